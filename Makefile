@@ -1,0 +1,77 @@
+# Headroom: every task of a developer, by name. Bare `make` lists them.
+
+.DEFAULT_GOAL := help
+SHELL         := /bin/bash
+.SHELLFLAGS   := -euo pipefail -c
+.NOTPARALLEL:
+
+JOBS    := $(shell nproc)
+NINJA    = cmake --build build/$(1) -j $(JOBS)
+PROGRAM := build/headroom
+
+PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
+
+.PHONY: help packages build plan test dev check check-long format format-check include-check reference-check lint fit bench clean
+
+help: ## list the targets
+	@echo 'usage: make TARGET'
+	@echo
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+packages: ## install the Debian packages of packages.txt that are missing
+	@scripts/packages.sh
+
+build/%/.configured: CMakePresets.json
+	@mkdir -p build
+	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+	@touch $@
+
+build: build/release/.configured ## the program, optimised: build/headroom
+	@$(call NINJA,release)
+	@ln -sfn release/headroom $(PROGRAM)
+
+dev: build/dev/.configured ## g++ with warnings as errors, and its tests
+	@$(call NINJA,dev)
+	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+
+plan: packages build ## from a fresh checkout to a plan for a 70B model
+	@$(PROGRAM) plan $(PLAN)
+
+test: packages build build/asan/.configured ## every test, under the address and undefined-behaviour sanitizers
+	@$(call NINJA,asan)
+	@ctest --test-dir build/asan --output-on-failure -j2
+
+check: packages format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
+
+check-long: packages format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
+	@$(MAKE) --no-print-directory lint ALL=1
+	@$(MAKE) --no-print-directory bench
+	@$(MAKE) --no-print-directory test
+	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
+	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
+
+format: ## format every C++ file in place
+	@scripts/sources.sh | xargs -0 -r -n 16 -P $(JOBS) clang-format-14 -i
+
+format-check:
+	@scripts/sources.sh | xargs -0 -r -n 16 -P $(JOBS) clang-format-14 --dry-run -Werror
+
+include-check:
+	@scripts/check_includes.py
+
+reference-check:
+	@scripts/check_references.py
+
+lint: build/release/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
+	@$(call NINJA,release) --target headroom_embed >/dev/null
+	@scripts/sources.sh $(if $(ALL),units,changed) | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build/release --quiet 2> >(grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -' >&2)
+
+fit: build ## refit the constants of catalog/calibration from validation
+	@build/release/headroom-fit
+
+bench: build/release/.configured ## run the benchmarks
+	@$(call NINJA,release) --target benches
+	@for program in build/release/bench_*; do test ! -x "$$program" || "$$program"; done
+
+clean: ## remove everything that was built
+	@rm -rf build

@@ -1,0 +1,32 @@
+# Compiler settings that hold for every target, and the interface target `headroom_flags`
+# that carries what only our own sources need (warnings).
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+find_program(HEADROOM_CCACHE ccache)
+if(HEADROOM_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${HEADROOM_CCACHE}")
+endif()
+
+# Same binary, same input, same bits out: no fused multiply-add, no -march=native, no -ffast-math.
+add_compile_options(-ffp-contract=off -fdiagnostics-color=auto)
+
+if(HEADROOM_SANITIZE)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "HEADROOM_SANITIZE needs clang (the fuzz targets do). Use the asan preset.")
+    endif()
+    set(sanitizers address,undefined)
+    if(HEADROOM_FUZZ)
+        string(APPEND sanitizers ",fuzzer-no-link")
+    endif()
+    add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${sanitizers})
+endif()
+
+add_library(headroom_flags INTERFACE)
+target_compile_options(headroom_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
+    $<$<BOOL:${HEADROOM_WERROR}>:-Werror>)

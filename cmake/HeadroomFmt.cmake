@@ -1,0 +1,24 @@
+# `headroom_fmt`: the fmt library compiled in, because the distribution ships it as a shared object only
+# and the program must need nothing beside it.
+find_package(fmt REQUIRED)
+get_target_property(headroom_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+
+file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/fmt.cpp" @ONLY CONTENT [=[
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template FMT_API auto dragonbox::to_decimal(float x) noexcept -> dragonbox::decimal_fp<float>;
+template FMT_API auto dragonbox::to_decimal(double x) noexcept -> dragonbox::decimal_fp<double>;
+template FMT_API locale_ref::locale_ref(const std::locale& loc);
+template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
+template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl(locale_ref) -> char;
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
+}  // namespace detail
+FMT_END_NAMESPACE
+]=])
+add_library(headroom_fmt STATIC "${CMAKE_CURRENT_BINARY_DIR}/fmt.cpp")
+target_compile_options(headroom_fmt PRIVATE -w)
+target_include_directories(headroom_fmt SYSTEM PUBLIC ${headroom_fmt_include})
