@@ -1,0 +1,42 @@
+#pragma once
+
+#include "headroom/framework.hpp"
+#include "headroom/machine.hpp"
+#include "headroom/model.hpp"
+#include "headroom/strategy.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headroom {
+
+/// One gap that was filled, with the value taken and why.
+struct Assumption {
+    std::string field;  ///< "tp", "micro_batch", "framework", "price" ...
+    std::string value;
+    std::string reason;
+    bool structural = false; ///< a degree, micro-batch or recomputation: widens the interval
+};
+
+struct AssumedStrategy {
+    Strategy strategy;
+    std::vector<Assumption> assumptions;
+};
+
+/// Fills what a strategy leaves open from the model, the cluster and the software; the one home of
+/// defaults. Never looks at a measured value.
+/// Errors: InputError{usage} when the degrees given cannot make `workers`, or the batch does not
+/// divide.
+AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
+                       Framework const& framework, Workload const& workload, int workers);
+
+/// The software taken when none is named: by sharding, then by the age of the chip and of the run.
+std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
+
+/// Why a complete strategy is not legal for this model and batch; empty when it is.
+/// Degrees must divide heads, layers, sequence and batch; the interleaved schedule needs m >= p.
+std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload);
+
+} // namespace headroom

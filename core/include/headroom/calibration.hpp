@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// The constants of the step model. Each has a physical meaning (see `describe`), none belongs to a
+/// row, a model or a source.
+enum class Constant : int {
+    // sustained fraction of the dense peak of a large bf16 (fp16 on Volta) matrix product
+    gemm_volta, gemm_ampere, gemm_ada, gemm_hopper, gemm_blackwell, gemm_blackwell_ultra,
+    gemm_consumer, gemm_tpu, gemm_other,
+    // low-precision products: fraction of their own peak over the bf16 fraction
+    fp8_hopper, fp8_blackwell, mxfp8, nvfp4,
+    gemm_prologue,
+    // fused attention
+    attention_ampere, attention_hopper, attention_blackwell, attention_consumer, attention_tpu, attention_other,
+    attention_half_length,
+    flash1_factor, flash2_hopper, attention_backward, attention_small_head,
+    // unfused attention
+    unfused_passes, unfused_gemm, misaligned_head,
+    // memory-bound work
+    memory_fraction, bytes_hidden, bytes_sharded, bytes_ffn, fused_bytes, cast_bytes, bytes_logit,
+    // host
+    host_eager, host_modern, host_unaligned, kernel_gap,
+    // network
+    nvlink_volta, nvlink_ampere, nvlink_hopper, nvlink_blackwell, pcie, other_scale_up, scale_out, hop_latency,
+    base_latency,
+    // what overlaps
+    tensor_exposed_old, tensor_exposed, gradients_exposed_old, gradients_exposed, shard_overlap_loss,
+    shard_exposed_old, point_to_point_exposed, context_exposed,
+    // once a micro-batch, once a step
+    accumulate_bytes, optimizer_traffic, step_overhead, straggler, bubble,
+    count_,
+};
+inline constexpr int constant_count = static_cast<int>(Constant::count_);
+
+/// Where a constant's value comes from; the order is from best to worst.
+enum class Provenance { given, measured, fitted, cited, datasheet, guessed };
+std::string_view name_of(Provenance provenance);
+std::optional<Provenance> provenance_from(std::string_view name);
+
+/// What a constant is: its key in files, its meaning, its unit.
+struct ConstantInfo {
+    Constant id;
+    std::string_view key;
+    std::string_view meaning;
+    std::string_view unit;
+};
+std::span<ConstantInfo const> constants();
+std::optional<Constant> constant_from(std::string_view key);
+
+/// Values only: what the hot path reads.
+class Calibration {
+public:
+    [[nodiscard]] double operator[](Constant id) const { return value_[static_cast<std::size_t>(id)]; }
+    double& operator[](Constant id) { return value_[static_cast<std::size_t>(id)]; }
+
+private:
+    std::array<double, constant_count> value_{};
+};
+
+/// One constant with all that is known about it.
+struct CalibratedConstant {
+    double value = 0.0;
+    double low = 0.0, high = 0.0;        ///< 90 % interval
+    double independent = 0.0;            ///< the value it is pulled towards
+    double spread = 0.0;                 ///< log standard deviation of that pull; 0: held fixed
+    Provenance provenance = Provenance::guessed;
+    std::string source;                  ///< keys of the bibliography, or what the fit rests on
+    int sources = 0;                     ///< how many source families moved it
+};
+
+/// Multiplicative 90 % band around a prediction, by how much of the configuration was stated.
+struct Band {
+    double low = 1.0, high = 1.0;
+    double coverage = 0.9;
+    int rows = 0;
+};
+
+/// A whole calibration file: the constants and the bands measured with them.
+struct CalibrationSet {
+    std::array<CalibratedConstant, constant_count> constant;
+    Band stated, assumed;                ///< all fields stated; some degree, batch or recompute assumed
+    std::string name;                    ///< file it came from
+    [[nodiscard]] Calibration values() const;
+};
+
+} // namespace headroom

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "headroom/precision.hpp"
+#include "headroom/strategy.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// The attention kernel that a software stack calls.
+enum class AttentionKernel {
+    unfused, ///< two batched products and a softmax over the whole score matrix
+    flash1,  ///< first FlashAttention and its Triton port
+    flash2,  ///< FlashAttention-2
+    flash3,  ///< FlashAttention-3, cuDNN fused attention and alike
+};
+
+/// How fast the host issues kernels.
+enum class HostPace {
+    eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
+    modern,     ///< fused kernels, compiled regions
+    native,     ///< C++ or CUDA graphs: the host is never in the way
+};
+
+/// What data-parallel communication hides behind.
+enum class GradientOverlap {
+    exposed, ///< most of it runs after the backward pass
+    hidden,  ///< buckets run behind the backward pass
+};
+
+/// What a training stack does: a record of the catalog, selectable by name.
+struct Framework {
+    std::string name;
+    std::string title;
+    int year = 0;
+    AttentionKernel attention = AttentionKernel::flash2;
+    HostPace host = HostPace::modern;
+    GradientOverlap gradient_overlap = GradientOverlap::hidden;
+    bool fused_elementwise = true;
+    bool pads_vocabulary = false;     ///< to a multiple of 128 tp
+    bool tensor_overlap = false;      ///< tensor-parallel collectives run behind products
+    bool sequence_parallel = false;   ///< default when tp > 1
+    bool interleaves = false;         ///< default virtual stages when pp > 1
+    std::optional<Recompute> recompute; ///< default; empty: the least that fits
+    int zero = 1;                     ///< default stage
+    Precision precision = Precision::bf16;
+    double gradient_bytes = 4.0;      ///< per parameter, as kept
+    double reduced_bytes = 4.0;       ///< per gradient element, as communicated
+    double parameter_bytes = 2.0;     ///< working copy
+    double optimizer_bytes = 12.0;    ///< master copy and two moments
+    bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
+    double extra_reduction = 1.0;     ///< passes of gradient communication beyond the textbook
+};
+
+} // namespace headroom

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "headroom/precision.hpp"
+#include "headroom/quantity.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Families of chips that share kernel behaviour; constants are kept per generation.
+enum class Generation {
+    volta, turing, ampere, ada, hopper, blackwell, blackwell_ultra, ada_consumer, blackwell_consumer,
+    rdna3, cdna2, cdna3, cdna4, tpu_v3, tpu_v4, tpu_v5e, tpu_v5p, tpu_v6e, tpu_v7x,
+    trainium1, trainium2, trainium3, gaudi2, gaudi3,
+};
+inline constexpr int generation_count = 24;
+
+std::string_view name_of(Generation generation);
+std::optional<Generation> generation_from(std::string_view name);
+
+/// Dense peak rates, one per arithmetic; zero where the chip has none.
+struct PeakRates {
+    FlopsPerSecond fp32, tf32, fp16, bf16, fp8, fp4;
+};
+
+/// One accelerator as the vendor describes it. Peaks are dense, never the sparsity figure.
+struct Accelerator {
+    std::string name;
+    std::string vendor;
+    int year = 0;
+    Generation generation = Generation::hopper;
+    Bytes memory;                     ///< capacity
+    BytesPerSecond memory_bandwidth;
+    PeakRates peak;
+    FlopsPerSecond measured_gemm;     ///< best measured bf16 matrix product; zero when unknown
+    Watts tdp;
+    int units = 0;                    ///< SMs or CUs; zero when the notion does not apply
+    BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
+    int scale_up_domain = 1;
+    std::string confidence;
+};
+
+/// The dense peak of `precision` on this chip; zero when it has no such arithmetic.
+FlopsPerSecond peak_rate(Accelerator const& accelerator, Precision precision);
+
+/// A link as one accelerator sees it: bytes per second in one direction, and the time of one hop.
+struct Link {
+    Seconds latency;
+    BytesPerSecond bandwidth;
+};
+
+/// Equal nodes of equal accelerators behind one fabric.
+///
+/// `domain` accelerators share the scale-up link (8 in a DGX, 72 in an NVL72 rack); the rest is
+/// reached through the scale-out link, whose bandwidth here is the accelerator's own share of its
+/// node's network adapters.
+struct Cluster {
+    std::string name;
+    Accelerator accelerator;
+    int accelerators_per_node = 8;
+    int domain = 8;
+    Link scale_up;
+    Link scale_out;
+    std::string scale_up_name, scale_out_name;
+    std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user
+    std::string price_origin;              ///< provenance of `price`, with its range and date
+    std::string price_kind;
+};
+
+} // namespace headroom

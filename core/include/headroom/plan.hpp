@@ -1,0 +1,164 @@
+#pragma once
+
+#include "headroom/prediction.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Runs task(0) .. task(count - 1), each once, in any order and on any threads, and returns when all are
+/// done. The core starts no thread of its own: a face that has some hands them in here.
+using Executor = std::function<void(int count, std::function<void(int)> const& task)>;
+
+/// Where enumeration ends although the rules would let it go on. A degree that the caller fixed is not bounded.
+struct SearchBounds {
+    static constexpr int largest_micro_batch = 16;
+    static constexpr int largest_context = 16;
+    static constexpr int shortest_local_sequence = 2048; ///< tokens of a sequence that one context rank keeps
+};
+
+/// What the planner may vary, and what the caller fixed.
+struct SearchSpace {
+    std::vector<int> workers;
+    PartialStrategy fixed; ///< degrees held
+    Executor run;          ///< empty: one after another; the answer does not depend on it
+};
+
+/// Complete evaluations counted, and why the rest was refused.
+struct SearchCounts {
+    std::int64_t legal = 0;     ///< strategies that satisfy every divisibility rule
+    std::int64_t evaluated = 0; ///< complete evaluations of time and memory
+    std::int64_t feasible = 0;
+    std::int64_t pruned = 0; ///< legal but not evaluated, by a stated rule; there is none today
+    std::map<std::string, std::int64_t> infeasible_by_reason;
+    SearchCounts& operator+=(SearchCounts const& other);
+};
+
+/// The best strategies of one worker count, fastest first; ties go to less memory, then to the earlier in
+/// search order.
+struct SearchResult {
+    int workers = 0;
+    std::vector<Strategy> best; ///< at most `top`
+    std::vector<Seconds> step;  ///< of `best`
+    std::vector<Bytes> memory;  ///< of `best`
+    SearchCounts counts;
+    std::string nothing_because; ///< when nothing fits: the dominant reason, in words
+};
+
+/// Every legal strategy of one worker count, in search order. What `search` walks and tests count.
+///
+/// dp is what tp, pp and cp leave. The rules, each of which `illegal_because` also checks:
+///   tp divides the heads and the feed-forward width, and one of tp and kv_heads divides the other;
+///   pp divides the layers, virtual_pp what one stage holds of them (1 when pp = 1);
+///   2 cp divides the sequence; with sequence parallelism (only when tp > 1) tp divides what cp leaves;
+///   dp divides the global batch, the micro-batch what one replica has of it;
+///   virtual_pp > 1 needs a number of micro-batches that is a multiple of pp [Narayanan2021];
+///   ZeRO 2 and 3 need pp = 1; a shard group divides dp and belongs to ZeRO 3; ep divides dp and the experts.
+/// The bounds, from which a fixed degree is free:
+///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
+///   replica's whole batch is tried as a micro-batch too); ep is 1; ZeRO 3 is sharded over all of dp or over
+///   the ranks of it inside one domain; one data rank has nothing to shard.
+/// Precision, overlap and trained weights are not varied: fixed, or as `assume` fills them.
+/// Errors: InputError{usage} when workers, batch or sequence are below one.
+std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluster, Framework const& framework,
+                                       Workload const& workload, int workers, PartialStrategy const& fixed);
+
+/// Evaluates all legal strategies for each worker count. When stopped, the counts finished so far are
+/// returned: an unfinished one has no result.
+std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
+                                 std::stop_token stop = {});
+
+/// How a size is chosen when nothing else decides; see `make_plan`.
+enum class Objective { knee, time, cost };
+
+struct PlanQuestion {
+    Model model;
+    Cluster cluster;
+    Framework framework;
+    Workload workload;
+    SearchSpace space;
+    std::vector<Assumption> assumptions;
+    std::optional<double> tokens;
+    std::optional<Seconds> deadline;
+    std::optional<Dollars> budget;
+    std::optional<DollarsPerSecond> value_of_time;
+    Objective objective = Objective::knee;
+    int top = 1; ///< strategies kept a worker count: the best and top - 1 runners-up
+};
+
+/// One worker count of the curve.
+struct CurvePoint {
+    int workers = 0;
+    bool feasible = false;
+    std::string why_not;
+    std::optional<Prediction> prediction;
+    std::vector<Strategy> runners_up;
+    std::vector<Seconds> runners_up_step;
+    std::vector<Bytes> runners_up_memory;
+    double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
+    std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
+    std::optional<Seconds> duration;
+    std::optional<Dollars> cost;
+    std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
+    SearchCounts counts;
+};
+
+struct Stop {
+    std::optional<int> workers;
+    std::string reason;
+};
+
+struct ChecklistItem {
+    std::string question, answer;
+};
+
+struct Plan {
+    PlanQuestion question;
+    std::vector<CurvePoint> curve;          ///< ascending in workers
+    std::optional<std::size_t> recommended; ///< index into curve
+    std::string verdict;
+    std::vector<std::string> reasons;
+    Stop stop;
+    std::vector<std::size_t> pareto; ///< curve points no other beats in both time and cost
+    SearchCounts counts;
+    std::vector<ChecklistItem> checklist;
+    std::vector<Assumption> assumptions;
+    bool complete = true; ///< false: stopped; the sizes that were not reached are missing from the curve
+};
+
+/// The main job: searches every worker count, builds the curve, recommends and says where to stop.
+///
+/// A deadline or a budget: the cheapest size that meets them. Else a value of time: the size of least
+/// cost + value x duration, so another step up is taken while an hour saved costs less than it is worth.
+/// Else the objective: knee, the largest size whose last doubling still gave 1.6x and that is faster than
+/// all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
+/// Without a price, costs are compared in accelerator-hours.
+/// Errors: InputError{usage} when there are no workers, a deadline has no tokens, a budget no tokens or
+/// no price, a value of time no price.
+Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token stop = {});
+
+/// marginal speedup per doubling = (T_prev / T)^(1 / log2(K / K_prev))
+double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after);
+
+/// Two clusters side by side at equal worker counts, and the price at which they tie.
+struct ComparisonRow {
+    int workers = 0, workers2 = 0;
+    std::optional<Seconds> step, step2;
+    std::optional<Dollars> cost, cost2;
+};
+struct PlanComparison {
+    std::vector<ComparisonRow> rows;
+    /// Of an accelerator of the second cluster: there a token costs the same on both, each at its
+    /// recommended size, or both at the fastest common one where either has none.
+    std::optional<DollarsPerSecond> tie_price;
+    std::string verdict;
+};
+PlanComparison compare(Plan const& first, Plan const& second);
+
+} // namespace headroom

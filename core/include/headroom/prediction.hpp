@@ -1,0 +1,70 @@
+#pragma once
+
+#include "headroom/assume.hpp"
+#include "headroom/memory.hpp"
+#include "headroom/step.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// What is asked: a step of `workload` with `strategy`.
+struct Question {
+    Model model;
+    Cluster cluster;
+    Framework framework;
+    Workload workload;
+    Strategy strategy;
+    std::vector<Assumption> assumptions; ///< made so far; listed in the result
+    std::optional<double> tokens;        ///< of the whole run, for days and cost
+};
+
+struct Interval {
+    Seconds low, high;
+    double coverage = 0.9;
+};
+
+/// The share of a step that does not shrink with workers, with the count it was taken at.
+struct SerialFraction {
+    double value = 0.0;
+    int at_workers = 1;
+};
+
+/// One configuration, answered.
+struct Prediction {
+    Question question;
+    StepTime time;
+    Interval interval;
+    MemoryUse memory;
+    Bytes memory_capacity, memory_usable;
+    bool fits = true;
+    std::string why_not;              ///< by how much it does not fit, and what would make it fit
+    int workers = 1, micro_batches = 1;
+    double tokens_per_second = 0.0;
+    Flops model_flops, hardware_flops;  ///< a step, whole job, by `convention`
+    AttentionConvention convention = AttentionConvention::causal;
+    double mfu = 0.0, hfu = 0.0;        ///< against the dense peak of the strategy's precision
+    double mfu_full_attention = 0.0;    ///< the same step by the other convention
+    FlopsPerSecond peak;
+    double gamma = 0.0;                 ///< T_comm / T_comp, communication as if nothing overlapped
+    SerialFraction serial;
+    double speedup_ceiling = 0.0;       ///< over this worker count, communication fixed
+    std::vector<CommunicationRow> communication;
+    LayerCosts costs;
+    [[nodiscard]] Seconds step() const { return time.total(); }
+};
+
+/// Predicts one step. The strategy must be legal; one that does not fit is answered with fits = false.
+Prediction predict(Question const& question, CalibrationSet const& calibration);
+
+/// gamma = T_comm / T_comp. Source: [ScalingBook]
+constexpr double communication_to_computation(Seconds communication, Seconds computation) {
+    return computation.base() > 0.0 ? communication / computation : 0.0;
+}
+
+/// MFU = model operations / (step time x workers x peak). Source: [Chowdhery2022]
+double flops_utilization(Flops work, Seconds step, int workers, FlopsPerSecond peak);
+
+} // namespace headroom

@@ -1,0 +1,122 @@
+#include "headroom/laws.hpp"
+
+#include "headroom/collective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+
+namespace {
+
+constexpr double tie_slack = 1e-12; ///< relative; a tie in exact numbers must not be lost to rounding
+constexpr double largest_count = 9e15;
+
+std::optional<std::int64_t> smallest_whole_at_least(double count) {
+    if (!(count < largest_count)) { return std::nullopt; }
+    return static_cast<std::int64_t>(std::ceil(std::max(1.0, count * (1.0 - tie_slack))));
+}
+
+} // namespace
+
+double amdahl_speedup(double serial_fraction, Ranks workers) {
+    double const s = serial_fraction, k = workers.count();
+    return 1.0 / (s + (1.0 - s) / k);
+}
+
+double gustafson_speedup(double serial_fraction, Ranks workers) {
+    double const s = serial_fraction, k = workers.count();
+    return k - s * (k - 1.0);
+}
+
+double amdahl_efficiency(double serial_fraction, Ranks workers) {
+    return amdahl_speedup(serial_fraction, workers) / workers.count();
+}
+
+std::optional<double> amdahl_ceiling(double serial_fraction) {
+    if (serial_fraction <= 0.0) { return std::nullopt; }
+    return 1.0 / serial_fraction;
+}
+
+std::optional<std::int64_t> workers_for_share_of_ceiling(double serial_fraction, double share) {
+    double const s = serial_fraction, q = share;
+    if (s <= 0.0 || q >= 1.0) { return std::nullopt; }
+    return smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
+}
+
+Seconds step_at(Profile const& profile, Ranks workers) {
+    return profile.communication + profile.compute * profile.workers.count() / workers.count();
+}
+
+double serial_share_at(Profile const& profile, Ranks workers) {
+    Seconds const step = step_at(profile, workers);
+    return step.base() > 0.0 ? profile.communication / step : 0.0;
+}
+
+double speedup_over_k0(Profile const& profile, Ranks workers) {
+    Seconds const step = step_at(profile, workers);
+    return step.base() > 0.0 ? step_at(profile, profile.workers) / step : 1.0;
+}
+
+std::optional<double> ceiling_over_k0(Profile const& profile) {
+    return amdahl_ceiling(serial_share_at(profile, profile.workers));
+}
+
+std::optional<double> ceiling_over_one_worker(Profile const& profile) {
+    return amdahl_ceiling(serial_share_at(profile, Ranks{1}));
+}
+
+std::optional<std::int64_t> workers_for_share_of_ceiling(Profile const& profile, double share) {
+    // With compute in units of K0 workers the profile is Amdahl's law for one worker; see serial_share_at.
+    return workers_for_share_of_ceiling(serial_share_at(profile, Ranks{1}), share);
+}
+
+Seconds compute_time_data_parallel(DataParallel const& step, double local_batch) {
+    return training_flops_6n(step.parameters, local_batch) / step.rate;
+}
+
+Seconds gradient_all_reduce(DataParallel const& step, Ranks workers) {
+    Link const link{.latency = Seconds{}, .bandwidth = step.bandwidth};
+    return ring_all_reduce(TotalBytes{step.per_parameter * step.parameters}, workers, link).total();
+}
+
+double break_even_workers(DataParallel const& step, double global_batch) {
+    return 1.0 + global_batch / local_batch_at_break_even(step);
+}
+
+double weak_scaling_gamma(DataParallel const& step, double local_batch) {
+    return local_batch_at_break_even(step) / local_batch;
+}
+
+double local_batch_at_break_even(DataParallel const& step) {
+    Seconds const sent = 2.0 * step.per_parameter / step.bandwidth; // both halves of the ring, K large
+    Seconds const computed = 6.0 * units::flop / step.rate;
+    return sent / computed;
+}
+
+double parameters_at_latency_crossover(Ranks workers, Seconds latency, BytesPerSecond bandwidth, Bytes per_parameter) {
+    return workers.count() * (latency * bandwidth / per_parameter);
+}
+
+Flops training_flops_6n(double parameters, double tokens) { return 6.0 * parameters * tokens * units::flop; }
+
+double pipeline_bubble_fraction(Ranks stages, Ranks micro_batches, Ranks virtual_stages) {
+    double const waiting = stages.count() - 1.0;
+    double const busy = static_cast<double>(virtual_stages.count()) * micro_batches.count();
+    return waiting / (busy + waiting);
+}
+
+double pipeline_speedup(Ranks stages, Ranks micro_batches, Ranks virtual_stages) {
+    return stages.count() * (1.0 - pipeline_bubble_fraction(stages, micro_batches, virtual_stages));
+}
+
+StateBytes adam_fp32_bytes_per_parameter() {
+    Bytes const word = 4.0 * units::byte;
+    return {.weights = word, .gradients = word, .first_moment = word, .second_moment = word};
+}
+
+Bytes zero3_state_bytes(StateBytes per_parameter, double parameters, Ranks ranks) {
+    return per_parameter.total() * parameters / static_cast<double>(ranks.count());
+}
+
+} // namespace headroom

@@ -1,0 +1,221 @@
+#include "legal.hpp"
+#include "words.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// How one evaluation ended. The reasons an evaluation can give are named once, in `reason_text`.
+enum class Ending : unsigned char { missing, fits, state, activations, buffers, no_rate, count_ };
+constexpr std::size_t ending_count = static_cast<std::size_t>(Ending::count_);
+
+std::string_view reason_text(Ending ending) {
+    switch (ending) {
+    case Ending::state: return "weights, gradients and optimizer state exceed memory";
+    case Ending::activations: return "activations exceed memory";
+    case Ending::buffers: return "communication buffers exceed memory";
+    case Ending::no_rate: return "the accelerator has no rate for this precision";
+    case Ending::missing:
+    case Ending::fits:
+    case Ending::count_: break;
+    }
+    return {};
+}
+
+struct Evaluation {
+    Seconds step;
+    Bytes memory;
+    Ending ending = Ending::missing;
+};
+
+/// Layer costs by shape: one entry for all strategies that do the same work inside a layer.
+class CostTable {
+public:
+    explicit CostTable(StepSetting const& setting) : setting_{setting} {}
+
+    /// The entry of this strategy's shape, computed when it is new.
+    std::uint32_t entry(Strategy const& strategy) {
+        auto const [found, is_new] = entry_.try_emplace(key(strategy), static_cast<std::uint32_t>(costs_.size()));
+        if (is_new) {
+            LayerShape const shape = shape_of(strategy, setting_.workload.sequence_length);
+            costs_.push_back(layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
+                                         setting_.cluster, setting_.framework, setting_.constants));
+        }
+        return found->second;
+    }
+    LayerCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
+
+private:
+    /// Exact while degrees and micro-batch stay below 2^20; precision and trained are the same throughout a search.
+    static std::uint64_t key(Strategy const& strategy) {
+        auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
+        return bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |
+               bits(strategy.sequence_parallel) << 2U | bits(strategy.recompute);
+    }
+
+    StepSetting const& setting_;
+    std::unordered_map<std::uint64_t, std::uint32_t> entry_;
+    std::vector<LayerCosts> costs_;
+};
+
+/// The hot path: no heap, no text.
+Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Bytes usable) {
+    Evaluation result;
+    result.step = step_time(setting, strategy, costs).total();
+    MemoryUse const use = memory_use(setting, strategy);
+    result.memory = use.total();
+    Bytes const state = use.weights + use.gradients + use.optimizer;
+    if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
+        result.ending = Ending::no_rate;
+    } else if (result.memory <= usable) {
+        result.ending = Ending::fits;
+    } else if (state > usable) {
+        result.ending = Ending::state;
+    } else {
+        result.ending = state + use.activations > usable ? Ending::activations : Ending::buffers;
+    }
+    return result;
+}
+
+/// All evaluations of one worker count, each in the slot of its strategy.
+class Sweep {
+public:
+    Sweep(StepSetting const& setting, CostTable& table, std::vector<Strategy> const& strategies)
+        : setting_{setting},
+          table_{table},
+          strategies_{strategies},
+          usable_{usable_memory(setting.cluster.accelerator)},
+          entries_(strategies.size()),
+          slots_(strategies.size()) {
+        std::ranges::transform(strategies, entries_.begin(), [&](Strategy const& one) { return table.entry(one); });
+    }
+
+    void run(Executor const& executor, std::stop_token const& stop) {
+        constexpr std::size_t piece = 1024;
+        int const pieces = static_cast<int>((slots_.size() + piece - 1) / piece);
+        auto const task = [&](int index) {
+            if (stop.stop_requested()) return;
+            std::size_t const begin = piece * static_cast<std::size_t>(index);
+            std::size_t const end = std::min(begin + piece, slots_.size());
+            for (std::size_t i = begin; i < end; ++i) {
+                slots_[i] = evaluation_of(setting_, strategies_[i], table_[entries_[i]], usable_);
+            }
+        };
+        if (executor && pieces > 1) return executor(pieces, task);
+        for (int index = 0; index < pieces; ++index) task(index);
+    }
+
+    [[nodiscard]] bool finished() const {
+        return std::ranges::none_of(slots_, [](Evaluation const& one) { return one.ending == Ending::missing; });
+    }
+    [[nodiscard]] SearchResult result(int top) const;
+
+private:
+    [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
+    [[nodiscard]] std::string nothing_because() const;
+
+    StepSetting const& setting_;
+    CostTable const& table_;
+    std::vector<Strategy> const& strategies_;
+    Bytes usable_;
+    std::vector<std::uint32_t> entries_;
+    std::vector<Evaluation> slots_;
+};
+
+std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
+    auto const better = [&](std::size_t a, std::size_t b) {
+        return std::tuple{slots_[a].step, slots_[a].memory, a} < std::tuple{slots_[b].step, slots_[b].memory, b};
+    };
+    std::vector<std::size_t> best;
+    for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
+        if (slots_[i].ending != Ending::fits) continue;
+        if (best.size() == top && !better(i, best.back())) continue;
+        if (best.size() == top) best.pop_back();
+        best.insert(std::ranges::upper_bound(best, i, better), i);
+    }
+    return best;
+}
+
+/// What the leanest strategy needs, and of what; only asked for when nothing fits.
+std::string Sweep::nothing_because() const {
+    auto const leanest = std::ranges::min_element(slots_, {}, &Evaluation::memory);
+    Strategy const& strategy = strategies_[static_cast<std::size_t>(leanest - slots_.begin())];
+    MemoryUse const use = memory_use(setting_, strategy);
+    std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
+                           std::pair{use.optimizer, "optimizer state"}, std::pair{use.activations, "activations"},
+                           std::pair{use.buffers, "buffers"}};
+    auto const& largest = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.first; });
+    if (leanest->ending == Ending::no_rate) {
+        return "the " + setting_.cluster.accelerator.name + " has no rate for " +
+               std::string{name_of(strategy.precision)} + " arithmetic";
+    }
+    return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
+           format_binary(usable_) + " usable; " + planner::percent(largest.first / use.total()) + " of it is " +
+           largest.second;
+}
+
+SearchResult Sweep::result(int top) const {
+    SearchResult result;
+    result.counts.legal = static_cast<std::int64_t>(slots_.size());
+    result.counts.evaluated = result.counts.legal;
+    std::array<std::int64_t, ending_count> endings{};
+    for (Evaluation const& one : slots_) ++endings[static_cast<std::size_t>(one.ending)];
+    result.counts.feasible = endings[static_cast<std::size_t>(Ending::fits)];
+    for (Ending const ending : {Ending::state, Ending::activations, Ending::buffers, Ending::no_rate}) {
+        std::int64_t const count = endings[static_cast<std::size_t>(ending)];
+        if (count > 0) result.counts.infeasible_by_reason.emplace(reason_text(ending), count);
+    }
+    for (std::size_t const i : fastest(static_cast<std::size_t>(std::max(top, 1)))) {
+        result.best.push_back(strategies_[i]);
+        result.step.push_back(slots_[i].step);
+        result.memory.push_back(slots_[i].memory);
+    }
+    if (result.counts.feasible == 0) result.nothing_because = nothing_because();
+    return result;
+}
+
+} // namespace
+
+SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
+    legal += other.legal;
+    evaluated += other.evaluated;
+    feasible += other.feasible;
+    pruned += other.pruned;
+    for (auto const& [reason, count] : other.infeasible_by_reason) infeasible_by_reason[reason] += count;
+    return *this;
+}
+
+std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top, std::stop_token stop) {
+    CostTable table{setting};
+    std::vector<SearchResult> results;
+    for (int const workers : space.workers) {
+        if (stop.stop_requested()) break;
+        auto const set = planner::legal_set(setting.model, setting.cluster, setting.framework, setting.workload,
+                                            workers, space.fixed);
+        SearchResult result;
+        if (set.strategies.empty()) {
+            result.nothing_because = set.none_because;
+        } else {
+            Sweep sweep{setting, table, set.strategies};
+            sweep.run(space.run, stop);
+            if (!sweep.finished()) break;
+            result = sweep.result(top);
+        }
+        result.workers = workers;
+        results.push_back(std::move(result));
+    }
+    return results;
+}
+
+} // namespace headroom

@@ -1,0 +1,172 @@
+#include "headroom/term.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <system_error>
+
+namespace headroom {
+
+namespace {
+
+using Inputs = std::vector<std::pair<std::string, double>>;
+
+constexpr int deepest = 200; ///< nesting of parentheses, signs and powers
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.'; }
+
+/// A recursive-descent evaluator of
+///
+///     sum      = product { ("+" | "-") product }
+///     product  = signed { ("*" | "/") signed }
+///     signed   = "-" signed | power
+///     power    = primary [ "^" signed ]                  so -2^2 is -4 and 2^3^2 is 2^9
+///     primary  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+class Evaluator {
+public:
+    Evaluator(std::string_view formula, Inputs const& inputs) : formula_{formula}, inputs_{inputs} {}
+
+    double whole() {
+        double const value = sum();
+        if (skip_space() < formula_.size()) { fail("unexpected " + quoted(formula_.substr(at_, 1))); }
+        return value;
+    }
+
+private:
+    double sum() {
+        double value = product();
+        for (;;) {
+            if (take('+')) {
+                value += product();
+            } else if (take('-')) {
+                value -= product();
+            } else {
+                return value;
+            }
+        }
+    }
+
+    double product() {
+        double value = signed_power();
+        for (;;) {
+            if (take('*')) {
+                value *= signed_power();
+            } else if (take('/')) {
+                value /= signed_power();
+            } else {
+                return value;
+            }
+        }
+    }
+
+    double signed_power() {
+        if (++depth_ > deepest) { fail("nested too deeply"); }
+        double const value = take('-') ? -signed_power() : power();
+        --depth_;
+        return value;
+    }
+
+    double power() {
+        double const base = primary();
+        return take('^') ? std::pow(base, signed_power()) : base;
+    }
+
+    double primary() {
+        if (take('(')) {
+            double const value = sum();
+            close();
+            return value;
+        }
+        if (skip_space() == formula_.size()) { fail("the formula ends too early"); }
+        char const c = formula_[at_];
+        if (is_digit(c) || c == '.') { return number(); }
+        if (starts_name(c)) { return named(); }
+        fail("unexpected " + quoted(formula_.substr(at_, 1)));
+    }
+
+    double number() {
+        double value = 0.0;
+        char const* const begin = formula_.data() + at_;
+        auto const [stop, error] = std::from_chars(begin, formula_.data() + formula_.size(), value);
+        if (error != std::errc{}) { fail("not a number"); }
+        at_ += static_cast<std::size_t>(stop - begin);
+        return value;
+    }
+
+    double named() {
+        std::size_t const begin = at_;
+        while (at_ < formula_.size() && continues_name(formula_[at_])) { ++at_; }
+        std::string_view const name = formula_.substr(begin, at_ - begin);
+        if (take('(')) { return call(name, begin); }
+        auto const found = std::ranges::find(inputs_, name, &Inputs::value_type::first);
+        if (found != inputs_.end()) { return found->second; }
+        std::vector<std::string> known;
+        for (auto const& input : inputs_) { known.push_back(input.first); }
+        std::string const meant = nearest(name, known);
+        at_ = begin;
+        fail("unknown name " + quoted(name), meant.empty() ? std::string{} : "did you mean " + quoted(meant) + "?");
+    }
+
+    double call(std::string_view function, std::size_t begin) {
+        double value = sum();
+        if (function == "min" || function == "max") {
+            while (take(',')) {
+                double const next = sum();
+                value = function == "min" ? std::min(value, next) : std::max(value, next);
+            }
+        } else if (function == "ceil") {
+            value = std::ceil(value);
+        } else if (function == "floor") {
+            value = std::floor(value);
+        } else if (function == "log2") {
+            value = std::log2(value);
+        } else if (function == "sqrt") {
+            value = std::sqrt(value);
+        } else {
+            at_ = begin;
+            fail("unknown function " + quoted(function), "there are min, max, ceil, floor, log2 and sqrt");
+        }
+        close();
+        return value;
+    }
+
+    void close() {
+        if (!take(')')) { fail("a closing ')' is missing"); }
+    }
+
+    std::size_t skip_space() {
+        while (at_ < formula_.size() && (formula_[at_] == ' ' || formula_[at_] == '\t' || formula_[at_] == '\n')) {
+            ++at_;
+        }
+        return at_;
+    }
+
+    bool take(char c) {
+        if (skip_space() == formula_.size() || formula_[at_] != c) { return false; }
+        ++at_;
+        return true;
+    }
+
+    [[noreturn]] void fail(std::string problem, std::string hint = {}) const {
+        throw InputError{Fault::usage, ErrorText{.where = "formula " + quoted(formula_),
+                                                 .problem = std::move(problem),
+                                                 .why = "at character " + std::to_string(at_ + 1),
+                                                 .hint = std::move(hint)}};
+    }
+
+    std::string_view formula_;
+    Inputs const& inputs_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+};
+
+} // namespace
+
+double evaluate(std::string_view formula, Inputs const& inputs) { return Evaluator{formula, inputs}.whole(); }
+
+} // namespace headroom

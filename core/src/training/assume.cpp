@@ -1,0 +1,307 @@
+#include "headroom/assume.hpp"
+
+#include "headroom/calibration.hpp"
+#include "headroom/error.hpp"
+#include "headroom/memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom {
+namespace {
+
+std::string text(int value) { return std::to_string(value); }
+
+/// Fills one gap after another; later choices see the earlier ones.
+class Filler {
+public:
+    Filler(PartialStrategy const& partial, Model const& model, Cluster const& cluster, Framework const& framework,
+           Workload const& workload, int workers)
+        : partial_{partial}, model_{model}, cluster_{cluster}, framework_{framework}, workload_{workload}, workers_{workers} {}
+
+    AssumedStrategy fill() {
+        formats();
+        recomputation_known_ = partial_.recompute.has_value() || framework_.recompute.has_value();
+        strategy().recompute = partial_.recompute.value_or(framework_.recompute.value_or(Recompute::none));
+        strategy().zero = partial_.zero.value_or(framework_.zero);
+        degrees();
+        sharding();
+        micro_batch();
+        recomputation();
+        interleaving();
+        return std::move(result_);
+    }
+
+private:
+    Strategy& strategy() { return result_.strategy; }
+
+    void note(std::string field, std::string value, std::string reason, bool structural = false) {
+        result_.assumptions.push_back({std::move(field), std::move(value), std::move(reason), structural});
+    }
+
+    void formats() {
+        auto& s = strategy();
+        s.trained = partial_.trained.value_or(Trained::all);
+        s.overlap = partial_.overlap.value_or(Overlap::on);
+        s.ep = partial_.ep.value_or(1);
+        s.precision = partial_.precision.value_or(framework_.precision);
+        if (!partial_.precision) {
+            if (s.precision == Precision::fp8 && cluster_.accelerator.peak.fp8.base() <= 0.0) { s.precision = Precision::bf16; }
+            if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) { s.precision = Precision::fp16; }
+            note("precision", std::string{name_of(s.precision)}, "default of " + framework_.name);
+        }
+    }
+
+    void degrees() {
+        auto& s = strategy();
+        if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) { return adapter_degrees(); }
+        s.cp = partial_.cp.value_or(ranks_beyond_the_batch());
+        if (partial_.tp && partial_.pp) {
+            s.tp = *partial_.tp;
+            s.pp = *partial_.pp;
+        } else {
+            model_parallel_degrees();
+        }
+        int const inside = s.tp * s.pp * s.cp;
+        if (!partial_.dp && workers_ % inside != 0) {
+            throw InputError{Fault::usage, {.where = "workers",
+                .problem = text(workers_) + " workers cannot be divided by tp " + text(s.tp) + " x pp " + text(s.pp) + " x cp " + text(s.cp),
+                .why = text(inside) + " accelerators make one replica",
+                .hint = "use a multiple of " + text(inside)}};
+        }
+        s.dp = partial_.dp.value_or(workers_ / inside);
+        if (s.dp * inside != workers_) {
+            throw InputError{Fault::usage, {.where = "strategy",
+                .problem = "dp " + text(s.dp) + " x tp " + text(s.tp) + " x pp " + text(s.pp) + " x cp " + text(s.cp) + " is "
+                           + text(s.dp * inside) + ", not " + text(workers_) + " workers",
+                .hint = "leave one degree out and it is derived"}};
+        }
+        if (!partial_.dp) { note("dp", text(s.dp), "workers / (tp pp cp)"); }
+        if (!partial_.cp) {
+            note("cp", text(s.cp), s.cp > 1 ? "more ranks than sequences: each sequence is split" : "no context parallelism unless asked for", s.cp > 1);
+        }
+        if (s.dp > workload_.global_batch) {
+            throw InputError{Fault::usage, {.where = "global batch",
+                .problem = text(workload_.global_batch) + " sequences cannot be shared by " + text(s.dp) + " data-parallel replicas",
+                .why = "the batch is smaller than dp",
+                .hint = "raise the batch to a multiple of " + text(s.dp) + ", or raise tp, pp or cp"}};
+        }
+    }
+
+    /// Stacks that shard everything over data ranks have no pipeline: ranks beyond the batch split the
+    /// sequence.
+    [[nodiscard]] int ranks_beyond_the_batch() const {
+        bool const open = !partial_.tp && !partial_.pp && !partial_.dp;
+        bool const excess = workers_ > workload_.global_batch && workers_ % workload_.global_batch == 0;
+        return framework_.zero == 3 && open && excess ? workers_ / workload_.global_batch : 1;
+    }
+
+    /// Adapters need little memory: a few tensor ranks, then the sequence is split.
+    void adapter_degrees() {
+        auto& s = strategy();
+        int const micro_steps = partial_.grad_accum.value_or(1);
+        s.dp = std::clamp(workload_.global_batch / std::max(1, micro_steps), 1, workers_);
+        while (workers_ % s.dp != 0 || workload_.global_batch % s.dp != 0) { --s.dp; }
+        int const rest = workers_ / s.dp;
+        s.tp = 1;
+        while (s.tp < 4 && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) { s.tp *= 2; }
+        s.cp = rest / s.tp;
+        s.pp = 1;
+        note("dp", text(s.dp), "batch / accumulation steps", true);
+        note("tp", text(s.tp), "up to 4 for adapters", true);
+        note("cp", text(s.cp), "the remaining ranks split the sequence", true);
+    }
+
+    /// The smallest tensor degree, then the smallest pipeline depth, whose weights and state fit.
+    void model_parallel_degrees() {
+        auto& s = strategy();
+        s.tp = partial_.tp.value_or(1);
+        s.pp = partial_.pp.value_or(1);
+        s.micro_batch = 1;
+        if (partial_.dp && workers_ % (*partial_.dp * s.cp) == 0) {
+            int const rest = workers_ / (*partial_.dp * s.cp);
+            if (partial_.tp) {
+                s.pp = std::max(1, rest / s.tp);
+            } else if (partial_.pp) {
+                s.tp = std::max(1, rest / s.pp);
+            } else {
+                s.tp = 1;
+                while (s.tp * 2 <= cluster_.accelerators_per_node && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) { s.tp *= 2; }
+                s.pp = rest / s.tp;
+            }
+        } else {
+            smallest_that_fits();
+        }
+        if (!partial_.tp) { note("tp", text(s.tp), "smallest degree that fits in memory", true); }
+        if (!partial_.pp) { note("pp", text(s.pp), "smallest depth that fits in memory", true); }
+    }
+
+    void smallest_that_fits() {
+        auto& s = strategy();
+        for (int pp = s.pp; pp <= model_.layers; ++pp) {
+            if (partial_.pp && pp != *partial_.pp) { break; }
+            if (model_.layers % pp != 0 && !partial_.pp) { continue; }
+            for (int tp = s.tp; tp <= cluster_.accelerators_per_node; tp *= 2) {
+                if (partial_.tp && tp != *partial_.tp) { break; }
+                int const inside = tp * pp * s.cp;
+                if (inside > workers_ || workers_ % inside != 0 || model_.heads % tp != 0) { continue; }
+                Strategy trial = s;
+                trial.tp = tp;
+                trial.pp = pp;
+                trial.dp = workers_ / inside;
+                if (workload_.global_batch % trial.dp != 0) { continue; }
+                trial.zero = pp > 1 ? std::min(trial.zero, 1) : trial.zero;
+                trial.sequence_parallel = tp > 1 && partial_.sequence_parallel.value_or(framework_.sequence_parallel);
+                if (!recomputation_known_) { trial.recompute = Recompute::full; }
+                if (fits(trial)) {
+                    s.tp = tp;
+                    s.pp = pp;
+                    return;
+                }
+            }
+        }
+    }
+
+    void sharding() {
+        auto& s = strategy();
+        if (!partial_.zero) {
+            if (s.pp > 1) { s.zero = std::min(s.zero, 1); }
+            note("zero", text(s.zero), "default of " + framework_.name);
+        }
+        s.shard = partial_.shard.value_or(0);
+        s.sequence_parallel = partial_.sequence_parallel.value_or(s.tp > 1 && framework_.sequence_parallel);
+        if (!partial_.sequence_parallel && s.tp > 1) {
+            note("sequence_parallel", s.sequence_parallel ? "on" : "off", "default of " + framework_.name);
+        }
+    }
+
+    void micro_batch() {
+        auto& s = strategy();
+        int const per_replica = workload_.global_batch / s.dp;
+        if (partial_.micro_batch) {
+            s.micro_batch = *partial_.micro_batch;
+            return;
+        }
+        if (partial_.grad_accum && *partial_.grad_accum > 0 && per_replica % *partial_.grad_accum == 0) {
+            s.micro_batch = per_replica / *partial_.grad_accum;
+            note("micro_batch", text(s.micro_batch), "batch / (dp x accumulation steps)");
+            return;
+        }
+        if (s.pp > 1) {
+            s.micro_batch = 1;
+            note("micro_batch", "1", "the smallest keeps the pipeline full", true);
+            return;
+        }
+        s.micro_batch = per_replica;
+        while (s.micro_batch > 1 && !fits(s)) { s.micro_batch = largest_divisor_below(per_replica, s.micro_batch); }
+        note("micro_batch", text(s.micro_batch), "the largest share of the replica's batch that fits", true);
+    }
+
+    static int largest_divisor_below(int whole, int bound) {
+        for (int candidate = bound - 1; candidate > 1; --candidate) {
+            if (whole % candidate == 0) { return candidate; }
+        }
+        return 1;
+    }
+
+    void recomputation() {
+        auto& s = strategy();
+        if (partial_.recompute) { return; }
+        if (framework_.recompute) {
+            note("recompute", std::string{name_of(s.recompute)}, "default of " + framework_.name, true);
+            return;
+        }
+        for (auto const candidate : {Recompute::none, Recompute::selective, Recompute::full}) {
+            s.recompute = candidate;
+            if (fits(s)) { break; }
+        }
+        note("recompute", std::string{name_of(s.recompute)}, "the least that fits in memory", true);
+    }
+
+    void interleaving() {
+        auto& s = strategy();
+        if (partial_.virtual_pp) {
+            s.virtual_pp = *partial_.virtual_pp;
+            return;
+        }
+        s.virtual_pp = 1;
+        int const micro_batches = workload_.global_batch / (s.dp * std::max(1, s.micro_batch));
+        if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
+            int const per_stage = model_.layers / s.pp; // a remainder is spread over the stages
+            int v = std::clamp(per_stage, 1, 8);
+            while (model_.layers % s.pp == 0 && per_stage % v != 0) { --v; }
+            s.virtual_pp = v;
+        }
+        if (s.pp > 1) { note("virtual_pp", text(s.virtual_pp), "default of " + framework_.name, true); }
+    }
+
+    [[nodiscard]] bool fits(Strategy const& candidate) const {
+        static constexpr Calibration unused{}; // memory does not depend on time constants
+        StepSetting const setting{model_, cluster_, framework_, unused, workload_};
+        return memory_use(setting, candidate).total() <= usable_memory(cluster_.accelerator);
+    }
+
+    PartialStrategy const& partial_;
+    Model const& model_;
+    Cluster const& cluster_;
+    Framework const& framework_;
+    Workload const& workload_;
+    int workers_;
+    bool recomputation_known_ = false;
+    AssumedStrategy result_;
+};
+
+void require_positive(std::optional<int> const& value, char const* name) {
+    if (value && *value < 1) {
+        throw InputError{Fault::usage, {.where = name, .problem = "a degree must be at least 1, not " + text(*value)}};
+    }
+}
+
+} // namespace
+
+AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster, Framework const& framework,
+                       Workload const& workload, int workers) {
+    require_positive(partial.dp, "dp");
+    require_positive(partial.tp, "tp");
+    require_positive(partial.pp, "pp");
+    require_positive(partial.cp, "cp");
+    require_positive(partial.virtual_pp, "virtual_pp");
+    require_positive(partial.micro_batch, "micro_batch");
+    require_positive(partial.grad_accum, "grad_accum");
+    if (workers < 1) { throw InputError{Fault::usage, {.where = "workers", .problem = "there must be at least one worker"}}; }
+    return Filler{partial, model, cluster, framework, workload, workers}.fill();
+}
+
+std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year) {
+    bool const tpu = name_of(accelerator.generation).starts_with("tpu");
+    if (tpu) { return "maxtext"; }
+    if (zero == 3) { return "pytorch-fsdp"; }
+    bool const volta = accelerator.generation == Generation::volta || accelerator.generation == Generation::turing;
+    bool const early = accelerator.generation == Generation::ampere && year.value_or(2024) < 2023;
+    return volta || early ? "megatron-2021" : "megatron-core";
+}
+
+std::string illegal_because(Strategy const& s, Model const& model, Workload const& workload) {
+    auto const divides = [](int divisor, int whole) { return divisor > 0 && whole % divisor == 0; };
+    if (!divides(s.tp, model.heads)) { return "tp " + text(s.tp) + " does not divide " + text(model.heads) + " attention heads"; }
+    if (!divides(s.tp, model.kv_heads) && !divides(model.kv_heads, s.tp)) { return "tp " + text(s.tp) + " and " + text(model.kv_heads) + " key-value heads do not divide each other"; }
+    if (!divides(s.tp, model.ffn)) { return "tp " + text(s.tp) + " does not divide the feed-forward width " + text(model.ffn); }
+    if (!divides(s.pp, model.layers)) { return "pp " + text(s.pp) + " does not divide " + text(model.layers) + " layers"; }
+    if (s.virtual_pp > 1 && s.pp == 1) { return "virtual stages need a pipeline (pp > 1)"; }
+    if (!divides(s.virtual_pp * s.pp, model.layers)) { return "virtual_pp " + text(s.virtual_pp) + " does not divide " + text(model.layers / s.pp) + " layers of a stage"; }
+    if (s.cp > 1 && !divides(2 * s.cp, workload.sequence_length)) { return "context parallelism cuts the sequence in 2 cp = " + text(2 * s.cp) + " pieces, which do not divide " + text(workload.sequence_length); }
+    if (s.cp < 1 || s.dp < 1 || s.ep != 1) { return s.ep != 1 ? "expert parallelism needs a mixture of experts" : "degrees must be at least 1"; }
+    if (s.micro_batch < 1 || !divides(s.dp, workload.global_batch) || !divides(s.micro_batch, workload.global_batch / s.dp)) {
+        return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " + text(workload.global_batch);
+    }
+    int const micro_batches = workload.global_batch / s.dp / s.micro_batch;
+    if (s.virtual_pp > 1 && !divides(s.pp, micro_batches)) { return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp); }
+    if (s.zero < 0 || s.zero > 3) { return "ZeRO has stages 0 to 3"; }
+    if (s.zero >= 2 && s.pp > 1) { return "ZeRO stage " + text(s.zero) + " with a pipeline would reduce gradients every micro-batch"; }
+    if (s.sequence_parallel && s.tp == 1) { return "sequence parallelism needs tp > 1"; }
+    if (s.sequence_parallel && !divides(s.tp, workload.sequence_length / std::max(1, s.cp))) { return "sequence parallelism cuts " + text(workload.sequence_length / s.cp) + " tokens in " + text(s.tp) + " unequal parts"; }
+    if (s.shard != 0 && (s.zero != 3 || !divides(s.shard, s.dp * s.cp))) { return "a shard group must divide the data-parallel ranks of ZeRO stage 3"; }
+    return {};
+}
+
+} // namespace headroom

@@ -1,0 +1,110 @@
+#include "headroom/calibration.hpp"
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+using enum Constant;
+
+constexpr std::array<ConstantInfo, constant_count> table{{
+    {gemm_volta, "gemm_volta", "sustained fraction of dense peak, large 16-bit product, Volta", "ratio"},
+    {gemm_ampere, "gemm_ampere", "sustained fraction of dense peak, large 16-bit product, Ampere", "ratio"},
+    {gemm_ada, "gemm_ada", "sustained fraction of dense peak, large 16-bit product, Ada data-centre parts", "ratio"},
+    {gemm_hopper, "gemm_hopper", "sustained fraction of dense peak, large 16-bit product, Hopper", "ratio"},
+    {gemm_blackwell, "gemm_blackwell", "sustained fraction of dense peak, large 16-bit product, Blackwell", "ratio"},
+    {gemm_blackwell_ultra, "gemm_blackwell_ultra", "sustained fraction of dense peak, large 16-bit product, Blackwell Ultra", "ratio"},
+    {gemm_consumer, "gemm_consumer", "sustained fraction of dense peak, large 16-bit product, GeForce and RTX parts", "ratio"},
+    {gemm_tpu, "gemm_tpu", "sustained fraction of dense peak, large 16-bit product, TPU", "ratio"},
+    {gemm_other, "gemm_other", "sustained fraction of dense peak, large 16-bit product, any other chip", "ratio"},
+    {fp8_hopper, "fp8_hopper", "FP8 product: fraction of its peak over the 16-bit fraction, Hopper and Ada", "ratio"},
+    {fp8_blackwell, "fp8_blackwell", "FP8 product: fraction of its peak over the 16-bit fraction, Blackwell", "ratio"},
+    {mxfp8, "mxfp8", "MXFP8 product: fraction of its peak over the 16-bit fraction", "ratio"},
+    {nvfp4, "nvfp4", "NVFP4 product: fraction of its peak over the 16-bit fraction", "ratio"},
+    {gemm_prologue, "gemm_prologue", "start-up of a product tile, in elements of the inner dimension", "elements"},
+    {attention_ampere, "attention_ampere", "asymptotic fraction of 16-bit peak of fused attention, Ampere", "ratio"},
+    {attention_hopper, "attention_hopper", "asymptotic fraction of 16-bit peak of fused attention, Hopper", "ratio"},
+    {attention_blackwell, "attention_blackwell", "asymptotic fraction of 16-bit peak of fused attention, Blackwell", "ratio"},
+    {attention_consumer, "attention_consumer", "asymptotic fraction of 16-bit peak of fused attention, GeForce and RTX parts", "ratio"},
+    {attention_tpu, "attention_tpu", "asymptotic fraction of 16-bit peak of fused attention, TPU", "ratio"},
+    {attention_other, "attention_other", "asymptotic fraction of 16-bit peak of fused attention, any other chip", "ratio"},
+    {attention_half_length, "attention_half_length", "sequence length at which fused attention reaches half its asymptote", "tokens"},
+    {flash1_factor, "flash1_factor", "rate of first-generation fused attention over the chip's best kernel", "ratio"},
+    {flash2_hopper, "flash2_hopper", "rate of FlashAttention-2 and older kernels on Hopper over its best kernel", "ratio"},
+    {attention_backward, "attention_backward", "efficiency of the fused backward pass over the forward pass", "ratio"},
+    {attention_small_head, "attention_small_head", "efficiency of fused attention with head dimension up to 80", "ratio"},
+    {unfused_passes, "unfused_passes", "16-bit passes over the score matrix that unfused attention makes, forward", "passes"},
+    {unfused_gemm, "unfused_gemm", "batched score products: fraction of the large-product rate", "ratio"},
+    {misaligned_head, "misaligned_head", "score products with a head dimension not a multiple of 8: rate over aligned", "ratio"},
+    {memory_fraction, "memory_fraction", "sustained fraction of memory bandwidth", "ratio"},
+    {bytes_hidden, "bytes_hidden", "element-wise traffic of h-wide tensors over its counted minimum", "ratio"},
+    {bytes_sharded, "bytes_sharded", "element-wise traffic of tensor-sharded attention tensors over its counted minimum", "ratio"},
+    {bytes_ffn, "bytes_ffn", "element-wise traffic of feed-forward activations over its counted minimum", "ratio"},
+    {fused_bytes, "fused_bytes", "element-wise traffic of stacks with fused kernels over eager ones", "ratio"},
+    {cast_bytes, "cast_bytes", "traffic of conversions to 8 bits over its counted minimum", "ratio"},
+    {bytes_logit, "bytes_logit", "bytes moved for each logit by the loss, forward and backward", "bytes"},
+    {host_eager, "host_eager", "host time to issue one layer's forward pass, eager stacks of 2021-22", "seconds"},
+    {host_modern, "host_modern", "host time to issue one layer's forward pass, later stacks", "seconds"},
+    {host_unaligned, "host_unaligned", "host time when the fused softmax kernel cannot be used, over when it can", "ratio"},
+    {kernel_gap, "kernel_gap", "idle time between kernels of one layer's forward pass", "seconds"},
+    {nvlink_volta, "nvlink_volta", "bus bandwidth of large collectives over NVLink rate, Volta", "ratio"},
+    {nvlink_ampere, "nvlink_ampere", "bus bandwidth of large collectives over NVLink rate, Ampere", "ratio"},
+    {nvlink_hopper, "nvlink_hopper", "bus bandwidth of large collectives over NVLink rate, Hopper", "ratio"},
+    {nvlink_blackwell, "nvlink_blackwell", "bus bandwidth of large collectives over NVLink rate, Blackwell", "ratio"},
+    {pcie, "pcie", "bus bandwidth of large collectives over PCIe rate", "ratio"},
+    {other_scale_up, "other_scale_up", "bus bandwidth of large collectives over the rate of torus, mesh and other scale-up links", "ratio"},
+    {scale_out, "scale_out", "bus bandwidth of large collectives over the network adapter's rate", "ratio"},
+    {hop_latency, "hop_latency", "time of one step of a collective inside a scale-up domain", "seconds"},
+    {base_latency, "base_latency", "time to start a collective", "seconds"},
+    {tensor_exposed_old, "tensor_exposed_old", "share of tensor-parallel collectives in the backward pass that shows, without overlap", "ratio"},
+    {tensor_exposed, "tensor_exposed", "share of tensor-parallel collectives that shows, with overlap", "ratio"},
+    {gradients_exposed_old, "gradients_exposed_old", "share of gradient reduction that shows when it runs after the backward pass", "ratio"},
+    {gradients_exposed, "gradients_exposed", "loss from gradient reduction hidden behind the backward pass, share of the hidden part", "ratio"},
+    {shard_overlap_loss, "shard_overlap_loss", "loss from ZeRO-3 traffic hidden behind computation, share of the hidden part", "ratio"},
+    {shard_exposed_old, "shard_exposed_old", "share of ZeRO-3 traffic that shows in stacks without prefetch", "ratio"},
+    {point_to_point_exposed, "point_to_point_exposed", "share of pipeline transfers that shows", "ratio"},
+    {context_exposed, "context_exposed", "share of context-parallel exchange that shows", "ratio"},
+    {accumulate_bytes, "accumulate_bytes", "bytes moved per local parameter and micro-batch to accumulate gradients", "bytes"},
+    {optimizer_traffic, "optimizer_traffic", "bytes moved per updated parameter by the optimizer", "bytes"},
+    {step_overhead, "step_overhead", "fixed time of a step: data, loss reduction, logging", "seconds"},
+    {straggler, "straggler", "growth of the step per doubling of nodes", "ratio"},
+    {bubble, "bubble", "measured over computed pipeline bubble", "ratio"},
+}};
+
+} // namespace
+
+std::string_view name_of(Provenance provenance) {
+    switch (provenance) {
+    case Provenance::given: return "given";
+    case Provenance::measured: return "measured";
+    case Provenance::fitted: return "fitted";
+    case Provenance::cited: return "cited";
+    case Provenance::datasheet: return "datasheet";
+    case Provenance::guessed: return "guessed";
+    }
+    return "guessed";
+}
+
+std::optional<Provenance> provenance_from(std::string_view name) {
+    for (auto const candidate : {Provenance::given, Provenance::measured, Provenance::fitted,
+                                 Provenance::cited, Provenance::datasheet, Provenance::guessed}) {
+        if (name == name_of(candidate)) { return candidate; }
+    }
+    return std::nullopt;
+}
+
+std::span<ConstantInfo const> constants() { return table; }
+
+std::optional<Constant> constant_from(std::string_view key) {
+    auto const found = std::ranges::find(table, key, &ConstantInfo::key);
+    if (found == table.end()) { return std::nullopt; }
+    return found->id;
+}
+
+Calibration CalibrationSet::values() const {
+    Calibration result;
+    for (auto const& info : table) { result[info.id] = constant[static_cast<std::size_t>(info.id)].value; }
+    return result;
+}
+
+} // namespace headroom

@@ -1,0 +1,256 @@
+#include "headroom/step.hpp"
+
+#include "headroom/error.hpp"
+#include "traced.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// Parameters and groups of the data-parallel traffic of the fullest stage.
+struct DataPlan {
+    double local_parameters = 0.0; ///< of one rank before any data-parallel sharding
+    double updated_parameters = 0.0;
+    double reduce = 0.0, gather = 0.0; ///< seconds of one whole reduction and of one whole gathering
+    int data_ranks = 1;
+};
+
+double fullest_stage_parameters(Model const& model, Strategy const& strategy) {
+    auto const count = count_parameters(model);
+    double const blocks = count.layer * model.layers / strategy.pp;
+    double const output = count.head > 0.0 ? count.head : static_cast<double>(model.vocab) * model.hidden;
+    if (strategy.pp == 1) { return (blocks + count.embedding + count.head) / strategy.tp; }
+    return (blocks + std::max(count.embedding, output)) / strategy.tp;
+}
+
+double trained_share(Strategy const& strategy) {
+    constexpr double adapters = 0.005; // rank-16 adapters on attention of a 70B model hold about half a per cent
+    return strategy.trained == Trained::adapters ? adapters : 1.0;
+}
+
+DataPlan data_plan(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
+    DataPlan plan;
+    auto const placement = place(strategy, setting.cluster.domain);
+    auto const& framework = setting.framework;
+    double const local = fullest_stage_parameters(setting.model, strategy);
+    double const trained = local * trained_share(strategy);
+    plan.local_parameters = local;
+    plan.data_ranks = strategy.dp * strategy.cp;
+    plan.updated_parameters = strategy.zero >= 1 ? trained / plan.data_ranks : trained;
+    Bytes const gradients{trained * framework.reduced_bytes};
+    Bytes const parameters{local * framework.parameter_bytes};
+    if (plan.data_ranks == 1) { return plan; }
+    auto const time = [&fabric](Collective collective, Bytes bytes, Group group) {
+        return fastest(collective, {bytes}, group, fabric).time.total().base();
+    };
+    if (strategy.zero == 0) {
+        plan.reduce = time(Collective::all_reduce, gradients, placement.data);
+    } else if (strategy.zero < 3) {
+        plan.reduce = time(Collective::reduce_scatter, gradients, placement.data);
+        plan.gather = time(Collective::all_gather, parameters * trained_share(strategy), placement.data);
+    } else {
+        plan.gather = time(Collective::all_gather, parameters, placement.shard);
+        plan.reduce = time(Collective::reduce_scatter, gradients, placement.shard);
+        if (placement.replicate.size > 1) {
+            plan.reduce += time(Collective::all_reduce, gradients / placement.shard.size, placement.replicate);
+        }
+    }
+    plan.reduce *= framework.extra_reduction;
+    return plan;
+}
+
+Seconds hop_seconds(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
+    if (strategy.pp == 1) { return Seconds{}; }
+    double const tokens = static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
+    // each tensor rank sends its share of the boundary; the others rebuild it inside the domain
+    Bytes const bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
+    bool const leaves = place(strategy, setting.cluster.domain).pipeline_leaves_domain;
+    return point_to_point({bytes}, leaves ? fabric.scale_out : fabric.scale_up).total()
+           + Seconds{setting.constants[Constant::base_latency]};
+}
+
+template <class N> struct Parts {
+    N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead;
+};
+
+/// The part of data-parallel time that shows. `window` is the backward (or whole) computation that it
+/// can run behind.
+template <class N> struct Exposure {
+    N reduce, gather, backward_window, forward_window, compute_window, passes;
+    N old_share, loss, shard_loss, shard_old;
+};
+
+template <class N>
+N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
+    if (fully_exposed) {
+        return strategy.zero == 3 ? e.passes * (2.0 * e.gather + e.reduce) : e.reduce + e.gather;
+    }
+    if (strategy.zero == 3) {
+        N const traffic = e.passes * (2.0 * e.gather + e.reduce);
+        if (style == GradientOverlap::exposed) { return e.shard_old * traffic; }
+        return larger(traffic - e.compute_window, 0.0 * traffic) + e.shard_loss * smaller(traffic, e.compute_window);
+    }
+    if (style == GradientOverlap::exposed) { return e.old_share * (e.reduce + e.gather); }
+    N const behind_backward = larger(e.reduce - e.backward_window, 0.0 * e.reduce) + e.loss * smaller(e.reduce, e.backward_window);
+    N const behind_forward = larger(e.gather - e.forward_window, 0.0 * e.gather) + e.loss * smaller(e.gather, e.forward_window);
+    return behind_backward + behind_forward;
+}
+
+/// The closed form. Written once; `N` is double for speed or Traced for explanation.
+template <class N>
+Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
+    auto const& k = setting.constants;
+    auto const fabric = calibrated_fabric(setting.cluster, k);
+    auto const plan = data_plan(setting, strategy, fabric);
+    double const micro_batch_count = std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    auto const in = [&record](char const* name, double value) { return record.input(name, value); };
+    auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
+
+    N const m = in("micro_batches", micro_batch_count);
+    N const layers = in("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp);
+    N const block_kernels = in("block_kernel_seconds", kernels_of(costs.block));
+    N const block_host = in("block_host_excess_seconds", costs.block.host_excess().base());
+    N const block_tensor = in("block_tensor_exposed_seconds", costs.block.tensor_exposed.base());
+    N const block_context = in("block_context_exposed_seconds", costs.block.context_exposed.base());
+    N const head = in("head_kernel_seconds", kernels_of(costs.head));
+    N const embedding = in("embedding_kernel_seconds", kernels_of(costs.embedding));
+    N const embedding_tensor = in("embedding_tensor_exposed_seconds", costs.embedding.tensor_exposed.base());
+
+    bool const staged = strategy.pp > 1;
+    N const ends = record.term("ends_seconds", "s", staged ? larger(head, embedding + embedding_tensor) : head + embedding + embedding_tensor);
+    N const block = record.term("block_seconds", "s", block_kernels + block_host + block_tensor + block_context);
+    Parts<N> parts;
+    parts.compute = record.term("compute_seconds", "s", m * (layers * block_kernels + ends));
+    parts.host = record.term("host_seconds", "s", m * layers * block_host);
+    parts.tensor = record.term("tensor_seconds", "s", m * layers * block_tensor);
+    parts.context = record.term("context_seconds", "s", m * layers * block_context);
+
+    // 1F1B: the slowest stage works m times; filling and draining costs the other stages once, over v
+    // when each holds v chunks.
+    N const zero = 0.0 * m;
+    if (staged) {
+        N const stages = in("pipeline_stages", strategy.pp);
+        N const chunks = in("chunks_per_stage", strategy.virtual_pp);
+        N const slowest = record.term("slowest_stage_seconds", "s", layers * block + ends);
+        N const all = record.term("all_stages_seconds", "s", stages * layers * block + head + embedding + embedding_tensor);
+        parts.bubble = record.term("pipeline_bubble_seconds", "s", in("bubble", k[Constant::bubble]) * (all - slowest) / chunks);
+        N const hop = in("hop_seconds", hop_seconds(setting, strategy, fabric).base());
+        parts.pipeline = record.term("pipeline_seconds", "s", in("point_to_point_exposed", k[Constant::point_to_point_exposed]) * (2.0 * m) * chunks * hop);
+    } else {
+        parts.bubble = zero;
+        parts.pipeline = zero;
+    }
+
+    double const backward = costs.block.backward.base() * setting.model.layers / strategy.pp;
+    double const overlapped_micro_batches = strategy.virtual_pp > 1 ? std::min(micro_batch_count, static_cast<double>(strategy.pp)) : 1.0;
+    double const forward = (costs.block.gemm + costs.block.attention + costs.block.memory - costs.block.backward - costs.block.recompute).base()
+                           * setting.model.layers / strategy.pp;
+    Exposure<N> const exposure{
+        .reduce = in("reduce_seconds", plan.reduce),
+        .gather = in("gather_seconds", plan.gather),
+        .backward_window = in("backward_window_seconds", backward * overlapped_micro_batches),
+        .forward_window = in("forward_window_seconds", forward * overlapped_micro_batches),
+        .compute_window = m * layers * block,
+        .passes = in("gatherings_per_step", setting.framework.gathers_per_micro_batch ? micro_batch_count : 1.0),
+        .old_share = in("gradients_exposed_old", k[Constant::gradients_exposed_old]),
+        .loss = in("gradients_exposed", k[Constant::gradients_exposed]),
+        .shard_loss = in("shard_overlap_loss", k[Constant::shard_overlap_loss]),
+        .shard_old = in("shard_exposed_old", k[Constant::shard_exposed_old]),
+    };
+    bool const fully_exposed = strategy.overlap == Overlap::off;
+    parts.data = record.term("data_seconds", "s", exposed_data(exposure, strategy, setting.framework.gradient_overlap, fully_exposed));
+
+    N const memory = in("memory_bytes_per_second", (setting.cluster.accelerator.memory_bandwidth * k[Constant::memory_fraction]).base());
+    double const accumulated = plan.local_parameters * trained_share(strategy) / (strategy.zero == 3 ? plan.data_ranks : 1);
+    N const accumulate = in("accumulate_bytes", k[Constant::accumulate_bytes]) * in("accumulated_parameters", accumulated) * m / memory;
+    N const update = in("optimizer_traffic_bytes", k[Constant::optimizer_traffic]) * in("updated_parameters", plan.updated_parameters) / memory;
+    parts.optimizer = record.term("optimizer_seconds", "s", accumulate + update);
+
+    N const busy = record.term("busy_seconds", "s", parts.compute + parts.host + parts.tensor + parts.context + parts.pipeline + parts.data + parts.bubble + parts.optimizer);
+    double const nodes = std::max(1.0, static_cast<double>(strategy.workers()) / setting.cluster.accelerators_per_node);
+    parts.overhead = record.term("overhead_seconds", "s", in("step_overhead_seconds", k[Constant::step_overhead]) + in("straggler", k[Constant::straggler]) * in("doublings_of_nodes", std::log2(nodes)) * busy);
+    record.term("step_seconds", "s", busy + parts.overhead);
+    return parts;
+}
+
+} // namespace
+
+StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    Recorder<double> record;
+    auto const parts = compose<double>(setting, strategy, costs, record);
+    return {.compute = Seconds{parts.compute},
+            .host = Seconds{parts.host},
+            .tensor_communication = Seconds{parts.tensor},
+            .context_communication = Seconds{parts.context},
+            .pipeline_communication = Seconds{parts.pipeline},
+            .data_communication = Seconds{parts.data},
+            .pipeline_bubble = Seconds{parts.bubble},
+            .optimizer = Seconds{parts.optimizer},
+            .overhead = Seconds{parts.overhead}};
+}
+
+std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    Recorder<Traced> record;
+    compose<Traced>(setting, strategy, costs, record);
+    return std::move(record.terms);
+}
+
+std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    std::vector<CommunicationRow> rows;
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    auto const placement = place(strategy, setting.cluster.domain);
+    auto const time = step_time(setting, strategy, costs);
+    auto const plan = data_plan(setting, strategy, fabric);
+    double const m = std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    double const visits = m * setting.model.layers / strategy.pp;
+    auto const algorithm = [&fabric](Collective collective, Bytes bytes, Group group) {
+        return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
+    };
+    if (strategy.tp > 1) {
+        bool const sp = strategy.sequence_parallel;
+        Bytes const each = costs.block.tensor_bytes / std::max(1, costs.block.tensor_count);
+        rows.push_back({"tensor", sp ? "all_gather + reduce_scatter" : "all_reduce", "partial sums of every attention and feed-forward block",
+                        algorithm(sp ? Collective::all_gather : Collective::all_reduce, each, placement.tensor),
+                        costs.block.tensor_bytes * visits, static_cast<int>(costs.block.tensor_count * visits),
+                        costs.block.tensor * visits, time.tensor_communication, placement.tensor});
+    }
+    if (strategy.cp > 1) {
+        Bytes const each = costs.block.context_bytes / std::max(1, costs.block.context_count);
+        rows.push_back({"context", "all_gather", "keys and values of the rest of the sequence",
+                        algorithm(Collective::all_gather, each, placement.context), costs.block.context_bytes * visits,
+                        static_cast<int>(costs.block.context_count * visits), costs.block.context * visits,
+                        time.context_communication, placement.context});
+    }
+    if (strategy.pp > 1) {
+        double const hops = 2.0 * m * strategy.virtual_pp;
+        double const tokens = static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
+        Bytes const each{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
+        rows.push_back({"pipeline", "point_to_point", "activations and their gradients between stages", "direct", each * hops,
+                        static_cast<int>(hops), hop_seconds(setting, strategy, fabric) * hops, time.pipeline_communication,
+                        placement.pipeline});
+    }
+    if (plan.data_ranks > 1) {
+        auto const& framework = setting.framework;
+        double const passes = strategy.zero == 3 && framework.gathers_per_micro_batch ? m : 1.0;
+        double const gathers = strategy.zero == 0 ? 0.0 : strategy.zero == 3 ? 2.0 * passes : 1.0;
+        Seconds const reduce{plan.reduce * passes}, gather{plan.gather * gathers};
+        Seconds const both = reduce + gather;
+        Bytes const gradients{plan.local_parameters * trained_share(strategy) * framework.reduced_bytes};
+        Bytes const parameters{plan.local_parameters * framework.parameter_bytes * (strategy.zero == 3 ? 1.0 : trained_share(strategy))};
+        auto const share = [&](Seconds part) { return both.base() > 0.0 ? time.data_communication * (part / both) : Seconds{}; };
+        auto const kind = strategy.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
+        auto const group = strategy.zero == 3 ? placement.shard : placement.data;
+        rows.push_back({"data", std::string{name_of(kind)}, "gradients of data parallel", algorithm(kind, gradients, group), gradients * passes,
+                        static_cast<int>(passes), reduce, share(reduce), group});
+        if (gathers > 0.0) {
+            rows.push_back({"data", "all_gather", strategy.zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer",
+                            algorithm(Collective::all_gather, parameters, group), parameters * gathers, static_cast<int>(gathers),
+                            gather, share(gather), group});
+        }
+    }
+    return rows;
+}
+
+} // namespace headroom

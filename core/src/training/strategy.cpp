@@ -1,0 +1,45 @@
+#include "headroom/strategy.hpp"
+
+namespace headroom {
+
+namespace {
+
+void append(std::string& name, std::string_view word) {
+    if (!name.empty()) { name += ' '; }
+    name += word;
+}
+
+void append_degree(std::string& name, std::string_view word, int degree, bool always = false) {
+    if (degree != 1 || always) { append(name, std::string{word} + std::to_string(degree)); }
+}
+
+} // namespace
+
+std::string_view name_of(Recompute recompute) {
+    switch (recompute) {
+    case Recompute::none: return "none";
+    case Recompute::selective: return "selective";
+    case Recompute::full: return "full";
+    }
+    return "";
+}
+
+/// Degrees of 1 are left out, dp and the micro-batch never are; what is off (zero0, no recomputation) is left out.
+std::string short_name(Strategy const& strategy) {
+    std::string name;
+    append_degree(name, "tp", strategy.tp);
+    if (strategy.sequence_parallel && strategy.tp > 1) { append(name, "sp"); }
+    append_degree(name, "cp", strategy.cp);
+    append_degree(name, "pp", strategy.pp);
+    append_degree(name, "vp", strategy.virtual_pp);
+    append_degree(name, "ep", strategy.ep);
+    append_degree(name, "dp", strategy.dp, true);
+    if (strategy.zero > 0) { append_degree(name, "zero", strategy.zero, true); }
+    if (strategy.shard > 0) { append_degree(name, "shard", strategy.shard, true); }
+    append_degree(name, "mb", strategy.micro_batch, true);
+    if (strategy.recompute != Recompute::none) { append(name, name_of(strategy.recompute)); }
+    if (strategy.trained == Trained::adapters) { append(name, "adapters"); }
+    return name;
+}
+
+} // namespace headroom
