@@ -1,0 +1,41 @@
+#pragma once
+
+#include "headroom/calibration.hpp"
+#include "headroom/validation.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+
+namespace headroom::fit {
+
+/// How the constants are fitted; the defaults are what `make fit` uses.
+struct FitSettings {
+    double noise = 0.06;        ///< log standard deviation of one run that nothing explains
+    double huber = 0.05;        ///< log residual beyond which a run pulls linearly, not quadratically
+    int iterations = 60;
+    int threads = 1;            ///< the answer does not depend on it
+};
+
+/// Fits all constants with a spread to the predicted runs.
+///
+///     minimise  sum_r w_r^2 rho(log(T_predicted / T_measured)) / noise^2 + sum_i (log(c_i / c_i0) / spread_i)^2
+///
+/// rho is the pseudo-Huber loss; w_r = (20 + rows of source and accelerator)^-1/4 (20 + rows of source)^-1/4,
+/// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay. Intervals are 90 %, from the
+/// curvature at the minimum. Deterministic.
+/// Errors: InputError{insufficient} with fewer runs than constants.
+CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent, FitSettings const& settings);
+
+/// Fits once for every source, each time without that source.
+Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
+                           CalibrationSet const& independent, FitSettings const& settings);
+
+/// 90 % bands of measured over predicted, from predictions of sources that were left out; a source
+/// weighs as the square root of its rows.
+struct Bands {
+    Band stated, assumed;
+};
+Bands left_out_bands(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+
+} // namespace headroom::fit

@@ -1,0 +1,272 @@
+#include "headroom/fit/training_fit.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/step.hpp"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace headroom::fit {
+namespace {
+
+/// A run with everything computed once that does not depend on constants.
+struct FitRow {
+    PublishedRun const* run;
+    LayerShape shape;
+    StepProgram program;
+    double weight;
+};
+
+double log_error(FitRow const& row, Calibration const& constants) {
+    auto const& question = *row.run->question;
+    StepSetting const setting{question.model, question.cluster, question.framework, constants, question.workload};
+    auto const costs = layer_costs(row.program, row.shape, question.cluster, question.framework, constants);
+    return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
+}
+
+std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, std::string const& without) {
+    std::map<std::string, int> of_source;
+    std::map<std::pair<std::string, std::string>, int> of_both;
+    for (auto const& run : runs) {
+        if (!run.question || run.source == without) { continue; }
+        ++of_source[run.source];
+        ++of_both[{run.source, run.accelerator}];
+    }
+    std::vector<FitRow> rows;
+    for (auto const& run : runs) {
+        if (!run.question || run.source == without) { continue; }
+        auto const& question = *run.question;
+        auto const shape = shape_of(question.strategy, question.workload.sequence_length);
+        constexpr double few = 20.0; // a source of a few rows must not weigh like a whole table
+        double const crowd = (of_source[run.source] + few) * (of_both[{run.source, run.accelerator}] + few);
+        rows.push_back({&run, shape, step_program(question.model, shape, question.framework), std::pow(crowd, -0.25)});
+    }
+    double sum = 0.0;
+    for (auto const& row : rows) { sum += row.weight * row.weight; }
+    double const scale = std::sqrt(static_cast<double>(rows.size()) / std::max(sum, 1e-300));
+    for (auto& row : rows) { row.weight *= scale; }
+    return rows;
+}
+
+/// Residuals r_i(z) of the penalised problem in standardised log constants z.
+class Problem {
+public:
+    Problem(std::vector<FitRow> const& rows, CalibrationSet const& independent, FitSettings const& settings)
+        : rows_{rows}, base_{independent}, settings_{settings} {
+        for (auto const& info : constants()) {
+            if (constant(info.id).spread > 0.0) { free_.push_back(info.id); }
+        }
+    }
+
+    [[nodiscard]] int parameters() const { return static_cast<int>(free_.size()); }
+    [[nodiscard]] int residuals() const { return static_cast<int>(rows_.size()) + parameters(); }
+    [[nodiscard]] std::vector<Constant> const& free() const { return free_; }
+
+    [[nodiscard]] Calibration at(Eigen::VectorXd const& z) const {
+        Calibration values = base_.values();
+        for (int i = 0; i < parameters(); ++i) {
+            auto const& known = constant(free_[static_cast<std::size_t>(i)]);
+            values[free_[static_cast<std::size_t>(i)]] = known.independent * std::exp(known.spread * z[i]);
+        }
+        return values;
+    }
+
+    [[nodiscard]] Eigen::VectorXd residual(Eigen::VectorXd const& z) const {
+        Eigen::VectorXd r(residuals());
+        fill_rows(at(z), r);
+        r.tail(parameters()) = z;
+        return r;
+    }
+
+    /// Central differences, column by column; columns are independent, so threads cannot change them.
+    [[nodiscard]] Eigen::MatrixXd jacobian(Eigen::VectorXd const& z) const {
+        Eigen::MatrixXd j(residuals(), parameters());
+        auto const work = [&](int first, int stride) {
+            for (int i = first; i < parameters(); i += stride) { j.col(i) = column(z, i); }
+        };
+        std::vector<std::jthread> others;
+        for (int t = 1; t < settings_.threads; ++t) { others.emplace_back(work, t, settings_.threads); }
+        work(0, std::max(1, settings_.threads));
+        others.clear();
+        return j;
+    }
+
+private:
+    [[nodiscard]] CalibratedConstant const& constant(Constant id) const { return base_.constant[static_cast<std::size_t>(id)]; }
+
+    [[nodiscard]] Eigen::VectorXd column(Eigen::VectorXd const& z, int i) const {
+        constexpr double step = 1e-4;
+        Eigen::VectorXd above = z, below = z;
+        above[i] += step;
+        below[i] -= step;
+        return (residual(above) - residual(below)) / (2.0 * step);
+    }
+
+    void fill_rows(Calibration const& values, Eigen::VectorXd& r) const {
+        double const delta = settings_.huber;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            double const e = log_error(rows_[i], values);
+            double const rho = 2.0 * delta * delta * (std::sqrt(1.0 + e * e / (delta * delta)) - 1.0);
+            r[static_cast<Eigen::Index>(i)] = rows_[i].weight * std::copysign(std::sqrt(rho), e) / settings_.noise;
+        }
+    }
+
+    std::vector<FitRow> const& rows_;
+    CalibrationSet const& base_;
+    FitSettings const& settings_;
+    std::vector<Constant> free_;
+};
+
+struct Solution {
+    Eigen::VectorXd z;
+    Eigen::MatrixXd jacobian;
+};
+
+/// Levenberg-Marquardt with the damping of the normal equations; the penalty rows keep them regular.
+Solution solve(Problem const& problem, Eigen::VectorXd z, int iterations) {
+    double damping = 1e-3;
+    Eigen::VectorXd r = problem.residual(z);
+    double cost = r.squaredNorm();
+    Eigen::MatrixXd j = problem.jacobian(z);
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+        Eigen::MatrixXd const normal = j.transpose() * j;
+        Eigen::VectorXd const gradient = j.transpose() * r;
+        bool improved = false;
+        double shift = 0.0;
+        while (damping < 1e8) {
+            Eigen::MatrixXd damped = normal;
+            damped.diagonal() += damping * normal.diagonal();
+            Eigen::VectorXd const step = damped.ldlt().solve(-gradient);
+            Eigen::VectorXd const trial = z + step;
+            Eigen::VectorXd const trial_r = problem.residual(trial);
+            if (trial_r.squaredNorm() < cost) {
+                shift = step.cwiseAbs().maxCoeff();
+                z = trial;
+                r = trial_r;
+                cost = r.squaredNorm();
+                damping = std::max(damping * 0.2, 1e-9);
+                improved = true;
+                break;
+            }
+            damping *= 4.0;
+        }
+        if (!improved || shift < 1e-9) { break; }
+        j = problem.jacobian(z);
+    }
+    return {z, j};
+}
+
+Eigen::VectorXd standardised(CalibrationSet const& start, CalibrationSet const& independent, std::vector<Constant> const& free) {
+    Eigen::VectorXd z(static_cast<Eigen::Index>(free.size()));
+    for (std::size_t i = 0; i < free.size(); ++i) {
+        auto const index = static_cast<std::size_t>(free[i]);
+        auto const& known = independent.constant[index];
+        z[static_cast<Eigen::Index>(i)] = std::log(start.constant[index].value / known.independent) / known.spread;
+    }
+    return z;
+}
+
+/// How many sources have a say in a constant: those whose rows move by more than a tenth of what the
+/// pull towards the independent value does.
+int sources_behind(Eigen::VectorXd const& column, std::vector<FitRow> const& rows) {
+    std::map<std::string, double> information;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        double const slope = column[static_cast<Eigen::Index>(i)];
+        information[rows[i].run->source] += slope * slope;
+    }
+    constexpr double noticeable = 0.1;
+    return static_cast<int>(std::ranges::count_if(information, [](auto const& entry) { return entry.second > noticeable; }));
+}
+
+} // namespace
+
+CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent, FitSettings const& settings) {
+    auto const rows = fit_rows(runs, {});
+    Problem const problem{rows, independent, settings};
+    if (static_cast<int>(rows.size()) < problem.parameters()) {
+        throw InputError{Fault::insufficient, {.where = "fit", .problem = std::to_string(rows.size()) + " predicted runs cannot determine "
+                                               + std::to_string(problem.parameters()) + " constants"}};
+    }
+    auto const solution = solve(problem, Eigen::VectorXd::Zero(problem.parameters()), settings.iterations);
+    Eigen::MatrixXd const covariance = (solution.jacobian.transpose() * solution.jacobian).inverse();
+    auto const values = problem.at(solution.z);
+    CalibrationSet set = independent;
+    for (int i = 0; i < problem.parameters(); ++i) {
+        auto& constant = set.constant[static_cast<std::size_t>(problem.free()[static_cast<std::size_t>(i)])];
+        double const deviation = constant.spread * std::sqrt(covariance(i, i));
+        constexpr double ninety_per_cent = 1.6449;
+        constant.value = values[problem.free()[static_cast<std::size_t>(i)]];
+        constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
+        constant.high = constant.value * std::exp(ninety_per_cent * deviation);
+        constant.sources = sources_behind(solution.jacobian.col(i), rows);
+        if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
+    }
+    return set;
+}
+
+Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start, CalibrationSet const& independent,
+                           FitSettings const& settings) {
+    std::set<std::string> sources;
+    for (auto const& run : runs) {
+        if (run.question) { sources.insert(run.source); }
+    }
+    Folds folds;
+    for (auto const& source : sources) {
+        auto const rows = fit_rows(runs, source);
+        Problem const problem{rows, independent, settings};
+        auto const solution = solve(problem, standardised(start, independent, problem.free()), settings.iterations);
+        folds.without.emplace(source, problem.at(solution.z));
+    }
+    return folds;
+}
+
+namespace {
+
+struct Weighted {
+    double value, weight;
+};
+
+double weighted_quantile(std::vector<Weighted> samples, double share) {
+    std::ranges::sort(samples, {}, &Weighted::value);
+    double total = 0.0;
+    for (auto const& sample : samples) { total += sample.weight; }
+    double below = 0.0;
+    for (auto const& sample : samples) {
+        below += sample.weight;
+        if (below >= share * total) { return sample.value; }
+    }
+    return samples.empty() ? 0.0 : samples.back().value;
+}
+
+Band band_of(std::vector<Weighted> const& samples) {
+    Band band;
+    band.coverage = 0.9;
+    band.rows = static_cast<int>(samples.size());
+    band.low = std::exp(weighted_quantile(samples, 0.05));
+    band.high = std::exp(weighted_quantile(samples, 0.95));
+    return band;
+}
+
+} // namespace
+
+Bands left_out_bands(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+    auto const validation = validate_left_out(runs, set, folds);
+    std::map<std::string, int> of_source;
+    for (auto const& row : validation.rows) {
+        if (row.relative_error) { ++of_source[row.run->source]; }
+    }
+    std::vector<Weighted> stated, assumed;
+    for (auto const& row : validation.rows) {
+        if (!row.relative_error) { continue; }
+        Weighted const sample{-std::log1p(*row.relative_error), 1.0 / std::sqrt(of_source[row.run->source])};
+        (row.run->structural_assumption ? assumed : stated).push_back(sample);
+    }
+    return {band_of(stated), band_of(assumed)};
+}
+
+} // namespace headroom::fit
