@@ -1,0 +1,92 @@
+#pragma once
+
+#include "headroom/calibration.hpp"
+#include "headroom/framework.hpp"
+#include "headroom/machine.hpp"
+#include "headroom/model.hpp"
+#include "headroom/validation.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+enum class RecordKind { accelerator, link, node, host, price, model, framework, calibration };
+std::string_view name_of(RecordKind kind);
+
+/// Where a record was found, so that errors and results can say it.
+struct RecordText {
+    RecordKind kind = RecordKind::model;
+    std::string name;   ///< file stem
+    std::string origin; ///< "embedded:catalog/models/llama-3-70b.toml" or a path
+    std::string_view content;
+};
+
+/// The list prices known for one accelerator.
+struct PriceRange {
+    DollarsPerSecond median, low, high;
+    int offers = 0;
+    std::string oldest, newest; ///< dates as written
+};
+
+/// Records by name: overlays first (`--catalog`, ./headroom/catalog, XDG), then embedded. A record
+/// replaces a record whole. Parsed lazily: only what is asked for, by file stem, then by alias.
+class Catalog {
+public:
+    /// `overlay`: extra folders, first wins. The standard places are looked up by the caller.
+    explicit Catalog(std::vector<std::filesystem::path> const& overlay = {});
+    ~Catalog();
+    Catalog(Catalog&&) noexcept;
+    Catalog& operator=(Catalog&&) noexcept;
+
+    /// All record names of a kind, sorted.
+    [[nodiscard]] std::vector<std::string> names(RecordKind kind) const;
+    /// The same with aliases: what a mistyped name may have meant.
+    [[nodiscard]] std::vector<std::string> names_and_aliases(RecordKind kind) const;
+    /// The record's text. Errors: InputError{usage}, naming the nearest when there is none.
+    [[nodiscard]] RecordText const& text(RecordKind kind, std::string_view name_or_alias) const;
+
+    [[nodiscard]] Accelerator accelerator(std::string_view name) const;
+    [[nodiscard]] Model model(std::string_view name) const;
+    [[nodiscard]] bool has_model(std::string_view name) const;
+    [[nodiscard]] bool has_accelerator(std::string_view name) const;
+    [[nodiscard]] bool has_node(std::string_view name) const;
+    /// A node record as a cluster: accelerator, links, and the median on-demand price.
+    [[nodiscard]] Cluster cluster(std::string_view node_name) const;
+    /// The node usually built around an accelerator: what a bare accelerator name means.
+    [[nodiscard]] std::string default_node(std::string_view accelerator_name) const;
+    [[nodiscard]] Framework framework(std::string_view name) const;
+    [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
+    [[nodiscard]] CalibrationSet calibration(std::string_view name) const;
+    /// FNV-1a over all embedded records and overlays: stamped on every result.
+    [[nodiscard]] std::string hash() const;
+
+private:
+    struct Index;
+    std::unique_ptr<Index> index_;
+};
+
+/// A model from what a person names: catalog name, config.json (file or folder), or a .toml file.
+/// `notes` receives which keys were used and which were ignored.
+Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes);
+
+/// A cluster from a catalog name (a node, or an accelerator for the node usual around it) or a .toml file;
+/// docs/guide/cluster-file.md describes the file.
+Cluster load_cluster(Catalog const& catalog, std::string const& what);
+
+/// Readers of one record's text; `where` names it in errors. They accept only known keys.
+Accelerator read_accelerator(std::string_view toml, std::string_view where);
+Model read_model(std::string_view toml, std::string_view where);
+Framework read_framework(std::string_view toml, std::string_view where);
+CalibrationSet read_calibration(std::string_view toml, std::string_view where);
+std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
+
+/// The constants fitted without each source: [without.SOURCE] KEY = value.
+Folds read_folds(std::string_view toml, std::string_view where);
+std::string write_folds(Folds const& folds, std::vector<std::string> const& header);
+
+} // namespace headroom::io

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// Reads a whole file. Errors: InputError{unreadable}: missing, a folder, unreadable, over `limit`.
+std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 64u << 20);
+
+/// Writes a whole file or nothing: a temporary beside it, then a rename. "-" is standard output.
+void write_file(std::filesystem::path const& path, std::string_view content);
+
+} // namespace headroom::io

@@ -1,0 +1,284 @@
+#include "architectures.hpp"
+
+#include "records.hpp"
+
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace headroom::io {
+
+namespace {
+
+// ---- traits that several types share -------------------------------------------------------------------------------
+
+/// The default of Model: gated silu, root-mean-square norms, rotary positions, no biases, an output head of its own.
+Model llama_traits() { return {}; }
+
+/// Plain feed-forward, layer norms and biases everywhere.
+Model gpt_traits() {
+    Model model;
+    model.feed_forward = FeedForward::plain;
+    model.activation   = "gelu_tanh";
+    model.norm         = Normalisation::layer;
+    model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = true;
+    return model;
+}
+
+Model with(Model model, void (*change)(Model&)) {
+    change(model);
+    return model;
+}
+
+constexpr std::string_view query_key_norms = "the norms of queries and keys are not modelled";
+
+// ---- what the keys of a type change --------------------------------------------------------------------------------
+
+void read_biases(JsonKeys& keys, Model& model) {
+    if (auto const bias = keys.flag("attention_bias")) model.qkv_bias = model.out_bias = *bias;
+    if (auto const bias = keys.flag("mlp_bias")) model.mlp_bias = *bias;
+}
+
+void read_one_bias(JsonKeys& keys, Model& model) {
+    if (auto const bias = keys.flag("bias")) model.qkv_bias = model.out_bias = *bias;
+}
+
+void read_experts(JsonKeys& keys, Model& model) {
+    read_biases(keys, model);
+    auto experts = keys.whole("num_local_experts", limits::experts);
+    if (!experts) experts = keys.whole("num_experts", limits::experts);
+    if (!experts) keys.fail("num_local_experts", "missing", "a mixture of experts states how many there are");
+    auto const top_k = keys.whole("num_experts_per_tok", limits::experts);
+    if (!top_k) keys.fail("num_experts_per_tok", "missing", "a mixture of experts states how many a token visits");
+    int const stride = keys.whole("decoder_sparse_step", {1, 10'000}).value_or(1);
+    if (stride != 1 || keys.has_elements("mlp_only_layers")) {
+        keys.fail(stride != 1 ? "decoder_sparse_step" : "mlp_only_layers", "layers of two kinds",
+                  "every layer is modelled alike");
+    }
+    model.moe.experts = *experts;
+    model.moe.top_k   = *top_k;
+    model.moe.ffn     = keys.whole("moe_intermediate_size", {1, 10'000'000}).value_or(model.ffn);
+}
+
+void read_falcon(JsonKeys& keys, Model& model) {
+    bool const grouped  = keys.flag("new_decoder_architecture").value_or(false);
+    bool const multi    = keys.flag("multi_query").value_or(true);
+    bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
+    bool const bias     = keys.flag("bias").value_or(false);
+    if (!grouped) model.kv_heads = multi ? 1 : model.heads;  // its key heads are stated for the grouped kind only
+    if (keys.flag("alibi").value_or(false)) model.positions = Positions::alibi;
+    model.parallel_block = parallel;
+    int const norms      = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
+    model.norms_per_layer = parallel ? norms : 2;
+    model.qkv_bias = model.out_bias = model.mlp_bias = bias;
+}
+
+void read_neox(JsonKeys& keys, Model& model) {
+    model.parallel_block = keys.flag("use_parallel_residual").value_or(true);
+    if (auto const bias = keys.flag("attention_bias")) model.qkv_bias = model.out_bias = *bias;
+}
+
+void read_opt(JsonKeys& keys, Model& model) {
+    auto const width = keys.whole("word_embed_proj_dim", {1, 1'000'000});
+    if (width && *width != model.hidden) {
+        keys.fail("word_embed_proj_dim", fmt::format("{} is not hidden_size {}", *width, model.hidden),
+                  "projected embeddings are not modelled");
+    }
+    bool const before = keys.flag("do_layer_norm_before").value_or(true);
+    model.final_norm  = before && !keys.flag("_remove_final_layer_norm").value_or(false);
+    if (auto const bias = keys.flag("enable_bias")) model.qkv_bias = model.out_bias = model.mlp_bias = *bias;
+    if (auto const affine = keys.flag("layer_norm_elementwise_affine")) model.norm_affine = model.norm_bias = *affine;
+}
+
+void read_mpt(JsonKeys& keys, Model& model) {
+    if (keys.flag("no_bias").value_or(false)) {
+        model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = false;
+    }
+    if (keys.flag("attn_config.alibi").value_or(false)) {
+        model.positions = Positions::alibi;
+    } else if (keys.flag("attn_config.rope").value_or(false)) {
+        model.positions = Positions::rotary;
+    } else if (!keys.flag("learned_pos_emb").value_or(true)) {
+        model.positions = Positions::none;
+    }
+    auto const kind = keys.text("attn_config.attn_type").value_or("multihead_attention");
+    if (kind == "multiquery_attention") model.kv_heads = 1;
+    auto const norm = keys.text("norm_type").value_or("low_precision_layernorm");
+    if (norm.ends_with("rmsnorm")) {
+        model.norm      = Normalisation::rms;
+        model.norm_bias = false;
+    }
+    if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) model.ffn = model.hidden * *ratio;
+}
+
+void read_bigcode(JsonKeys& keys, Model& model) {
+    if (keys.flag("multi_query").value_or(true)) model.kv_heads = 1;
+}
+
+void read_starcoder2(JsonKeys& keys, Model& model) {
+    if (auto const bias = keys.flag("use_bias")) model.qkv_bias = model.out_bias = model.mlp_bias = *bias;
+}
+
+void read_stablelm(JsonKeys& keys, Model& model) {
+    model.qkv_bias = keys.flag("use_qkv_bias").value_or(false);
+    if (keys.flag("use_parallel_residual").value_or(false)) {
+        model.parallel_block  = true;
+        model.norms_per_layer = 1;
+    }
+    if (keys.flag("qk_layernorm").value_or(false)) keys.fail("qk_layernorm", "true", std::string{query_key_norms});
+}
+
+void read_phi(JsonKeys& keys, Model&) {
+    if (keys.flag("qk_layernorm").value_or(false)) keys.fail("qk_layernorm", "true", std::string{query_key_norms});
+}
+
+/// The 13B variants have no rotary positions, and another name for the longest sequence.
+void read_baichuan(JsonKeys& keys, Model& model) {
+    if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) model.positions = Positions::alibi;
+}
+
+// ---- the tables ----------------------------------------------------------------------------------------------------
+
+std::vector<Architecture> make_architectures() {
+    Model const llama = llama_traits();
+    Model const gpt   = gpt_traits();
+
+    Model const gpt2 = with(gpt, [](Model& model) {
+        model.positions       = Positions::learned;
+        model.tied_embeddings = true;
+    });
+    Model const gpt_neo = with(gpt2, [](Model& model) { model.qkv_bias = false; });
+    Model const gptj    = with(gpt, [](Model& model) {
+        model.qkv_bias = model.out_bias = false;
+        model.parallel_block = model.head_bias = true;
+        model.norms_per_layer = 1;
+    });
+    Model const phi = with(gpt, [](Model& model) {
+        model.parallel_block = model.head_bias = true;
+        model.norms_per_layer = 1;
+    });
+    Model const bloom = with(gpt, [](Model& model) {
+        model.positions       = Positions::alibi;
+        model.tied_embeddings = model.embedding_norm = true;
+    });
+    Model const opt = with(gpt2, [](Model& model) {
+        model.activation      = "relu";
+        model.extra_positions = 2;
+    });
+    Model const neox = with(gpt, [](Model& model) { model.activation = "gelu"; });
+    Model const tied = with(gpt, [](Model& model) {
+        model.activation      = "gelu";
+        model.tied_embeddings = true;
+    });
+    Model const mpt       = with(tied, [](Model& model) { model.positions = Positions::learned; });
+    Model const starcoder = with(gpt, [](Model& model) { model.tied_embeddings = true; });
+    Model const nemotron  = with(gpt, [](Model& model) {
+        model.activation = "squared_relu";
+        model.qkv_bias = model.out_bias = model.mlp_bias = false;
+    });
+    Model const gemma = with(llama, [](Model& model) {
+        model.activation      = "gelu_tanh";
+        model.tied_embeddings = true;
+    });
+    Model const gemma2   = with(gemma, [](Model& model) { model.norms_per_layer = 4; });
+    Model const qwen2    = with(llama, [](Model& model) { model.qkv_bias = true; });
+    Model const internlm = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = true; });
+    Model const stablelm = with(llama, [](Model& model) {
+        model.norm      = Normalisation::layer;
+        model.norm_bias = true;
+    });
+    Model const olmo = with(llama, [](Model& model) {
+        model.norm        = Normalisation::layer;
+        model.norm_affine = false;
+    });
+    Model const cohere = with(llama, [](Model& model) {
+        model.norm            = Normalisation::layer;
+        model.parallel_block  = model.tied_embeddings = true;
+        model.norms_per_layer = 1;
+    });
+    Model const gpt_oss = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = model.mlp_bias = true; });
+
+    return {
+        {.type = "llama", .traits = llama, .adjust = read_biases},
+        {.type = "mistral", .traits = llama},
+        {.type = "mixtral", .traits = llama, .adjust = read_experts},
+        {.type = "qwen2", .traits = qwen2},
+        {.type = "qwen3", .traits = llama, .default_head_dim = 128, .adjust = read_biases, .note = query_key_norms},
+        {.type = "qwen3_moe", .traits = llama, .adjust = read_experts, .note = query_key_norms},
+        {.type = "gemma", .traits = gemma, .default_head_dim = 256, .adjust = read_biases},
+        {.type = "gemma2", .traits = gemma2, .default_head_dim = 256, .adjust = read_biases},
+        {.type = "gemma3_text", .traits = gemma2, .default_head_dim = 256, .adjust = read_biases, .note = query_key_norms},
+        {.type = "gpt_oss", .traits = gpt_oss, .default_head_dim = 64, .adjust = read_experts,
+         .note = "router biases, attention sinks and sliding windows are not modelled"},
+        {.type = "phi", .traits = phi, .adjust = read_phi},
+        {.type = "phi3", .traits = llama},
+        {.type = "stablelm", .traits = stablelm, .adjust = read_stablelm},
+        {.type = "internlm", .traits = internlm, .adjust = read_one_bias},
+        {.type = "internlm2", .traits = llama, .adjust = read_one_bias},
+        {.type = "baichuan", .traits = llama, .adjust = read_baichuan},
+        {.type = "olmo", .traits = olmo, .adjust = read_biases},
+        {.type = "granite", .traits = llama, .adjust = read_biases},
+        {.type = "cohere", .traits = cohere, .adjust = read_biases},
+        {.type = "nemotron", .traits = nemotron, .adjust = read_biases},
+        {.type = "gpt2", .traits = gpt2, .ffn_from_hidden = true},
+        {.type = "gpt_neo", .traits = gpt_neo, .ffn_from_hidden = true,
+         .note = "the 256-token window of every second layer is not modelled"},
+        {.type = "gpt_neox", .traits = neox, .adjust = read_neox},
+        {.type = "gptj", .traits = gptj, .ffn_from_hidden = true},
+        {.type = "gpt_bigcode", .traits = gpt2, .ffn_from_hidden = true, .adjust = read_bigcode},
+        {.type = "starcoder2", .traits = starcoder, .adjust = read_starcoder2},
+        {.type = "bloom", .traits = bloom, .ffn_from_hidden = true},
+        {.type = "opt", .traits = opt, .adjust = read_opt},
+        {.type = "mpt", .traits = mpt, .ffn_from_hidden = true, .adjust = read_mpt},
+        {.type = "falcon", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
+        {.type = "RefinedWeb", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
+        {.type = "RefinedWebModel", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
+    };
+}
+
+constexpr std::string_view encoder_decoder = "encoder-decoder models are not modelled";
+constexpr std::string_view encoder         = "encoders are not modelled";
+constexpr std::string_view state_space     = "state-space and recurrent layers are not modelled";
+constexpr std::string_view vision          = "vision and speech models are not modelled";
+constexpr std::string_view latent          = "latent attention is not modelled";
+constexpr std::string_view mixed           = "its layers of several kinds are not modelled";
+
+constexpr std::array unsupported{
+    UnsupportedType{"t5", encoder_decoder},        UnsupportedType{"mt5", encoder_decoder},
+    UnsupportedType{"umt5", encoder_decoder},      UnsupportedType{"longt5", encoder_decoder},
+    UnsupportedType{"bart", encoder_decoder},      UnsupportedType{"mbart", encoder_decoder},
+    UnsupportedType{"pegasus", encoder_decoder},   UnsupportedType{"marian", encoder_decoder},
+    UnsupportedType{"m2m_100", encoder_decoder},   UnsupportedType{"whisper", encoder_decoder},
+    UnsupportedType{"bert", encoder},              UnsupportedType{"roberta", encoder},
+    UnsupportedType{"xlm-roberta", encoder},       UnsupportedType{"distilbert", encoder},
+    UnsupportedType{"albert", encoder},            UnsupportedType{"electra", encoder},
+    UnsupportedType{"deberta", encoder},           UnsupportedType{"deberta-v2", encoder},
+    UnsupportedType{"modernbert", encoder},        UnsupportedType{"vit", vision},
+    UnsupportedType{"clip", vision},               UnsupportedType{"siglip", vision},
+    UnsupportedType{"swin", vision},               UnsupportedType{"resnet", vision},
+    UnsupportedType{"wav2vec2", vision},           UnsupportedType{"hubert", vision},
+    UnsupportedType{"mamba", state_space},         UnsupportedType{"mamba2", state_space},
+    UnsupportedType{"falcon_mamba", state_space},  UnsupportedType{"rwkv", state_space},
+    UnsupportedType{"jamba", state_space},         UnsupportedType{"bamba", state_space},
+    UnsupportedType{"zamba", state_space},         UnsupportedType{"zamba2", state_space},
+    UnsupportedType{"recurrent_gemma", state_space}, UnsupportedType{"nemotron_h", state_space},
+    UnsupportedType{"falcon_h1", state_space},     UnsupportedType{"qwen3_next", state_space},
+    UnsupportedType{"deepseek_v2", latent},        UnsupportedType{"deepseek_v3", latent},
+    UnsupportedType{"kimi_k2", latent},            UnsupportedType{"minicpm3", latent},
+    UnsupportedType{"qwen2_moe", mixed},           UnsupportedType{"llama4", mixed},
+    UnsupportedType{"llama4_text", mixed},         UnsupportedType{"dbrx", mixed},
+    UnsupportedType{"arctic", mixed},              UnsupportedType{"nemotron-nas", mixed},
+    UnsupportedType{"openelm", mixed},             UnsupportedType{"chatglm", "its config.json has keys of its own that are not read"},
+};
+
+}  // namespace
+
+std::span<Architecture const> architectures() {
+    static std::vector<Architecture> const table = make_architectures();
+    return table;
+}
+
+std::span<UnsupportedType const> unsupported_types() { return unsupported; }
+
+}  // namespace headroom::io

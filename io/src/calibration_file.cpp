@@ -1,0 +1,145 @@
+#include "record.hpp"
+
+#include "headroom/io/catalog.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headroom::io {
+
+namespace {
+
+constexpr double largest = 1e30;
+
+std::string number(double value) {
+    if (!std::isfinite(value)) throw ContractError{"a calibration holds a number that is not finite"};
+    std::string text = fmt::format("{}", value);  // shortest that reads back the same
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text;
+}
+
+std::string escaped(std::string_view text) {
+    std::string result = "\"";
+    for (char const c : text) {
+        auto const code = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            result += '\\';
+            result += c;
+        } else if (code < 0x20 || code == 0x7f) {
+            result += fmt::format("\\u{:04X}", code);
+        } else {
+            result += c;
+        }
+    }
+    return result + '"';
+}
+
+std::string one_line(std::string_view text) {
+    std::string result;
+    for (char const c : text) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    return result;
+}
+
+Band read_band(Section section) {
+    Band band;
+    section.read("low", band.low, {0, largest}, Presence::required);
+    section.read("high", band.high, {0, largest}, Presence::required);
+    section.read("coverage", band.coverage, {0, 1});
+    section.read("rows", band.rows, {0, 1e9});
+    if (band.low > band.high) section.fail("low", "above high", "a band runs from low to high");
+    return band;
+}
+
+Provenance read_provenance(Section& section) {
+    std::string word;
+    if (!section.read("provenance", word)) return Provenance::guessed;
+    if (auto const provenance = provenance_from(word)) return *provenance;
+    std::vector<std::string> known;
+    for (auto const provenance : {Provenance::given, Provenance::measured, Provenance::fitted, Provenance::cited,
+                                  Provenance::datasheet, Provenance::guessed}) {
+        known.emplace_back(name_of(provenance));
+    }
+    section.fail("provenance", fmt::format("unknown word {}", headroom::quoted(word)),
+                 fmt::format("known: {}", one_of(known)), did_you_mean(word, known));
+}
+
+CalibratedConstant read_constant(Section section) {
+    constexpr Range    any{-largest, largest};
+    CalibratedConstant constant;
+    section.read("value", constant.value, any, Presence::required);
+    constant.low = constant.high = constant.independent = constant.value;
+    section.read("low", constant.low, any);
+    section.read("high", constant.high, any);
+    section.read("independent", constant.independent, any);
+    section.read("spread", constant.spread, {0, largest});
+    constant.provenance = read_provenance(section);
+    std::vector<std::string> sources;
+    section.read("source", sources);
+    for (auto const& source : sources) constant.source += (constant.source.empty() ? "" : ", ") + source;
+    section.read("sources", constant.sources, {0, 1e9});
+    section.skip({"meaning", "unit", "notes"});
+    if (constant.low > constant.high) section.fail("low", "above high", "an interval runs from low to high");
+    return constant;
+}
+
+std::string written(std::string_view name, Band const& band) {
+    return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, number(band.low),
+                       number(band.high), number(band.coverage), band.rows);
+}
+
+std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
+    std::string text = fmt::format("# {} [{}]\n[constants.{}]\n", one_line(info.meaning), one_line(info.unit), info.key);
+    text += fmt::format("value = {}\nlow = {}\nhigh = {}\nindependent = {}\nspread = {}\n", number(constant.value),
+                        number(constant.low), number(constant.high), number(constant.independent),
+                        number(constant.spread));
+    text += fmt::format("provenance = {}\nsource = {}\nsources = {}\n", escaped(name_of(constant.provenance)),
+                        escaped(constant.source), constant.sources);
+    return text;
+}
+
+}  // namespace
+
+CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
+    Record         record{toml, where};
+    Section        root = record.root();
+    CalibrationSet set;
+    set.name = where;
+    root.read("name", set.name);
+    bool partial = false;
+    root.read("partial", partial);
+    root.skip({"aliases", "date", "rows", "sources", "source", "source_detail", "notes", "confidence"});
+
+    Section bands = root.section("bands");
+    if (bands.has("stated")) set.stated = read_band(bands.section("stated"));
+    if (bands.has("assumed")) set.assumed = read_band(bands.section("assumed"));
+
+    Section values = root.section("constants");
+    for (auto const& info : constants()) {
+        std::string const key{info.key};
+        if (values.has(key)) {
+            set.constant[static_cast<std::size_t>(info.id)] = read_constant(values.section(key));
+        } else {
+            values.skip({key});  // known, so offered when another key is near it
+            if (!partial) values.fail(key, "missing", "a calibration states every constant", "write partial = true to leave some out");
+        }
+    }
+    record.refuse_the_rest();
+    return set;
+}
+
+std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header) {
+    std::string text;
+    for (auto const& line : header) text += line.empty() ? "#\n" : fmt::format("# {}\n", one_line(line));
+    text += fmt::format("{}name = {}\n\n", header.empty() ? "" : "\n", escaped(set.name));
+    text += written("stated", set.stated);
+    text += written("assumed", set.assumed);
+    for (auto const& info : constants()) {
+        text += written(info, set.constant[static_cast<std::size_t>(info.id)]);
+        if (&info != &constants().back()) text += '\n';
+    }
+    return text;
+}
+
+}  // namespace headroom::io

@@ -1,0 +1,203 @@
+#include "json_keys.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace headroom::io {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int deepest = 64;
+
+std::string place(std::string_view where, std::string_view text, std::size_t at) {
+    auto const before = text.substr(0, std::min(at, text.size()));
+    return fmt::format("{}:{}", where, 1 + std::ranges::count(before, '\n'));
+}
+
+/// What must not reach the parser: deep nesting, and the numbers that JSON does not have but Python writes.
+void scan(std::string_view text, std::string_view where) {
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        char const c = text[at];
+        if (c == '"') {
+            for (++at; at < text.size() && text[at] != '"'; ++at) {
+                if (text[at] == '\\') ++at;
+            }
+        } else if (c == '[' || c == '{') {
+            if (++depth > deepest) {
+                usage_error(place(where, text, at), "values nested too deeply", fmt::format("at most {} levels are read", deepest));
+            }
+        } else if (c == ']' || c == '}') {
+            --depth;
+        } else if (text.substr(at).starts_with("NaN") || text.substr(at).starts_with("Infinity")) {
+            usage_error(place(where, text, at), "a number that is not finite", "every number of a model is finite");
+        }
+    }
+}
+
+/// Parses and refuses keys that an object holds twice: which of the two is meant cannot be known.
+json parse(std::string_view text, std::string_view where) {
+    std::vector<std::set<std::string>> open;
+    auto const watch = [&](int, json::parse_event_t event, json& parsed) {
+        if (event == json::parse_event_t::object_start) open.emplace_back();
+        if (event == json::parse_event_t::object_end) open.pop_back();
+        if (event == json::parse_event_t::key) {
+            auto const key = parsed.get<std::string>();
+            if (!open.back().insert(key).second) {
+                std::size_t const first = text.find('"' + key + '"');
+                std::size_t const again = first == std::string_view::npos ? 0 : text.find('"' + key + '"', first + 1);
+                usage_error(place(where, text, again), fmt::format("key {} twice", headroom::quoted(key)),
+                            "one of the two would be ignored", "remove one");
+            }
+        }
+        return true;
+    };
+    try {
+        return json::parse(text, watch);
+    } catch (json::parse_error const& error) {
+        bool const at_end = error.byte > text.size();
+        unreadable_error(place(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
+                         at_end ? "the text ends before the value does" : "the text makes no sense from here on");
+    } catch (json::exception const&) {  // a number that no double can hold
+        usage_error(where, "a number out of range", "every number of a model is finite");
+    }
+}
+
+std::string_view type_name(json const& value) {
+    switch (value.type()) {
+    case json::value_t::string: return "text";
+    case json::value_t::boolean: return "true or false";
+    case json::value_t::array: return "a list";
+    case json::value_t::object: return "an object";
+    case json::value_t::null: return "null";
+    default: return "a number";
+    }
+}
+
+}  // namespace
+
+struct JsonKeys::State {
+    std::string           where, text;
+    json                  document;
+    json const*           object = nullptr;
+    std::string           prefix;  ///< of the object entered: "text_config."
+    std::set<std::string> asked;
+
+    /// Null when absent; "a.b" descends.
+    [[nodiscard]] json const* find(std::string_view key) const {
+        json const* at = object;
+        for (;;) {
+            auto const        dot  = key.find('.');
+            std::string const head = std::string{key.substr(0, dot)};
+            if (!at->is_object()) return nullptr;
+            auto const found = at->find(head);
+            if (found == at->end() || found->is_null()) return nullptr;
+            at = &*found;
+            if (dot == std::string_view::npos) return at;
+            key.remove_prefix(dot + 1);
+        }
+    }
+
+    json const* ask(std::string_view key) {
+        json const* found = find(key);
+        if (found != nullptr) asked.insert(prefix + std::string{key});
+        return found;
+    }
+};
+
+JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::make_unique<State>()} {
+    state_->where = where;
+    state_->text  = text;
+    if (text.size() > record_limit) {
+        unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
+                         fmt::format("a config.json has at most {} bytes", record_limit));
+    }
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) unreadable_error(where, "an empty file", "not JSON");
+    scan(text, where);
+    state_->document = parse(text, where);
+    if (!state_->document.is_object()) {
+        usage_error(where, fmt::format("{} at the top", type_name(state_->document)), "a config.json is one object");
+    }
+    state_->object = &state_->document;
+}
+
+JsonKeys::~JsonKeys() = default;
+
+bool JsonKeys::has(std::string_view key) const { return state_->find(key) != nullptr; }
+
+bool JsonKeys::has_object(std::string_view key) const {
+    auto const* found = state_->find(key);
+    return found != nullptr && found->is_object();
+}
+
+bool JsonKeys::has_elements(std::string_view key) {
+    auto const* found = state_->ask(key);
+    return found != nullptr && found->is_array() && !found->empty();
+}
+
+void JsonKeys::enter(std::string_view key) {
+    state_->object = state_->find(key);
+    state_->prefix += std::string{key} + ".";
+}
+
+void JsonKeys::fail(std::string_view key, std::string problem, std::string why, std::string hint) const {
+    std::string const name = state_->prefix + std::string{key};
+    auto const        dot  = name.rfind('.');
+    std::string const last = '"' + (dot == std::string::npos ? name : name.substr(dot + 1)) + '"';
+    auto const        at   = state_->find(key) == nullptr ? std::string::npos : state_->text.find(last);
+    usage_error(at == std::string::npos ? state_->where : place(state_->where, state_->text, at),
+                fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
+}
+
+std::optional<int> JsonKeys::whole(std::string_view key, Range range) {
+    auto const* value = state_->ask(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_number()) fail(key, fmt::format("{} where a whole number is due", type_name(*value)));
+    double const number = value->get<double>();
+    if (number != std::floor(number)) fail(key, fmt::format("{:g} where a whole number is due", number));
+    range.high = std::min(range.high, double{std::numeric_limits<int>::max()});
+    if (!(number >= range.low && number <= range.high)) {
+        fail(key, fmt::format("{:.10g} is out of range", number),
+             fmt::format("from {:.10g} to {:.10g}", range.low, range.high));
+    }
+    return static_cast<int>(number);
+}
+
+std::optional<bool> JsonKeys::flag(std::string_view key) {
+    auto const* value = state_->ask(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_boolean()) fail(key, fmt::format("{} where true or false is due", type_name(*value)));
+    return value->get<bool>();
+}
+
+std::optional<std::string> JsonKeys::text(std::string_view key) {
+    auto const* value = state_->ask(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_string()) fail(key, fmt::format("{} where text is due", type_name(*value)));
+    return value->get<std::string>();
+}
+
+std::vector<std::string> JsonKeys::used() const { return {state_->asked.begin(), state_->asked.end()}; }
+
+std::vector<std::string> JsonKeys::ignored() const {
+    std::vector<std::string> names;
+    auto const               collect = [&](json const& object, std::string const& prefix) {
+        for (auto const& [key, value] : object.items()) {
+            std::string const name  = prefix + key;
+            auto const        below = state_->asked.lower_bound(name + ".");
+            bool const        inner = below != state_->asked.end() && below->starts_with(name + ".");
+            if (!state_->asked.contains(name) && !inner) names.push_back(name);
+        }
+    };
+    collect(state_->document, "");
+    if (state_->object != &state_->document) collect(*state_->object, state_->prefix);
+    return names;
+}
+
+}  // namespace headroom::io

@@ -1,0 +1,187 @@
+#include "run_cells.hpp"
+
+#include "headroom/error.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace headroom::io {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result{text};
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<int> number_after(std::string_view text, std::string_view word) {
+    auto at = text.find(word);
+    if (at == std::string_view::npos) { return std::nullopt; }
+    at += word.size();
+    int value = 0;
+    auto const [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc{} || value < 1) { return std::nullopt; }
+    return value;
+}
+
+} // namespace
+
+std::string_view RunCells::text(std::string_view column) const {
+    int const index = table_.column(column);
+    if (index < 0) { return {}; }
+    return record_.cells[static_cast<std::size_t>(index)];
+}
+
+std::optional<double> RunCells::number(std::string_view column) const {
+    auto const cell = text(column);
+    if (cell.empty()) { return std::nullopt; }
+    double value = 0.0;
+    auto const [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) || value <= 0.0) {
+        throw InputError{Fault::unreadable, {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                                             .problem = std::string{column} + " is " + quoted(cell) + ", not a number above zero"}};
+    }
+    return value;
+}
+
+std::optional<int> RunCells::integer(std::string_view column) const {
+    auto const value = number(column);
+    if (!value) { return std::nullopt; }
+    constexpr double largest = 2e9;
+    if (*value != std::floor(*value) || *value > largest) {
+        throw InputError{Fault::unreadable, {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                                             .problem = std::string{column} + " is " + quoted(text(column)) + ", not a whole number"}};
+    }
+    return static_cast<int>(*value);
+}
+
+std::optional<int> RunCells::year() const {
+    auto const source = text("source_repo_or_paper");
+    for (std::size_t i = 0; i + 4 < source.size(); ++i) { // a four-digit year followed by '-'
+        bool const starts = (source[i] == '2' && source[i + 1] == '0') && (i == 0 || !digit(source[i - 1]));
+        if (starts && digit(source[i + 2]) && digit(source[i + 3]) && source[i + 4] == '-') {
+            return 2000 + 10 * (source[i + 2] - '0') + (source[i + 3] - '0');
+        }
+    }
+    return std::nullopt;
+}
+
+bool RunCells::mentions(std::string_view word) const {
+    return contains(text("model_name"), word) || contains(text("notes"), word);
+}
+
+std::optional<int> zero_stage(std::string_view raw) {
+    auto const text = lower(raw);
+    if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; }
+    if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
+    if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
+    if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
+    if (contains(text, "stage 3") || contains(text, "zero-3") || contains(text, "zero3") || contains(text, "fsdp")) { return 3; }
+    if (contains(text, "zero-2") || contains(text, "zero2")) { return 2; }
+    if (contains(text, "zero-1") || contains(text, "zero1") || contains(text, "distributedoptimizer")) { return 1; }
+    return std::nullopt;
+}
+
+std::optional<int> shard_group(std::string_view raw) {
+    auto const text = lower(raw);
+    for (auto const* word : {"group ", "ici_fsdp=", "ici_fsdp_parallelism="}) {
+        if (auto const value = number_after(text, word); value && *value > 1) { return value; }
+    }
+    return std::nullopt;
+}
+
+bool offloads(std::string_view raw) {
+    auto const text = lower(raw);
+    if (!contains(text, "offload")) { return false; }
+    return !contains(text, "n/n");
+}
+
+namespace {
+
+/// One clause, "8x NVIDIA CX7 (400Gb/s)": adapters times Gbit/s; zero when it states no rate.
+double gigabits(std::string_view text) {
+    std::size_t const unit = text.find("gb");
+    if (unit == std::string_view::npos) { return 0.0; }
+    std::size_t end = unit;
+    while (end > 0 && text[end - 1] == ' ') { --end; }
+    std::size_t begin = end;
+    while (begin > 0 && digit(text[begin - 1])) { --begin; }
+    double rate = 0.0;
+    if (begin == end || std::from_chars(text.data() + begin, text.data() + end, rate).ec != std::errc{}) { return 0.0; }
+    double adapters = 1.0;
+    for (std::size_t i = 1; i < begin; ++i) { // the count stands before an 'x': "8x 200"
+        if (text[i] == 'x' && digit(text[i - 1])) {
+            std::size_t from = i - 1;
+            while (from > 0 && digit(text[from - 1])) { --from; }
+            std::from_chars(text.data() + from, text.data() + i, adapters);
+            break;
+        }
+    }
+    return rate * adapters;
+}
+
+} // namespace
+
+std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
+    std::string text = lower(raw);
+    if (auto const compute = text.find("compute"); compute != std::string::npos) {
+        text = text.substr(text.find(':', compute) + 1); // storage and management networks do not count
+    }
+    if (contains(text, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
+    if (contains(text, "omnipath links per node")) { return 12.5 * units::GB / units::s * number_after(text, "").value_or(4) / per_node; }
+    double fastest = 0.0; // of several networks the fastest is the fabric
+    for (std::size_t from = 0; from < text.size();) {
+        std::size_t const comma = std::min(text.find(',', from), text.size());
+        fastest = std::max(fastest, gigabits(std::string_view{text}.substr(from, comma - from)));
+        from = comma + 1;
+    }
+    if (fastest <= 0.0) { return std::nullopt; }
+    double const share = contains(text, "per gpu") ? fastest : fastest / std::max(1, per_node);
+    return share * units::Gbit / units::s;
+}
+
+std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
+    std::vector<FrameworkRecogniser> table;
+    for (auto const& name : catalog.names(RecordKind::framework)) {
+        auto const& record = catalog.text(RecordKind::framework, name);
+        auto const parsed = toml::parse(record.content);
+        FrameworkRecogniser row{name, static_cast<int>(parsed["year"].value_or(std::int64_t{0})), {}};
+        if (auto const* words = parsed["recognise"].as_array()) {
+            for (auto const& word : *words) { row.words.push_back(lower(word.value_or(std::string_view{}))); }
+        }
+        table.push_back(std::move(row));
+    }
+    return table;
+}
+
+std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view raw, std::optional<int> year) {
+    auto const source = lower(raw);
+    FrameworkRecogniser const* best = nullptr;
+    std::size_t best_length = 0;
+    auto const fits_year = [year](FrameworkRecogniser const& row) { return !year || row.year <= *year; };
+    for (auto const& row : table) {
+        for (auto const& word : row.words) {
+            if (word.empty() || !contains(source, word)) { continue; }
+            bool const longer = word.size() > best_length;
+            bool const same = word.size() == best_length && best != nullptr;
+            bool const later = same && fits_year(row) && (!fits_year(*best) || row.year > best->year);
+            bool const earlier = same && !fits_year(row) && !fits_year(*best) && row.year < best->year;
+            if (longer || later || earlier) {
+                best = &row;
+                best_length = word.size();
+            }
+        }
+    }
+    return best != nullptr ? best->framework : std::string{};
+}
+
+} // namespace headroom::io

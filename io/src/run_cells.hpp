@@ -1,0 +1,54 @@
+#pragma once
+
+#include "headroom/io/catalog.hpp"
+#include "headroom/io/csv.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// One row of a published-runs table, read by column name. Empty cells are absent values.
+class RunCells {
+public:
+    RunCells(CsvTable const& table, CsvTable::Record const& record, std::string_view where)
+        : table_{table}, record_{record}, where_{where} {}
+
+    [[nodiscard]] std::string_view text(std::string_view column) const;
+    /// Errors: InputError{unreadable} when the cell holds something that is no number.
+    [[nodiscard]] std::optional<double> number(std::string_view column) const;
+    /// A whole number above zero.
+    [[nodiscard]] std::optional<int> integer(std::string_view column) const;
+    /// The year of the first date in the source's name, if there is one.
+    [[nodiscard]] std::optional<int> year() const;
+    /// Whether the model name or the notes name a word, spelled just so.
+    [[nodiscard]] bool mentions(std::string_view word) const;
+
+private:
+    CsvTable const& table_;
+    CsvTable::Record const& record_;
+    std::string_view where_;
+};
+
+/// How people write ZeRO stages and FSDP; empty when the cell says nothing about sharding.
+std::optional<int> zero_stage(std::string_view text);
+/// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
+std::optional<int> shard_group(std::string_view text);
+/// Whether optimizer state or activations move to the host.
+bool offloads(std::string_view text);
+/// "8x 200 Gb/s HDR", "1600 Gbps node-node RoCE", "RoCE 400 Gbps per GPU" -> one accelerator's share.
+std::optional<BytesPerSecond> scale_out_rate(std::string_view text, int accelerators_per_node);
+
+/// Which software a source ran, by the words that framework records are recognised by.
+struct FrameworkRecogniser {
+    std::string framework;
+    int year = 0;
+    std::vector<std::string> words;
+};
+std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog);
+/// The record with the longest matching word, then the latest that is not younger than `year`.
+std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view source, std::optional<int> year);
+
+} // namespace headroom::io
