@@ -1,0 +1,177 @@
+#pragma once
+
+// Settings for the tests of the planner, written out here so that they do not move with the catalog.
+
+#include "headroom/plan.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace headroom::planning {
+
+inline Model llama_3_70b() {
+    Model model;
+    model.name = "llama-3-70b";
+    model.layers = 80;
+    model.hidden = 8192;
+    model.heads = 64;
+    model.kv_heads = 8;
+    model.head_dim = 128;
+    model.ffn = 28672;
+    model.vocab = 128256;
+    model.max_positions = 8192;
+    return model;
+}
+
+/// About 1.5 billion parameters; heads, layers and batch with several divisors.
+inline Model small_model() {
+    Model model;
+    model.name = "small";
+    model.layers = 24;
+    model.hidden = 2048;
+    model.heads = 16;
+    model.kv_heads = 8;
+    model.head_dim = 128;
+    model.ffn = 8192;
+    model.vocab = 32000;
+    model.max_positions = 4096;
+    return model;
+}
+
+inline Cluster h100_cluster() {
+    Cluster cluster;
+    cluster.name = "h100";
+    cluster.accelerator.name = "h100-sxm";
+    cluster.accelerator.vendor = "NVIDIA";
+    cluster.accelerator.year = 2022;
+    cluster.accelerator.generation = Generation::hopper;
+    cluster.accelerator.memory = 80.0 * units::GiB;
+    cluster.accelerator.memory_bandwidth = 3350.0 * units::GB / units::s;
+    cluster.accelerator.peak.fp32 = 67.0 * units::TFLOP / units::s;
+    cluster.accelerator.peak.tf32 = 494.5 * units::TFLOP / units::s;
+    cluster.accelerator.peak.fp16 = 989.0 * units::TFLOP / units::s;
+    cluster.accelerator.peak.bf16 = 989.0 * units::TFLOP / units::s;
+    cluster.accelerator.peak.fp8 = 1979.0 * units::TFLOP / units::s;
+    cluster.accelerator.units = 132;
+    cluster.accelerator.scale_up_bandwidth = 450.0 * units::GB / units::s;
+    cluster.accelerator.scale_up_domain = 8;
+    cluster.accelerators_per_node = 8;
+    cluster.domain = 8;
+    cluster.scale_up = {1.9 * units::us, 450.0 * units::GB / units::s};
+    cluster.scale_out = {5.0 * units::us, 50.0 * units::GB / units::s};
+    cluster.scale_up_name = "nvlink4";
+    cluster.scale_out_name = "infiniband-ndr";
+    cluster.price = 2.5 * units::dollar / units::hour;
+    return cluster;
+}
+
+inline Framework megatron() {
+    Framework framework;
+    framework.name = "megatron-core";
+    framework.title = "Megatron Core";
+    framework.year = 2024;
+    framework.attention = AttentionKernel::flash3;
+    framework.pads_vocabulary = true;
+    framework.tensor_overlap = true;
+    framework.sequence_parallel = true;
+    framework.interleaves = true;
+    framework.recompute = Recompute::none;
+    return framework;
+}
+
+/// Round values of the right size: the tests ask how the planner uses them, not whether they are true.
+inline CalibrationSet calibration() {
+    constexpr std::pair<std::string_view, double> values[]{
+        {"gemm_volta", 0.68},
+        {"gemm_ampere", 0.78},
+        {"gemm_ada", 0.7},
+        {"gemm_hopper", 0.72},
+        {"gemm_blackwell", 0.64},
+        {"gemm_blackwell_ultra", 0.74},
+        {"gemm_consumer", 0.85},
+        {"gemm_tpu", 0.7},
+        {"gemm_other", 0.6},
+        {"fp8_hopper", 1.0},
+        {"fp8_blackwell", 1.0},
+        {"mxfp8", 1.0},
+        {"nvfp4", 0.8},
+        {"gemm_prologue", 100.0},
+        {"attention_ampere", 0.62},
+        {"attention_hopper", 0.68},
+        {"attention_blackwell", 0.6},
+        {"attention_other", 0.45},
+        {"attention_half_length", 600.0},
+        {"flash1_factor", 0.7},
+        {"flash2_hopper", 0.5},
+        {"attention_backward", 0.8},
+        {"attention_small_head", 0.88},
+        {"unfused_passes", 4.0},
+        {"unfused_gemm", 0.6},
+        {"misaligned_head", 0.2},
+        {"memory_fraction", 0.85},
+        {"bytes_hidden", 1.4},
+        {"bytes_sharded", 1.5},
+        {"bytes_ffn", 1.5},
+        {"fused_bytes", 0.75},
+        {"cast_bytes", 1.0},
+        {"bytes_logit", 16.0},
+        {"host_eager", 8e-4},
+        {"host_modern", 1.5e-4},
+        {"host_unaligned", 1.2},
+        {"kernel_gap", 2.5e-5},
+        {"nvlink_volta", 0.8},
+        {"nvlink_ampere", 0.78},
+        {"nvlink_hopper", 0.78},
+        {"nvlink_blackwell", 0.72},
+        {"pcie", 0.7},
+        {"scale_out", 0.8},
+        {"hop_latency", 2.4e-6},
+        {"base_latency", 1.4e-5},
+        {"tensor_exposed_old", 0.7},
+        {"tensor_exposed", 0.45},
+        {"gradients_exposed_old", 0.8},
+        {"gradients_exposed", 0.25},
+        {"shard_overlap_loss", 0.2},
+        {"shard_exposed_old", 0.8},
+        {"point_to_point_exposed", 0.5},
+        {"context_exposed", 0.4},
+        {"accumulate_bytes", 6.0},
+        {"optimizer_traffic", 28.0},
+        {"step_overhead", 0.015},
+        {"straggler", 0.008},
+        {"bubble", 1.0},
+        {"adapter_work", 1.0},
+    };
+    CalibrationSet set;
+    for (auto const& [key, value] : values) {
+        if (auto const constant = constant_from(key)) set.constant[static_cast<std::size_t>(*constant)].value = value;
+    }
+    set.stated = {.low = 0.8, .high = 1.25, .coverage = 0.9, .rows = 0};
+    set.assumed = {.low = 0.65, .high = 1.5, .coverage = 0.9, .rows = 0};
+    return set;
+}
+
+/// A plan of the small model over a few sizes: a batch of 64, so that the curve bends early.
+inline PlanQuestion small_question() {
+    PlanQuestion question;
+    question.model = small_model();
+    question.cluster = h100_cluster();
+    question.framework = megatron();
+    question.workload = {.sequence_length = 4096, .global_batch = 64};
+    question.space.workers = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    question.tokens = 30e9;
+    return question;
+}
+
+inline PlanQuestion llama_question() {
+    PlanQuestion question;
+    question.model = llama_3_70b();
+    question.cluster = h100_cluster();
+    question.framework = megatron();
+    question.workload = {.sequence_length = 8192, .global_batch = 1024};
+    question.space.workers = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+    question.tokens = 2e12;
+    return question;
+}
+
+} // namespace headroom::planning

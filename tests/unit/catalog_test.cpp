@@ -1,0 +1,480 @@
+#include "headroom/io/catalog.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headroom::io {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+Catalog const& embedded() {
+    static Catalog const catalog;
+    return catalog;
+}
+
+/// The fault and the line of the error that `work` throws; an empty line when it throws none.
+struct Refusal {
+    Fault       fault = Fault::insufficient;
+    std::string line;
+};
+
+template <class Work>
+Refusal refusal(Work work) {
+    try {
+        work();
+    } catch (InputError const& error) {
+        EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos) << "an error is one line";
+        return {error.fault(), error.what()};
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+/// A folder of its own for each test, gone afterwards.
+class CatalogFiles : public ::testing::Test {
+protected:
+    CatalogFiles() {
+        std::string pattern = (fs::temp_directory_path() / "headroom-catalog-XXXXXX").string();
+        folder_             = ::mkdtemp(pattern.data());
+    }
+    ~CatalogFiles() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    fs::path write(fs::path const& name, std::string_view content) {
+        fs::create_directories((folder_ / name).parent_path());
+        write_file(folder_ / name, content);
+        return folder_ / name;
+    }
+    fs::path folder_;
+};
+
+std::string const small_model = R"(name = "small"
+aliases = ["Small Model"]
+[dimensions]
+layers = 2
+hidden = 64
+heads = 4
+ffn = 256
+vocab = 1000
+)";
+
+std::string const small_chip = R"(name = "chip"
+vendor = "Example"
+year = 2024
+generation = "hopper"
+[memory]
+capacity = "80 GiB"
+bandwidth = "2 TB/s"
+[peak]
+bf16 = "300 TFLOP/s"
+)";
+
+std::string changed(std::string text, std::string_view from, std::string_view to) {
+    auto const at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+// ---- the whole catalog ---------------------------------------------------------------------------------------------
+
+TEST(Catalog, EveryRecordReads) {
+    for (auto const& name : embedded().names(RecordKind::accelerator)) {
+        EXPECT_NO_THROW(EXPECT_EQ(embedded().accelerator(name).name, name)) << name;
+        EXPECT_NO_THROW(static_cast<void>(embedded().price(name))) << name;
+    }
+    for (auto const& name : embedded().names(RecordKind::model)) {
+        EXPECT_NO_THROW(EXPECT_EQ(embedded().model(name).name, name)) << name;
+    }
+    for (auto const& name : embedded().names(RecordKind::framework)) {
+        EXPECT_NO_THROW(EXPECT_EQ(embedded().framework(name).name, name)) << name;
+    }
+    for (auto const& name : embedded().names(RecordKind::calibration)) {
+        EXPECT_NO_THROW(static_cast<void>(embedded().calibration(name))) << name;
+    }
+    for (auto const& name : embedded().names(RecordKind::node)) {
+        Cluster const cluster = embedded().cluster(name);
+        EXPECT_EQ(cluster.name, name);
+        EXPECT_GT(cluster.scale_up.bandwidth.base(), 0.0) << name;
+        EXPECT_GT(cluster.scale_out.bandwidth.base(), 0.0) << name;
+        EXPECT_GT(cluster.scale_out.latency.base(), 0.0) << name;
+        EXPECT_EQ(cluster.price.has_value(), !cluster.price_origin.empty()) << name;
+    }
+}
+
+TEST(Catalog, NamesThatOthersRelyOnAreThere) {
+    for (auto const* name : {"llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt3-175b", "mixtral-8x7b"}) {
+        EXPECT_TRUE(embedded().has_model(name)) << name;
+    }
+    for (auto const* name : {"dgx-v100", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72"}) {
+        EXPECT_TRUE(embedded().has_node(name)) << name;
+    }
+}
+
+TEST(Catalog, StatedParameterCountsAreExact) {
+    // Expectation: where a record states the published count, the dimensions give that very number.
+    int stated = 0;
+    for (auto const& name : embedded().names(RecordKind::model)) {
+        std::string_view const     text = embedded().text(RecordKind::model, name).content;
+        constexpr std::string_view key  = "\nparameters = ";
+        auto const                 at   = text.find(key);
+        if (at == std::string_view::npos) continue;
+        double parameters = 0.0;
+        std::from_chars(text.data() + at + key.size(), text.data() + text.size(), parameters);
+        EXPECT_DOUBLE_EQ(count_parameters(embedded().model(name)).total, parameters) << name;
+        ++stated;
+    }
+    EXPECT_GE(stated, 100);
+}
+
+TEST(Catalog, NoAliasMeansTwoRecords) {
+    for (auto const kind : {RecordKind::accelerator, RecordKind::link, RecordKind::node, RecordKind::model,
+                            RecordKind::framework}) {
+        std::map<std::string, std::string> owner;
+        for (auto const& name : embedded().names(kind)) {
+            // A record is found by its own name, whatever aliases say.
+            EXPECT_EQ(embedded().text(kind, name).name, name);
+            owner.emplace(normalised(name), name);
+        }
+        for (auto const& alias : embedded().names_and_aliases(kind)) {
+            EXPECT_NO_THROW(static_cast<void>(embedded().text(kind, alias))) << alias;
+        }
+        EXPECT_EQ(owner.size(), embedded().names(kind).size()) << "two names differ in punctuation only";
+    }
+}
+
+TEST(Catalog, LooksUpInAFewMilliseconds) {
+    // Expectation: well under 5 ms; the limit is wide because sanitizers and busy machines are slow.
+    auto const    before = std::chrono::steady_clock::now();
+    Catalog const catalog;
+    static_cast<void>(catalog.model("meta-llama/Meta-Llama-3-70B"));
+    static_cast<void>(load_cluster(catalog, "H100"));
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::milliseconds{250});
+}
+
+// ---- names ---------------------------------------------------------------------------------------------------------
+
+TEST(Catalog, FindsByStemThenByAliasAsPeopleWriteIt) {
+    EXPECT_EQ(embedded().text(RecordKind::model, "llama-3-70b").name, "llama-3-70b");
+    EXPECT_EQ(embedded().text(RecordKind::model, "Llama 3 70B").name, "llama-3-70b");
+    EXPECT_EQ(embedded().text(RecordKind::model, "meta-llama/Meta-Llama-3-70B").name, "llama-3-70b");
+    EXPECT_EQ(embedded().text(RecordKind::accelerator, "A100").name, "a100-sxm-80gb");
+    EXPECT_EQ(embedded().text(RecordKind::model, "llama-3-70b").origin, "embedded:catalog/models/llama-3-70b.toml");
+}
+
+TEST(Catalog, OffersTheNearestName) {
+    auto const [fault, line] = refusal([] { static_cast<void>(embedded().model("lama-3-70b")); });
+    EXPECT_EQ(fault, Fault::usage);
+    EXPECT_EQ(line, "catalog: unknown model 'lama-3-70b' (no record has this name or alias). did you mean 'llama-3-70b'?");
+    EXPECT_THAT(refusal([] { load_model(embedded(), "llama-3-70bb", nullptr); }).line, HasSubstr("did you mean 'llama-3-70b'?"));
+    EXPECT_THAT(refusal([] { load_cluster(embedded(), "dgx-h10"); }).line, HasSubstr("did you mean 'dgx-h100'?"));
+    EXPECT_THAT(refusal([] { load_cluster(embedded(), "zzzz"); }).line, HasSubstr("neither a node"));
+    EXPECT_FALSE(embedded().has_model(""));
+    EXPECT_FALSE(embedded().has_model("--- "));
+}
+
+TEST(Catalog, HashIsStable) {
+    EXPECT_EQ(embedded().hash(), Catalog{}.hash());
+    EXPECT_EQ(embedded().hash().size(), 16U);
+}
+
+// ---- clusters ------------------------------------------------------------------------------------------------------
+
+TEST(Catalog, NodeBecomesACluster) {
+    Cluster const cluster = embedded().cluster("dgx-h100");
+    EXPECT_EQ(cluster.accelerator.name, "h100-sxm-80gb");
+    EXPECT_EQ(cluster.accelerators_per_node, 8);
+    EXPECT_EQ(cluster.domain, 8);
+    // Expectation: NVLink 4 is 450 GB/s a direction; 8 adapters of 400 Gbit/s over 8 accelerators are 50 GB/s each.
+    EXPECT_DOUBLE_EQ(cluster.scale_up.bandwidth.in(units::GB / units::s), 450.0);
+    EXPECT_DOUBLE_EQ(cluster.scale_out.bandwidth.in(units::GB / units::s), 50.0);
+    EXPECT_EQ(cluster.scale_up_name, "nvlink4");
+    EXPECT_EQ(cluster.scale_out_name, "infiniband-ndr");
+    EXPECT_GT(cluster.scale_up.latency.base(), 0.0);
+}
+
+TEST(Catalog, ARackIsOneDomain) {
+    Cluster const rack = embedded().cluster("gb200-nvl72");
+    EXPECT_EQ(rack.accelerators_per_node, 4);
+    EXPECT_EQ(rack.domain, 72);
+}
+
+TEST(Catalog, ANodeMayUseAnotherLinkThanItsChipWasMadeFor) {
+    // Expectation: without peer-to-peer the A100 talks over PCIe 4, not over its 300 GB/s of NVLink.
+    EXPECT_DOUBLE_EQ(embedded().cluster("dgx-a100").scale_up.bandwidth.in(units::GB / units::s), 300.0);
+    EXPECT_DOUBLE_EQ(embedded().cluster("dgx-a100-no-p2p").scale_up.bandwidth.in(units::GB / units::s), 31.5);
+    EXPECT_DOUBLE_EQ(embedded().cluster("l4-pcie-8").scale_up.bandwidth.in(units::GB / units::s), 31.5);
+}
+
+TEST(Catalog, PriceIsTheMedianOfOnDemandOffers) {
+    auto const range = embedded().price("h100-sxm-80gb");
+    ASSERT_TRUE(range);
+    auto const hourly = [](DollarsPerSecond price) { return price.in(units::dollar / units::hour); };
+    EXPECT_GT(range->offers, 1);
+    EXPECT_LE(range->low, range->median);
+    EXPECT_LE(range->median, range->high);
+    EXPECT_DOUBLE_EQ(hourly(range->high), 12.29);
+    EXPECT_EQ(range->newest, "2025-03-17");
+    EXPECT_THAT(embedded().cluster("dgx-h100").price_origin,
+                ::testing::MatchesRegex("median of [0-9]+ on-demand offers, [0-9.]+ to 12.29 \\$/h, "
+                                        "2025-02-28 to 2025-03-17"));
+    EXPECT_FALSE(embedded().price("v100-pcie-32gb"));
+    EXPECT_FALSE(embedded().cluster("v100-pcie-4").price);
+}
+
+TEST(Catalog, EveryAcceleratorHasAUsualNode) {
+    for (auto const& name : embedded().names(RecordKind::accelerator)) {
+        EXPECT_NO_THROW(EXPECT_EQ(embedded().cluster(embedded().default_node(name)).accelerator.name, name)) << name;
+    }
+    EXPECT_EQ(embedded().default_node("h100-sxm-80gb"), "dgx-h100");
+    EXPECT_EQ(embedded().default_node("A100"), "dgx-a100");
+    EXPECT_EQ(embedded().default_node("v100-sxm2-32gb"), "dgx-v100");
+    EXPECT_EQ(load_cluster(embedded(), "h100-sxm-80gb").name, "dgx-h100");
+}
+
+// ---- overlays ------------------------------------------------------------------------------------------------------
+
+TEST_F(CatalogFiles, AnOverlayReplacesARecordWhole) {
+    write("models/llama-3-70b.toml", changed(small_model, "small", "llama-3-70b"));
+    write("models/small.toml", small_model);
+    Catalog const catalog{{folder_}};
+    EXPECT_EQ(catalog.model("llama-3-70b").layers, 2);
+    EXPECT_EQ(catalog.model("small model").layers, 2);
+    EXPECT_EQ(catalog.model("llama-3-8b").layers, 32);
+    EXPECT_NE(catalog.hash(), embedded().hash());
+    EXPECT_EQ(catalog.text(RecordKind::model, "small").origin, (folder_ / "models/small.toml").string());
+}
+
+TEST_F(CatalogFiles, TheFirstOverlayWins) {
+    write("first/models/small.toml", small_model);
+    write("second/models/small.toml", changed(small_model, "layers = 2", "layers = 3"));
+    Catalog const catalog{{folder_ / "first", folder_ / "second"}};
+    EXPECT_EQ(catalog.model("small").layers, 2);
+}
+
+TEST_F(CatalogFiles, AnOverlayMustBeAFolderOfKinds) {
+    EXPECT_EQ(refusal([&] { Catalog{{folder_ / "missing"}}; }).fault, Fault::unreadable);
+    write("model/small.toml", small_model);
+    EXPECT_THAT(refusal([&] { Catalog{{folder_}}; }).line, HasSubstr("unknown folder 'model'"));
+    EXPECT_THAT(refusal([&] { Catalog{{folder_}}; }).line, HasSubstr("did you mean 'models'?"));
+}
+
+// ---- mistakes in records -------------------------------------------------------------------------------------------
+
+TEST(Records, MistakesAreNamedWithTheirLine) {
+    auto const chip = [](std::string_view from, std::string_view to) {
+        auto const found = refusal([&] { read_accelerator(changed(small_chip, from, to), "chip.toml"); });
+        EXPECT_EQ(found.fault, Fault::usage);
+        return found.line;
+    };
+    EXPECT_EQ(chip("\"80 GiB\"", "80"),
+              "chip.toml:6: memory.capacity: a bare number 80 (a quantity carries its unit). write it as text, like \"1 B\"");
+    EXPECT_THAT(chip("2 TB/s", "2 TBs"), HasSubstr("chip.toml:7: "));
+    EXPECT_THAT(chip("capacity", "capcity"), HasSubstr("memory.capacity: missing"));
+    EXPECT_THAT(chip("year", "yaer"), HasSubstr("chip.toml:3: unknown key 'yaer' (nothing reads it). did you mean 'year'?"));
+    EXPECT_THAT(chip("[peak]", "[peaks]"), HasSubstr("no peak rate"));
+    EXPECT_THAT(chip("hopper", "hoper"), HasSubstr("chip.toml:4: generation: unknown word 'hoper'"));
+    EXPECT_THAT(chip("80 GiB", "0 GiB"), HasSubstr("not above zero"));
+    EXPECT_THAT(chip("year = 2024", "year = 24"), HasSubstr("year: 24 is out of range (from 1990 to 2100)"));
+    EXPECT_THAT(chip("\"Example\"", "7"), HasSubstr("vendor: a whole number where text is due"));
+}
+
+TEST(Records, ImpossibleShapesAreRefused) {
+    auto const model = [](std::string_view from, std::string_view to) {
+        auto const found = refusal([&] { read_model(changed(small_model, from, to), "m.toml"); });
+        EXPECT_EQ(found.fault, Fault::usage);
+        return found.line;
+    };
+    EXPECT_EQ(model("layers = 2", "layers = 0"), "m.toml:4: dimensions.layers: 0 is out of range (from 1 to 10000)");
+    EXPECT_THAT(model("heads = 4", "heads = 4\nkv_heads = 3"), HasSubstr("kv_heads: 3 do not divide 4 heads"));
+    EXPECT_THAT(model("heads = 4", "heads = 5"), HasSubstr("heads: 5 do not divide hidden 64"));
+    EXPECT_THAT(model("hidden = 64", "hidden = 6.4"), HasSubstr("a number where a whole number is due"));
+    EXPECT_THAT(model("vocab = 1000", "vocab = 99999999999999"), HasSubstr("out of range"));
+    EXPECT_THAT(model("vocab = 1000\n", ""), HasSubstr("dimensions.vocab: missing"));
+    EXPECT_THAT(model("vocab = 1000", "vocab = 1000\n[moe]\nexperts = 2\ntop_k = 3"), HasSubstr("top_k: 3 of 2 experts"));
+}
+
+TEST(Records, BrokenTomlIsUnreadable) {
+    for (std::string const& text : {std::string{"name = "}, std::string{"name = \"a\"\nname = \"b\""}, std::string{"\xff\xfe"},
+                                   std::string{"a = "} + std::string(100, '['), std::string{"a = '''"}, std::string{"[[[1]]]"}, std::string{"[ =]"},
+                                    std::string{"\t["}, std::string{"gr\xC3\xB6\xC3\x9F\x65 = 1"}, std::string{"a = [[]}[]]"}, std::string{"\xEF\xBB\xBF[$]"},
+                                   "[" + std::string(200'000, 'a') + "]\n[a" + std::string(50, '.') + "]"}) {
+        EXPECT_EQ(refusal([&] { read_model(text, "m.toml"); }).fault, Fault::unreadable);
+    }
+    std::string deep = "a";
+    for (int i = 0; i < 100'000; ++i) deep += ".a";
+    EXPECT_THAT(refusal([&] { read_model(deep + " = 1", "m.toml"); }).line, HasSubstr("m.toml:1: a key of too many parts"));
+    EXPECT_EQ(refusal([&] { read_model(std::string(5u << 20, '#'), "m.toml"); }).fault, Fault::unreadable);
+}
+
+TEST(Records, FrameworkKeysAreOptional) {
+    Framework const plain = read_framework("name = \"mine\"", "f.toml");
+    EXPECT_EQ(plain.title, "mine");
+    EXPECT_EQ(plain.attention, Framework{}.attention);
+    Framework const full = read_framework("name = \"mine\"\n[kernels]\nattention = \"flash3\"\n[defaults]\n"
+                                          "recompute = \"least\"\nprecision = \"mxfp8\"\n", "f.toml");
+    EXPECT_EQ(full.attention, AttentionKernel::flash3);
+    EXPECT_FALSE(full.recompute);
+    EXPECT_EQ(full.precision, Precision::mxfp8);
+    EXPECT_EQ(read_framework("name = \"x\"\n[defaults]\nrecompute = \"none\"", "f").recompute, Recompute::none);
+    EXPECT_THAT(refusal([] { read_framework("name = \"x\"\n[kernels]\nattention = \"flash9\"", "f"); }).line,
+                HasSubstr("known: unfused, flash1, flash2 or flash3"));
+}
+
+// ---- calibration files ---------------------------------------------------------------------------------------------
+
+CalibrationSet some_calibration() {
+    CalibrationSet set;
+    set.name   = "with \"quotes\" and \\";
+    set.stated = {0.8, 1.25, 0.9, 123};
+    double value = 0.1;
+    for (auto& constant : set.constant) {
+        constant = {value, value / 3, value * 3, value + 1e-9, 0.2, Provenance::fitted, "A, B \"quoted\"\n", 4};
+        value *= 1.1;
+    }
+    return set;
+}
+
+TEST(CalibrationFile, ReadsBackBitForBit) {
+    CalibrationSet const set  = some_calibration();
+    std::string const    text = write_calibration(set, {"made by a test", ""});
+    EXPECT_TRUE(text.starts_with("# made by a test\n#\n"));
+    CalibrationSet const again = read_calibration(text, "c.toml");
+    EXPECT_EQ(again.name, set.name);
+    EXPECT_EQ(again.stated.rows, 123);
+    for (std::size_t i = 0; i < set.constant.size(); ++i) {
+        EXPECT_EQ(again.constant[i].value, set.constant[i].value);
+        EXPECT_EQ(again.constant[i].low, set.constant[i].low);
+        EXPECT_EQ(again.constant[i].high, set.constant[i].high);
+        EXPECT_EQ(again.constant[i].independent, set.constant[i].independent);
+        EXPECT_EQ(again.constant[i].provenance, Provenance::fitted);
+        EXPECT_EQ(again.constant[i].source, set.constant[i].source);
+        EXPECT_EQ(again.constant[i].sources, 4);
+    }
+    EXPECT_EQ(write_calibration(again, {"made by a test", ""}), text);
+}
+
+TEST(CalibrationFile, EveryConstantIsDueUnlessPartial) {
+    EXPECT_THAT(refusal([] { read_calibration("name = \"x\"", "c.toml"); }).line, HasSubstr("missing"));
+    CalibrationSet const partial =
+        read_calibration("name = \"x\"\npartial = true\n[constants.gemm_hopper]\nvalue = 0.7\n", "c.toml");
+    EXPECT_EQ(partial.constant[static_cast<std::size_t>(Constant::gemm_hopper)].value, 0.7);
+    EXPECT_THAT(refusal([] { read_calibration("partial = true\n[constants.gemm_hoper]\nvalue = 0.7\n", "c.toml"); }).line,
+                HasSubstr("did you mean 'gemm_hopper'?"));
+    EXPECT_THAT(refusal([] { read_calibration("partial = true\n[constants.gemm_hopper]\nvalue = nan\n", "c.toml"); }).line,
+                HasSubstr("not a finite number"));
+}
+
+TEST(CalibrationFile, OnlyFiniteNumbersAreWritten) {
+    CalibrationSet set    = some_calibration();
+    set.constant[0].value = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THROW(write_calibration(set, {}), ContractError);
+}
+
+// ---- files of users ------------------------------------------------------------------------------------------------
+
+TEST_F(CatalogFiles, AClusterFileChangesANode) {
+    auto const path = write("mine.toml", "node = \"dgx-h100\"\nname = \"ours\"\nnics = 4\nprice = \"2.95 $/h\"\n");
+    Cluster const cluster = load_cluster(embedded(), path.string());
+    EXPECT_EQ(cluster.name, "ours");
+    EXPECT_DOUBLE_EQ(cluster.scale_out.bandwidth.in(units::GB / units::s), 25.0);
+    EXPECT_DOUBLE_EQ(cluster.scale_up.bandwidth.in(units::GB / units::s), 450.0);
+    EXPECT_DOUBLE_EQ(cluster.price.value().in(units::dollar / units::hour), 2.95);
+    EXPECT_EQ(cluster.price_origin, path.string());
+}
+
+TEST_F(CatalogFiles, FewerAcceleratorsShrinkTheDomainOfABox) {
+    auto const path = write("mine.toml", "node = \"dgx-h100\"\naccelerators = 4\n");
+    EXPECT_EQ(load_cluster(embedded(), path.string()).domain, 4);
+    auto const rack = write("rack.toml", "node = \"gb200-nvl72\"\naccelerators = 2\n");
+    EXPECT_EQ(load_cluster(embedded(), rack.string()).domain, 72);
+}
+
+TEST_F(CatalogFiles, AClusterFileDescribesEverythingItself) {
+    auto const path = write("own.toml", "accelerators = 16\nscale_up_domain = 32\n"
+                                        "[scale_up]\nbandwidth = \"500 GB/s\"\nlatency = \"2 us\"\n"
+                                        "[scale_out]\nbandwidth = \"20 GB/s\"\nlatency = \"5 us\"\n"
+                                        "[accelerator]\nname = \"chip\"\ngeneration = \"hopper\"\n"
+                                        "[accelerator.memory]\ncapacity = \"80 GiB\"\nbandwidth = \"2 TB/s\"\n"
+                                        "[accelerator.peak]\nbf16 = \"300 TFLOP/s\"\n");
+    Cluster const cluster = load_cluster(embedded(), path.string());
+    EXPECT_EQ(cluster.name, "own");
+    EXPECT_EQ(cluster.accelerator.name, "chip");
+    EXPECT_EQ(cluster.accelerators_per_node, 16);
+    EXPECT_EQ(cluster.domain, 32);
+    EXPECT_DOUBLE_EQ(cluster.scale_up.bandwidth.in(units::GB / units::s), 500.0);
+    EXPECT_DOUBLE_EQ(cluster.scale_out.bandwidth.in(units::GB / units::s), 20.0);
+    EXPECT_FALSE(cluster.price);
+}
+
+TEST_F(CatalogFiles, ClusterFilesByNamesOfTheCatalog) {
+    auto const path = write("own.toml", "accelerator = \"A100\"\naccelerators = 4\nnics = 1\nnic_rate = \"100 Gbit/s\"\n"
+                                        "scale_out = \"infiniband-edr\"\n");
+    Cluster const cluster = load_cluster(embedded(), path.string());
+    EXPECT_EQ(cluster.scale_up_name, "nvlink3");
+    EXPECT_EQ(cluster.domain, 4);
+    EXPECT_DOUBLE_EQ(cluster.scale_out.bandwidth.in(units::GB / units::s), 3.125);
+}
+
+TEST_F(CatalogFiles, MistakesInClusterFilesAreNamed) {
+    auto const line = [&](std::string_view text) {
+        auto const path = write("bad.toml", text);
+        return refusal([&] { load_cluster(embedded(), path.string()); }).line;
+    };
+    EXPECT_THAT(line("node = \"dgx-h100\"\nnic = 4\n"), HasSubstr("bad.toml:2: unknown key 'nic'"));
+    EXPECT_THAT(line("node = \"dgx-h10\"\n"), HasSubstr("did you mean 'dgx-h100'?"));
+    EXPECT_THAT(line("node = \"dgx-h100\"\nnic_rate = 400\n"), HasSubstr("bad.toml:2: nic_rate: a bare number 400"));
+    EXPECT_THAT(line("node = \"dgx-h100\"\nprice = \"2.95\"\n"), HasSubstr("bad.toml:2"));
+    EXPECT_THAT(line("accelerators = 8\n"), HasSubstr("accelerator: missing"));
+    EXPECT_THAT(line("accelerator = \"l4\"\naccelerators = 8\nnics = 1\nnic_rate = \"100 Gbit/s\"\nscale_out = \"100gbe\"\n"),
+                HasSubstr("scale_up: missing"));
+    EXPECT_THAT(line("node = \"dgx-h100\"\nnics = 2\n[scale_out]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n"),
+                HasSubstr("keep one of the two"));
+    EXPECT_EQ(refusal([&] { load_cluster(embedded(), (folder_ / "missing.toml").string()); }).fault, Fault::unreadable);
+}
+
+TEST_F(CatalogFiles, ModelsComeFromFilesFoldersAndTheHubCache) {
+    std::string const config = read_file(fs::path{HEADROOM_SOURCE_DIR} / "tests/data/configs/llama-3-70b/config.json");
+    auto const        check  = [&](std::string const& what, std::string const& name) {
+        std::vector<std::string> notes;
+        Model const              model = load_model(embedded(), what, &notes);
+        EXPECT_EQ(model.name, name);
+        EXPECT_DOUBLE_EQ(count_parameters(model).total, 70553706496.0);
+        EXPECT_THAT(notes, ::testing::Contains(HasSubstr("used ")));
+        EXPECT_THAT(notes, ::testing::Contains(HasSubstr("ignored ")));
+    };
+    write("big/config.json", config);
+    check((folder_ / "big").string(), "big");
+    check((folder_ / "big/config.json").string(), "big");
+    check(write("another.json", config).string(), "another");
+    EXPECT_EQ(load_model(embedded(), write("small.toml", small_model).string(), nullptr).layers, 2);
+
+    write("hub/models--acme--Large-2/snapshots/0123abc/config.json", config);
+    ::setenv("HF_HOME", folder_.c_str(), 1);
+    ::unsetenv("HF_HUB_CACHE");
+    check("acme/Large-2", "acme/Large-2");
+    EXPECT_THROW(load_model(embedded(), "../Large-2", nullptr), InputError);
+    EXPECT_THROW(load_model(embedded(), "acme/Other", nullptr), InputError);
+    ::unsetenv("HF_HOME");
+
+    EXPECT_EQ(refusal([&] { load_model(embedded(), (folder_ / "none.json").string(), nullptr); }).fault, Fault::unreadable);
+    EXPECT_THAT(refusal([&] { load_model(embedded(), folder_.string(), nullptr); }).line, HasSubstr("no config.json"));
+    EXPECT_EQ(load_model(embedded(), "llama-3-8b", nullptr).layers, 32);
+}
+
+}  // namespace
+}  // namespace headroom::io

@@ -1,0 +1,94 @@
+#include "headroom/io/file.hpp"
+
+#include "headroom/error.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace headroom::io {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Files : public ::testing::Test {
+protected:
+    Files() {
+        std::string pattern = (fs::temp_directory_path() / "headroom-file-XXXXXX").string();
+        folder_             = ::mkdtemp(pattern.data());
+    }
+    ~Files() override {
+        std::error_code ignored;
+        fs::permissions(folder_, fs::perms::owner_all, ignored);
+        fs::remove_all(folder_, ignored);
+    }
+    [[nodiscard]] int entries() const {
+        return static_cast<int>(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
+    }
+    fs::path folder_;
+};
+
+template <class Work>
+std::string refused(Work work, Fault fault) {
+    try {
+        work();
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), fault) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+TEST_F(Files, WritesAndReadsBackEveryByte) {
+    std::string content(100'000, 'x');
+    for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 7);
+    write_file(folder_ / "f", content);
+    EXPECT_TRUE(read_file(folder_ / "f") == content);
+    write_file(folder_ / "f", "");
+    EXPECT_EQ(read_file(folder_ / "f"), "");
+    EXPECT_EQ(entries(), 1) << "no temporary is left behind";
+}
+
+TEST_F(Files, KeepsTheModeAndTheLink) {
+    write_file(folder_ / "f", "old");
+    fs::permissions(folder_ / "f", fs::perms{0640});
+    fs::create_symlink("f", folder_ / "link");
+    write_file(folder_ / "link", "new");
+    EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+    EXPECT_EQ(read_file(folder_ / "f"), "new");
+    EXPECT_EQ(fs::status(folder_ / "f").permissions(), fs::perms{0640});
+}
+
+TEST_F(Files, SaysWhatCannotBeWritten) {
+    EXPECT_THAT(refused([&] { write_file(folder_ / "none" / "f", "x"); }, Fault::usage),
+                HasSubstr("create the folder first"));
+    EXPECT_THAT(refused([&] { write_file(folder_, "x"); }, Fault::usage), HasSubstr("it is a folder"));
+    EXPECT_THAT(refused([&] { write_file("", "x"); }, Fault::usage), HasSubstr("names no file"));
+    write_file(folder_ / "f", "x");
+    EXPECT_THAT(refused([&] { write_file(folder_ / "f" / "g", "x"); }, Fault::usage), HasSubstr("cannot be written"));
+    if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write anywhere";
+    fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+    EXPECT_THAT(refused([&] { write_file(folder_ / "g", "x"); }, Fault::usage), HasSubstr("choose a folder"));
+}
+
+TEST_F(Files, DevicesAreWrittenInPlace) {
+    write_file("/dev/null", "gone");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Files, SaysWhatCannotBeRead) {
+    EXPECT_THAT(refused([&] { read_file(folder_ / "none"); }, Fault::unreadable), HasSubstr("none: no such file"));
+    EXPECT_THAT(refused([&] { read_file(folder_); }, Fault::unreadable), HasSubstr("it is a folder"));
+    write_file(folder_ / "f", "0123456789");
+    EXPECT_EQ(read_file(folder_ / "f", 10).size(), 10U);
+    EXPECT_THAT(refused([&] { read_file(folder_ / "f", 9); }, Fault::unreadable), HasSubstr("too large (at most 9 bytes"));
+}
+
+}  // namespace
+}  // namespace headroom::io

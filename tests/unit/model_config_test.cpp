@@ -1,0 +1,224 @@
+#include "headroom/io/model_config.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headroom::io {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+fs::path const configs = fs::path{HEADROOM_SOURCE_DIR} / "tests/data/configs";
+
+std::string const tiny_llama = R"({
+  "model_type": "llama",
+  "hidden_size": 64,
+  "intermediate_size": 256,
+  "num_hidden_layers": 2,
+  "num_attention_heads": 4,
+  "vocab_size": 1000
+})";
+
+std::string changed(std::string text, std::string_view from, std::string_view to) {
+    auto const at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+/// The config with more keys before its first.
+std::string plus(std::string_view keys) { return changed(tiny_llama, "{", "{" + std::string{keys} + ","); }
+
+Model model_of(std::string const& text) { return read_model_config(text, "config.json").model; }
+
+std::string refused(std::string const& text, Fault fault = Fault::usage) {
+    try {
+        read_model_config(text, "config.json");
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), fault) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "accepted: " << text.substr(0, 200);
+    return {};
+}
+
+TEST(ModelConfig, PublicConfigsGiveTheExactParameterCount) {
+    // Expectation: the counts that the public checkpoints hold, to the last parameter.
+    std::map<std::string, double> const parameters{
+        {"bloom-176b", 176247271424.0}, {"falcon-7b", 6921720704.0},    {"gemma-7b", 8537680896.0},
+        {"gpt-j-6b", 6050882784.0},     {"gpt-neox-20b", 20554567680.0}, {"gpt2-xl", 1557611200.0},
+        {"llama-3-70b", 70553706496.0}, {"llama-3.2-1b", 1235814400.0}, {"mistral-7b", 7241732096.0},
+        {"mpt-30b", 29957200896.0},     {"opt-6.7b", 6658473984.0},     {"qwen2.5-7b", 7615616512.0},
+    };
+    int read = 0;
+    for (auto const& entry : fs::directory_iterator{configs}) {
+        auto const file = entry.path() / "config.json";
+        if (!fs::exists(file)) continue;
+        std::string const name = entry.path().filename().string();
+        ASSERT_TRUE(parameters.contains(name)) << "no expectation for " << name;
+        ModelConfig const config = read_model_config(read_file(file), file.string());
+        EXPECT_DOUBLE_EQ(count_parameters(config.model).total, parameters.at(name)) << name;
+        ++read;
+    }
+    EXPECT_EQ(read, static_cast<int>(parameters.size()));
+}
+
+TEST(ModelConfig, AgreesWithTheCatalog) {
+    // Expectation: two independent descriptions of one public model are the same model.
+    Catalog const catalog;
+    for (auto const& entry : fs::directory_iterator{configs}) {
+        auto const        file = entry.path() / "config.json";
+        std::string const name = entry.path().filename().string();
+        if (!fs::exists(file)) continue;
+        std::string const record = name == "mpt-30b" ? "mosaicml-mpt-30b" : name;
+        ASSERT_TRUE(catalog.has_model(record)) << record;
+        Model const left = read_model_config(read_file(file), file.string()).model, right = catalog.model(record);
+        EXPECT_EQ(left.layers, right.layers) << name;
+        EXPECT_EQ(left.hidden, right.hidden) << name;
+        EXPECT_EQ(left.heads, right.heads) << name;
+        EXPECT_EQ(left.kv_heads, right.kv_heads) << name;
+        EXPECT_EQ(left.head_dim, right.head_dim) << name;
+        EXPECT_EQ(left.ffn, right.ffn) << name;
+        EXPECT_EQ(left.vocab, right.vocab) << name;
+        EXPECT_EQ(left.feed_forward, right.feed_forward) << name;
+        EXPECT_EQ(left.norm, right.norm) << name;
+        EXPECT_EQ(left.norms_per_layer, right.norms_per_layer) << name;
+        EXPECT_EQ(left.positions, right.positions) << name;
+        EXPECT_EQ(left.tied_embeddings, right.tied_embeddings) << name;
+        EXPECT_EQ(left.parallel_block, right.parallel_block) << name;
+        EXPECT_EQ(left.qkv_bias, right.qkv_bias) << name;
+    }
+}
+
+TEST(ModelConfig, BadConfigsAreOneLineOfTheirKind) {
+    std::set<std::string> const unreadable{"not-json.json", "truncated.json", "empty.json"};
+    std::set<std::string> const sound{"moe.json"};  // a mixture of experts, once not modelled
+    int                         read = 0;
+    for (auto const& entry : fs::directory_iterator{configs / "bad"}) {
+        std::string const name = entry.path().filename().string();
+        std::string const text = read_file(entry.path());
+        ++read;
+        if (sound.contains(name)) {
+            EXPECT_EQ(model_of(text).moe.experts, 8);
+            continue;
+        }
+        std::string const line = refused(text, unreadable.contains(name) ? Fault::unreadable : Fault::usage);
+        EXPECT_THAT(line, ::testing::StartsWith("config.json")) << name;
+        EXPECT_THAT(line, Not(HasSubstr("\n"))) << name;
+        EXPECT_LT(line.size(), 300U) << name;
+    }
+    EXPECT_GE(read, 10);
+}
+
+TEST(ModelConfig, NamesTheKeyTheLineAndTheReason) {
+    EXPECT_EQ(refused(changed(tiny_llama, "64", "\"big\"")), "config.json:3: hidden_size: text where a whole number is due");
+    EXPECT_EQ(refused(changed(tiny_llama, "\"llama\"", "\"whisper\"")),
+              "config.json:2: model_type: 'whisper' is not supported (encoder-decoder models are not modelled). "
+              "decoder-only transformers are");
+    EXPECT_THAT(refused(plus("\"hidden_act\": \"sillu\"")),
+                ::testing::StartsWith("config.json:1: hidden_act: unknown activation 'sillu' (known: "));
+    EXPECT_THAT(refused(plus("\"num_key_value_heads\": 3")), HasSubstr("num_key_value_heads: 3 do not divide 4 heads"));
+    EXPECT_THAT(refused(plus("\"n_embd\": 128")), HasSubstr("both name the same dimension"));
+    EXPECT_THAT(refused(plus("\"hidden_size\": 128")), HasSubstr("key 'hidden_size' twice"));
+}
+
+TEST(ModelConfig, RefusesWhatIsNotAModel) {
+    for (std::string const text : {"[]", "7", "null", "\"text\"", "{}"}) refused(text);
+    for (std::string const text : {"", " \n", "{", "{\"a\"", "{} {}", "{\"a\": 1,}", "{'a': 1}", "\xff"}) {
+        refused(text, Fault::unreadable);
+    }
+    refused(tiny_llama + "x", Fault::unreadable);
+    refused(changed(tiny_llama, "64", "NaN"));
+    refused(changed(tiny_llama, "64", "-Infinity"));
+    refused(changed(tiny_llama, "64", "1e999"));
+    refused(changed(tiny_llama, "64", "true"));
+    refused(changed(tiny_llama, "64", "64.5"));
+    refused(changed(tiny_llama, "64", "null"));
+    refused(plus("\"is_encoder_decoder\": true"));
+    refused(plus("\"x\": " + std::string(100'000, '[')));
+    refused(std::string(5u << 20, ' '), Fault::unreadable);
+}
+
+TEST(ModelConfig, ToleratesAByteOrderMarkAndWholeFloats) {
+    EXPECT_EQ(model_of("\xEF\xBB\xBF" + tiny_llama).hidden, 64);
+    EXPECT_EQ(model_of(changed(tiny_llama, "64", "64.0")).hidden, 64);
+}
+
+TEST(ModelConfig, AccountsForEveryKey) {
+    ModelConfig const config = read_model_config(plus("\"rope_theta\": 10000.0, \"tie_word_embeddings\": true"), "c");
+    EXPECT_THAT(config.used, Contains("hidden_size"));
+    EXPECT_THAT(config.used, Contains("tie_word_embeddings"));
+    EXPECT_THAT(config.used, Not(Contains("rope_theta")));
+    EXPECT_THAT(config.ignored, ::testing::ElementsAre("rope_theta"));
+    EXPECT_THAT(config.filled, Contains("head_dim = 16 (hidden over heads)"));
+    EXPECT_TRUE(config.model.tied_embeddings);
+}
+
+TEST(ModelConfig, AnUnknownTypeWithTheKeysOfLlamaIsReadLikeLlama) {
+    ModelConfig const config = read_model_config(changed(tiny_llama, "\"llama\"", "\"brandnew\""), "c");
+    EXPECT_EQ(config.model.feed_forward, FeedForward::gated);
+    EXPECT_THAT(config.filled, Contains("model_type 'brandnew' is not known: read like llama"));
+    EXPECT_THAT(refused("{\"model_type\": \"brandnew\", \"d_model\": 3}"), HasSubstr("unknown type 'brandnew'"));
+    EXPECT_THAT(refused("{\"model_type\": \"mistrall\", \"d_model\": 3}"), HasSubstr("did you mean 'mistral'?"));
+    // An unknown mixture is not a dense model.
+    EXPECT_THAT(refused(changed(plus("\"n_routed_experts\": 64"), "\"llama\"", "\"brandnew\"")), HasSubstr("n_routed_experts"));
+}
+
+TEST(ModelConfig, TheTextPartOfALargerModelIsRead) {
+    ModelConfig const config = read_model_config("{\"model_type\": \"llava\", \"tie_word_embeddings\": true, \"text_config\": " +
+                                                     tiny_llama + ", \"vision_config\": {\"hidden_size\": 9}}", "c");
+    EXPECT_EQ(config.model.hidden, 64);
+    EXPECT_TRUE(config.model.tied_embeddings);
+    EXPECT_THAT(config.used, Contains("text_config.hidden_size"));
+    EXPECT_THAT(config.ignored, Contains("vision_config"));
+    EXPECT_THAT(config.filled, Contains(HasSubstr("'llava'")));
+}
+
+TEST(ModelConfig, TypesImplyWhatTheirKeysDoNotSay) {
+    auto const as = [](std::string_view type, std::string_view keys = "\"x\": 0") {
+        return model_of(changed(plus(keys), "\"llama\"", "\"" + std::string{type} + "\""));
+    };
+    EXPECT_TRUE(as("qwen2").qkv_bias);
+    EXPECT_FALSE(as("qwen2").out_bias);
+    EXPECT_TRUE(as("llama", "\"attention_bias\": true").out_bias);
+    EXPECT_TRUE(as("llama", "\"mlp_bias\": true").mlp_bias);
+    EXPECT_TRUE(as("gemma").tied_embeddings);
+    EXPECT_EQ(as("gemma").head_dim, 256);
+    EXPECT_EQ(as("gemma2").norms_per_layer, 4);
+    EXPECT_EQ(as("phi").norms_per_layer, 1);
+    EXPECT_TRUE(as("phi").head_bias);
+    EXPECT_EQ(as("stablelm").norm, Normalisation::layer);
+    EXPECT_TRUE(as("stablelm", "\"use_parallel_residual\": true").parallel_block);
+    EXPECT_TRUE(as("internlm").out_bias);
+    EXPECT_FALSE(as("internlm", "\"bias\": false").out_bias);
+    EXPECT_EQ(as("baichuan", "\"model_max_length\": 4096").positions, Positions::alibi);
+    EXPECT_EQ(as("baichuan", "\"max_position_embeddings\": 4096").positions, Positions::rotary);
+    EXPECT_FALSE(as("olmo").norm_affine);
+    EXPECT_EQ(as("gpt_neox").parallel_block, true);
+    EXPECT_EQ(as("gpt_neox", "\"use_parallel_residual\": false").parallel_block, false);
+    EXPECT_EQ(as("gpt_bigcode", "\"n_positions\": 128").kv_heads, 1);
+    EXPECT_EQ(as("starcoder2", "\"use_bias\": false").mlp_bias, false);
+    EXPECT_EQ(as("falcon").kv_heads, 1);
+    EXPECT_EQ(as("falcon", "\"new_decoder_architecture\": true, \"num_kv_heads\": 2").kv_heads, 2);
+    EXPECT_EQ(as("falcon", "\"new_decoder_architecture\": true, \"num_kv_heads\": 2").norms_per_layer, 2);
+    EXPECT_EQ(as("falcon", "\"multi_query\": false, \"alibi\": true, \"parallel_attn\": false").positions, Positions::alibi);
+    Model const mixture = as("qwen3_moe", "\"num_experts\": 16, \"num_experts_per_tok\": 4, \"moe_intermediate_size\": 32");
+    EXPECT_EQ(mixture.moe.experts, 16);
+    EXPECT_EQ(mixture.moe.ffn, 32);
+    EXPECT_EQ(mixture.head_dim, 16);
+}
+
+}  // namespace
+}  // namespace headroom::io

@@ -1,0 +1,358 @@
+#include "support/planning.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/memory.hpp"
+#include "headroom/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+using planning::calibration;
+using planning::h100_cluster;
+using planning::llama_3_70b;
+using planning::megatron;
+using planning::small_model;
+
+struct Case {
+    Model model;
+    Cluster cluster;
+    Workload workload;
+    int workers = 1;
+};
+
+Model tiny(int layers, int heads, int kv_heads, int ffn) {
+    Model model = small_model();
+    model.layers = layers;
+    model.heads = heads;
+    model.kv_heads = kv_heads;
+    model.hidden = heads * 64;
+    model.head_dim = 64;
+    model.ffn = ffn;
+    return model;
+}
+
+std::vector<Case> cases() {
+    Cluster quads = h100_cluster();
+    quads.domain = 4;
+    quads.accelerators_per_node = 4;
+    return {
+        {small_model(), h100_cluster(), {.sequence_length = 4096, .global_batch = 64}, 8},
+        {tiny(6, 12, 12, 3072), h100_cluster(), {.sequence_length = 6144, .global_batch = 48}, 24},
+        {tiny(10, 8, 2, 2560), quads, {.sequence_length = 8192, .global_batch = 40}, 32},
+    };
+}
+
+template <class Set> PartialStrategy fixing(Set set) {
+    PartialStrategy fixed;
+    set(fixed);
+    return fixed;
+}
+
+auto key(Strategy const& s) {
+    return std::tuple{s.dp,   s.tp,    s.pp,          s.virtual_pp,        s.cp,
+                      s.zero, s.shard, s.micro_batch, s.sequence_parallel, static_cast<int>(s.recompute)};
+}
+using Key = decltype(key(Strategy{}));
+
+std::set<Key> keys(std::vector<Strategy> const& strategies) {
+    std::set<Key> set;
+    for (Strategy const& one : strategies) set.insert(key(one));
+    return set;
+}
+
+// The rules and the bounds once more, written from the text of plan.hpp and not from the code.
+bool keeps_rules(Strategy const& s, Case const& c) {
+    Model const& m = c.model;
+    int const batch = c.workload.global_batch;
+    int const length = c.workload.sequence_length;
+    if (m.heads % s.tp != 0 || m.ffn % s.tp != 0) return false;
+    if (m.kv_heads % s.tp != 0 && s.tp % m.kv_heads != 0) return false;
+    if (m.layers % s.pp != 0 || (m.layers / s.pp) % s.virtual_pp != 0) return false;
+    if (s.pp == 1 && s.virtual_pp > 1) return false;
+    if (s.cp > 1 && length % (2 * s.cp) != 0) return false;
+    if (batch % s.dp != 0 || (batch / s.dp) % s.micro_batch != 0) return false;
+    if (s.virtual_pp > 1 && (batch / s.dp / s.micro_batch) % s.pp != 0) return false;
+    if (s.zero >= 2 && s.pp > 1) return false;
+    if (s.sequence_parallel && s.tp == 1) return false;
+    return s.shard == 0 || s.zero == 3;
+}
+
+bool inside_bounds(Strategy const& s, Case const& c) {
+    auto const power_of_two = [](int n) { return n > 0 && (n & (n - 1)) == 0; };
+    if (s.tp > c.cluster.domain) return false;
+    if (!power_of_two(s.cp) || s.cp > 16 || (s.cp > 1 && c.workload.sequence_length / s.cp < 2048)) return false;
+    bool const whole_replica = s.micro_batch == c.workload.global_batch / s.dp;
+    if (s.micro_batch > 16 || !(power_of_two(s.micro_batch) || whole_replica)) return false;
+    if (s.zero > 0 && s.dp * s.cp == 1) return false;
+    int const inside = c.cluster.domain / (s.tp * s.cp);
+    return s.shard == 0 || (s.shard == inside && inside > 1 && inside < s.dp && s.dp % inside == 0);
+}
+
+/// Calls `visit` with every tuple of degrees that makes `workers`.
+template <class Visit> void for_all_tuples(Case const& c, Visit visit) {
+    int const k = c.workers;
+    for (int tp = 1; tp <= k; ++tp) {
+        for (int pp = 1; tp * pp <= k; ++pp) {
+            for (int cp = 1; tp * pp * cp <= k; ++cp) {
+                if (k % (tp * pp * cp) != 0) continue;
+                Strategy s{.dp = k / (tp * pp * cp), .tp = tp, .pp = pp, .cp = cp};
+                std::set<int> const shards{0, c.cluster.domain / (tp * cp)};
+                for (s.virtual_pp = 1; s.virtual_pp <= c.model.layers; ++s.virtual_pp) {
+                    for (s.micro_batch = 1; s.micro_batch <= c.workload.global_batch; ++s.micro_batch) {
+                        for (s.zero = 0; s.zero <= 3; ++s.zero) {
+                            for (int const shard : shards) {
+                                s.shard = shard;
+                                for (bool const sequence_parallel : {false, true}) {
+                                    s.sequence_parallel = sequence_parallel;
+                                    visit(s);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(LegalStrategies, AreWhatABruteForceOverAllTuplesLeaves) {
+    for (Case const& c : cases()) {
+        auto const legal = legal_strategies(c.model, c.cluster, megatron(), c.workload, c.workers, {});
+        std::set<Key> expected;
+        for_all_tuples(c, [&](Strategy s) {
+            if (!keeps_rules(s, c) || !inside_bounds(s, c)) return;
+            for (Recompute const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+                s.recompute = recompute;
+                expected.insert(key(s));
+            }
+        });
+        EXPECT_EQ(legal.size(), expected.size()) << c.workers << " workers";
+        EXPECT_TRUE(keys(legal) == expected) << c.workers << " workers";
+    }
+}
+
+TEST(LegalStrategies, AgreeWithIllegalBecause) {
+    for (Case const& c : cases()) {
+        for (Strategy const& s : legal_strategies(c.model, c.cluster, megatron(), c.workload, c.workers, {})) {
+            ASSERT_EQ(illegal_because(s, c.model, c.workload), "") << short_name(s);
+        }
+        for_all_tuples(c, [&](Strategy const& s) {
+            if (!keeps_rules(s, c)) { ASSERT_NE(illegal_because(s, c.model, c.workload), "") << short_name(s); }
+        });
+    }
+}
+
+TEST(LegalStrategies, HoldWhatIsFixed) {
+    PartialStrategy const fixed = fixing([](auto& f) {
+        f.tp = 4;
+        f.pp = 2;
+        f.zero = 1;
+        f.micro_batch = 2;
+        f.recompute = Recompute::selective;
+    });
+    auto const legal = legal_strategies(llama_3_70b(), h100_cluster(), megatron(), {8192, 1024}, 256, fixed);
+    ASSERT_FALSE(legal.empty());
+    for (Strategy const& s : legal) {
+        EXPECT_EQ(s.tp, 4);
+        EXPECT_EQ(s.pp, 2);
+        EXPECT_EQ(s.zero, 1);
+        EXPECT_EQ(s.micro_batch, 2);
+        EXPECT_EQ(s.recompute, Recompute::selective);
+        EXPECT_EQ(s.workers(), 256);
+    }
+}
+
+TEST(LegalStrategies, FixedDegreesAreFreeOfTheBounds) {
+    // Expectation: 16 tensor ranks leave the domain of 8, and a micro-batch of 32 passes the cap of 16; the
+    // search would not try either, but both are legal.
+    PartialStrategy const fixed = fixing([](auto& f) {
+        f.dp = 16;
+        f.tp = 16;
+        f.micro_batch = 32;
+    });
+    auto const legal = legal_strategies(llama_3_70b(), h100_cluster(), megatron(), {8192, 1024}, 256, fixed);
+    ASSERT_FALSE(legal.empty());
+    EXPECT_TRUE(std::ranges::all_of(legal, [](Strategy const& s) { return s.tp == 16 && s.micro_batch == 32; }));
+}
+
+TEST(LegalStrategies, AccumulationStepsFixTheMicroBatch) {
+    // Expectation: 1024 sequences over 128 replicas are 8 each, so 4 accumulation steps leave micro-batches of 2.
+    PartialStrategy const fixed = fixing([](auto& f) {
+        f.dp = 128;
+        f.tp = 1;
+        f.pp = 1;
+        f.grad_accum = 4;
+    });
+    auto const legal = legal_strategies(llama_3_70b(), h100_cluster(), megatron(), {8192, 1024}, 128, fixed);
+    ASSERT_FALSE(legal.empty());
+    EXPECT_TRUE(std::ranges::all_of(legal, [](Strategy const& s) { return s.micro_batch == 2; }));
+}
+
+TEST(LegalStrategies, InterleaveOnlyInMultiplesOfTheDepth) {
+    Workload const work{.sequence_length = 8192, .global_batch = 1024};
+    bool interleaved = false;
+    for (Strategy const& s : legal_strategies(llama_3_70b(), h100_cluster(), megatron(), work, 256, {})) {
+        if (s.virtual_pp == 1) continue;
+        interleaved = true;
+        EXPECT_EQ(work.global_batch / s.dp / s.micro_batch % s.pp, 0) << short_name(s);
+    }
+    EXPECT_TRUE(interleaved);
+}
+
+TEST(LegalStrategies, RefuseNonsense) {
+    EXPECT_THROW(legal_strategies(small_model(), h100_cluster(), megatron(), {4096, 64}, 0, {}), InputError);
+    EXPECT_THROW(legal_strategies(small_model(), h100_cluster(), megatron(), {4096, 0}, 8, {}), InputError);
+    EXPECT_THROW(legal_strategies(small_model(), h100_cluster(), megatron(), {0, 64}, 8, {}), InputError);
+}
+
+/// A search and what it was asked.
+struct Asked {
+    explicit Asked(PlanQuestion asked) : question{std::move(asked)} {}
+    [[nodiscard]] StepSetting setting() const {
+        return {question.model, question.cluster, question.framework, constants, question.workload};
+    }
+    [[nodiscard]] std::vector<SearchResult> search(int top = 1) const {
+        return headroom::search(setting(), question.space, top);
+    }
+    PlanQuestion question;
+    Calibration constants = calibration().values();
+};
+
+std::string why_nothing(PlanQuestion question, int workers, PartialStrategy const& fixed) {
+    question.space.workers = {workers};
+    question.space.fixed = fixed;
+    auto const results = Asked{std::move(question)}.search();
+    EXPECT_EQ(results.at(0).counts.legal, 0);
+    EXPECT_TRUE(results.at(0).best.empty());
+    return results.at(0).nothing_because;
+}
+
+TEST(Search, SaysWhyNothingIsLegal) {
+    auto const question = planning::llama_question();
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.tp = 7; })),
+              "tp 7 does not divide the 64 heads, 8 key-value heads and the feed-forward width");
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.pp = 3; })), "pp 3 does not divide the 80 layers");
+    EXPECT_EQ(why_nothing(question, 12, fixing([](auto& f) { f.tp = 8; })),
+              "no legal tp x pp x cp x dp makes 12 workers");
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) {
+                              f.pp = 2;
+                              f.zero = 3;
+                          })),
+              "ZeRO 2 and 3 need pp = 1, and a shard group has to divide dp under ZeRO 3");
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) {
+                              f.tp = 1;
+                              f.sequence_parallel = true;
+                          })),
+              "sequence parallelism needs tp > 1 and a sequence that tp divides");
+    auto three = question;
+    three.workload.global_batch = 3;
+    EXPECT_EQ(why_nothing(three, 64, fixing([](auto& f) {
+                              f.tp = 8;
+                              f.pp = 1;
+                              f.cp = 1;
+                          })),
+              "the global batch of 3 sequences does not divide over the replicas that 64 workers leave");
+}
+
+TEST(Search, CountsEveryEvaluation) {
+    for (SearchResult const& result : Asked{planning::llama_question()}.search()) {
+        SearchCounts const& counts = result.counts;
+        std::int64_t refused = 0;
+        for (auto const& [reason, count] : counts.infeasible_by_reason) refused += count;
+        EXPECT_EQ(counts.evaluated, counts.legal);
+        EXPECT_EQ(counts.pruned, 0);
+        EXPECT_EQ(counts.feasible + refused, counts.evaluated);
+        EXPECT_EQ(result.best.empty(), counts.feasible == 0);
+    }
+}
+
+TEST(Search, FindsWhatTryingEveryStrategyFinds) {
+    Asked const asked{planning::small_question()};
+    auto const setting = asked.setting();
+    Bytes const usable = usable_memory(asked.question.cluster.accelerator);
+    for (SearchResult const& result : asked.search()) {
+        auto const legal =
+            legal_strategies(setting.model, setting.cluster, setting.framework, setting.workload, result.workers, {});
+        Seconds fastest{INFINITY};
+        for (Strategy const& s : legal) {
+            if (memory_use(setting, s).total() > usable) continue;
+            auto const shape = shape_of(s, setting.workload.sequence_length);
+            auto const costs = layer_costs(step_program(setting.model, shape, setting.framework), shape,
+                                           setting.cluster, setting.framework, setting.constants);
+            fastest = std::min(fastest, step_time(setting, s, costs).total());
+        }
+        ASSERT_FALSE(result.best.empty());
+        EXPECT_EQ(result.step.front(), fastest) << result.workers;
+        EXPECT_EQ(result.memory.front(), memory_use(setting, result.best.front()).total());
+    }
+}
+
+TEST(Search, KeepsTheBestInOrder) {
+    auto question = planning::small_question();
+    question.space.workers = {64};
+    auto const five = Asked{question}.search(5).at(0);
+    auto const one = Asked{question}.search(1).at(0);
+    ASSERT_EQ(five.best.size(), 5U);
+    EXPECT_EQ(one.best.size(), 1U);
+    EXPECT_EQ(five.best.front(), one.best.front());
+    for (std::size_t i = 1; i < five.best.size(); ++i) {
+        // Expectation: faster first; of equally fast ones the leaner first.
+        EXPECT_LE((std::tuple{five.step[i - 1], five.memory[i - 1]}), (std::tuple{five.step[i], five.memory[i]}));
+    }
+}
+
+TEST(Search, SaysWhatFillsTheMemory) {
+    // Expectation: 70.6 billion parameters at 18 bytes are 1.27 TB, so eight accelerators of 80 GiB cannot
+    // even hold the state, whatever the degrees; most of it is the optimizer's 12 bytes of the 18.
+    auto question = planning::llama_question();
+    question.space.workers = {8};
+    auto const result = Asked{question}.search().at(0);
+    EXPECT_GT(result.counts.legal, 0);
+    EXPECT_EQ(result.counts.feasible, 0);
+    EXPECT_EQ(result.counts.infeasible_by_reason.at("weights, gradients and optimizer state exceed memory"),
+              result.counts.evaluated);
+    EXPECT_NE(result.nothing_because.find("the leanest strategy ("), std::string::npos) << result.nothing_because;
+    EXPECT_NE(result.nothing_because.find("of it is optimizer state"), std::string::npos) << result.nothing_because;
+}
+
+TEST(Search, SaysWhenTheChipLacksThePrecision) {
+    auto question = planning::small_question();
+    question.cluster.accelerator.peak.fp8 = FlopsPerSecond{};
+    question.space.workers = {8};
+    question.space.fixed.precision = Precision::fp8;
+    auto const result = Asked{question}.search().at(0);
+    EXPECT_EQ(result.counts.feasible, 0);
+    EXPECT_EQ(result.nothing_because, "the h100-sxm has no rate for fp8 arithmetic");
+}
+
+TEST(Search, StopsWhenAsked) {
+    std::stop_source source;
+    source.request_stop();
+    Asked const asked{planning::small_question()};
+    EXPECT_TRUE(search(asked.setting(), asked.question.space, 1, source.get_token()).empty());
+}
+
+TEST(Search, KeepsFinishedSizesWhenStopped) {
+    // Expectation: the executor asks to stop during the second size that it serves, so that size is dropped.
+    auto question = planning::llama_question();
+    std::stop_source source;
+    int served = 0;
+    question.space.run = [&](int count, std::function<void(int)> const& task) {
+        if (++served == 2) source.request_stop();
+        for (int i = 0; i < count; ++i) task(i);
+    };
+    Asked const asked{question};
+    auto const results = search(asked.setting(), asked.question.space, 1, source.get_token());
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_EQ(results.front().workers, question.space.workers.front());
+}
+
+} // namespace
+} // namespace headroom
