@@ -20,7 +20,7 @@ enum class Constant : int {
     // fused attention
     attention_ampere, attention_hopper, attention_blackwell, attention_consumer, attention_tpu, attention_other,
     attention_half_length,
-    flash1_factor, flash2_hopper, attention_backward, attention_small_head,
+    flash1_factor, flash1_hopper, flash2_hopper, attention_backward, attention_small_head,
     // unfused attention
     unfused_passes, unfused_gemm, misaligned_head,
     // memory-bound work

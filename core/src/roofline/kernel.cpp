@@ -50,7 +50,7 @@ double attention_kernel_factor(AttentionKernel kernel, Generation generation, Ca
                                  || generation == Generation::blackwell_ultra;
     switch (kernel) {
     case AttentionKernel::flash1:
-        return hopper_or_later ? constants[Constant::flash2_hopper] : constants[Constant::flash1_factor];
+        return constants[hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor];
     case AttentionKernel::flash2: return hopper_or_later ? constants[Constant::flash2_hopper] : 1.0;
     default: return 1.0;
     }

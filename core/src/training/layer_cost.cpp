@@ -34,6 +34,9 @@ public:
                 add_kernel(operation, is_block ? rates_.gemm : rates_.head_gemm, cost);
             }
         }
+        // what hides runs behind products (context exchange: behind attention), so no more than those last
+        cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
+        cost.context_exposed = std::max(cost.context_exposed, cost.context - cost.attention);
         if (is_block) { add_host(cost); }
         return cost;
     }

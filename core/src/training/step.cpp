@@ -71,6 +71,12 @@ Seconds hop_seconds(StepSetting const& setting, Strategy const& strategy, Fabric
            + Seconds{setting.constants[Constant::base_latency]};
 }
 
+/// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
+/// micro-batch, because no rank holds their sum.
+double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
+    return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
+}
+
 template <class N> struct Parts {
     N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead;
 };
@@ -78,22 +84,24 @@ template <class N> struct Parts {
 /// The part of data-parallel time that shows. `window` is the backward (or whole) computation that it
 /// can run behind.
 template <class N> struct Exposure {
-    N reduce, gather, backward_window, forward_window, compute_window, passes;
+    N reduce, gather, backward_window, forward_window, compute_window, passes, reductions;
     N old_share, loss, shard_loss, shard_old;
 };
 
 template <class N>
 N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
     if (fully_exposed) {
-        return strategy.zero == 3 ? e.passes * (2.0 * e.gather + e.reduce) : e.reduce + e.gather;
+        return strategy.zero == 3 ? e.passes * (2.0 * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
     }
     if (strategy.zero == 3) {
         N const traffic = e.passes * (2.0 * e.gather + e.reduce);
         if (style == GradientOverlap::exposed) { return e.shard_old * traffic; }
         return larger(traffic - e.compute_window, 0.0 * traffic) + e.shard_loss * smaller(traffic, e.compute_window);
     }
-    if (style == GradientOverlap::exposed) { return e.old_share * (e.reduce + e.gather); }
-    N const behind_backward = larger(e.reduce - e.backward_window, 0.0 * e.reduce) + e.loss * smaller(e.reduce, e.backward_window);
+    N const reduce = e.reductions * e.reduce;
+    if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
+    N const window = e.reductions * e.backward_window;
+    N const behind_backward = larger(reduce - window, 0.0 * reduce) + e.loss * smaller(reduce, window);
     N const behind_forward = larger(e.gather - e.forward_window, 0.0 * e.gather) + e.loss * smaller(e.gather, e.forward_window);
     return behind_backward + behind_forward;
 }
@@ -154,6 +162,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
         .forward_window = in("forward_window_seconds", forward * overlapped_micro_batches),
         .compute_window = m * layers * block,
         .passes = in("gatherings_per_step", setting.framework.gathers_per_micro_batch ? micro_batch_count : 1.0),
+        .reductions = in("reductions_per_step", reductions_per_step(strategy, setting.framework, micro_batch_count)),
         .old_share = in("gradients_exposed_old", k[Constant::gradients_exposed_old]),
         .loss = in("gradients_exposed", k[Constant::gradients_exposed]),
         .shard_loss = in("shard_overlap_loss", k[Constant::shard_overlap_loss]),
@@ -233,7 +242,7 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     }
     if (plan.data_ranks > 1) {
         auto const& framework = setting.framework;
-        double const passes = strategy.zero == 3 && framework.gathers_per_micro_batch ? m : 1.0;
+        double const passes = reductions_per_step(strategy, framework, m);
         double const gathers = strategy.zero == 0 ? 0.0 : strategy.zero == 3 ? 2.0 * passes : 1.0;
         Seconds const reduce{plan.reduce * passes}, gather{plan.gather * gathers};
         Seconds const both = reduce + gather;
