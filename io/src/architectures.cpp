@@ -2,10 +2,10 @@
 
 #include "records.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -20,8 +20,8 @@ Model llama_traits() { return {}; }
 Model gpt_traits() {
     Model model;
     model.feed_forward = FeedForward::plain;
-    model.activation   = "gelu_tanh";
-    model.norm         = Normalisation::layer;
+    model.activation = "gelu_tanh";
+    model.norm = Normalisation::layer;
     model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = true;
     return model;
 }
@@ -57,19 +57,19 @@ void read_experts(JsonKeys& keys, Model& model) {
                   "every layer is modelled alike");
     }
     model.moe.experts = *experts;
-    model.moe.top_k   = *top_k;
-    model.moe.ffn     = keys.whole("moe_intermediate_size", {1, 10'000'000}).value_or(model.ffn);
+    model.moe.top_k = *top_k;
+    model.moe.ffn = keys.whole("moe_intermediate_size", {1, 10'000'000}).value_or(model.ffn);
 }
 
 void read_falcon(JsonKeys& keys, Model& model) {
-    bool const grouped  = keys.flag("new_decoder_architecture").value_or(false);
-    bool const multi    = keys.flag("multi_query").value_or(true);
+    bool const grouped = keys.flag("new_decoder_architecture").value_or(false);
+    bool const multi = keys.flag("multi_query").value_or(true);
     bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
-    bool const bias     = keys.flag("bias").value_or(false);
-    if (!grouped) model.kv_heads = multi ? 1 : model.heads;  // its key heads are stated for the grouped kind only
+    bool const bias = keys.flag("bias").value_or(false);
+    if (!grouped) model.kv_heads = multi ? 1 : model.heads; // its key heads are stated for the grouped kind only
     if (keys.flag("alibi").value_or(false)) model.positions = Positions::alibi;
     model.parallel_block = parallel;
-    int const norms      = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
+    int const norms = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
     model.norms_per_layer = parallel ? norms : 2;
     model.qkv_bias = model.out_bias = model.mlp_bias = bias;
 }
@@ -86,7 +86,7 @@ void read_opt(JsonKeys& keys, Model& model) {
                   "projected embeddings are not modelled");
     }
     bool const before = keys.flag("do_layer_norm_before").value_or(true);
-    model.final_norm  = before && !keys.flag("_remove_final_layer_norm").value_or(false);
+    model.final_norm = before && !keys.flag("_remove_final_layer_norm").value_or(false);
     if (auto const bias = keys.flag("enable_bias")) model.qkv_bias = model.out_bias = model.mlp_bias = *bias;
     if (auto const affine = keys.flag("layer_norm_elementwise_affine")) model.norm_affine = model.norm_bias = *affine;
 }
@@ -106,7 +106,7 @@ void read_mpt(JsonKeys& keys, Model& model) {
     if (kind == "multiquery_attention") model.kv_heads = 1;
     auto const norm = keys.text("norm_type").value_or("low_precision_layernorm");
     if (norm.ends_with("rmsnorm")) {
-        model.norm      = Normalisation::rms;
+        model.norm = Normalisation::rms;
         model.norm_bias = false;
     }
     if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) model.ffn = model.hidden * *ratio;
@@ -123,7 +123,7 @@ void read_starcoder2(JsonKeys& keys, Model& model) {
 void read_stablelm(JsonKeys& keys, Model& model) {
     model.qkv_bias = keys.flag("use_qkv_bias").value_or(false);
     if (keys.flag("use_parallel_residual").value_or(false)) {
-        model.parallel_block  = true;
+        model.parallel_block = true;
         model.norms_per_layer = 1;
     }
     if (keys.flag("qk_layernorm").value_or(false)) keys.fail("qk_layernorm", "true", std::string{query_key_norms});
@@ -142,14 +142,14 @@ void read_baichuan(JsonKeys& keys, Model& model) {
 
 std::vector<Architecture> make_architectures() {
     Model const llama = llama_traits();
-    Model const gpt   = gpt_traits();
+    Model const gpt = gpt_traits();
 
     Model const gpt2 = with(gpt, [](Model& model) {
-        model.positions       = Positions::learned;
+        model.positions = Positions::learned;
         model.tied_embeddings = true;
     });
     Model const gpt_neo = with(gpt2, [](Model& model) { model.qkv_bias = false; });
-    Model const gptj    = with(gpt, [](Model& model) {
+    Model const gptj = with(gpt, [](Model& model) {
         model.qkv_bias = model.out_bias = false;
         model.parallel_block = model.head_bias = true;
         model.norms_per_layer = 1;
@@ -159,42 +159,42 @@ std::vector<Architecture> make_architectures() {
         model.norms_per_layer = 1;
     });
     Model const bloom = with(gpt, [](Model& model) {
-        model.positions       = Positions::alibi;
+        model.positions = Positions::alibi;
         model.tied_embeddings = model.embedding_norm = true;
     });
     Model const opt = with(gpt2, [](Model& model) {
-        model.activation      = "relu";
+        model.activation = "relu";
         model.extra_positions = 2;
     });
     Model const neox = with(gpt, [](Model& model) { model.activation = "gelu"; });
     Model const tied = with(gpt, [](Model& model) {
-        model.activation      = "gelu";
+        model.activation = "gelu";
         model.tied_embeddings = true;
     });
-    Model const mpt       = with(tied, [](Model& model) { model.positions = Positions::learned; });
+    Model const mpt = with(tied, [](Model& model) { model.positions = Positions::learned; });
     Model const starcoder = with(gpt, [](Model& model) { model.tied_embeddings = true; });
-    Model const nemotron  = with(gpt, [](Model& model) {
+    Model const nemotron = with(gpt, [](Model& model) {
         model.activation = "squared_relu";
         model.qkv_bias = model.out_bias = model.mlp_bias = false;
     });
     Model const gemma = with(llama, [](Model& model) {
-        model.activation      = "gelu_tanh";
+        model.activation = "gelu_tanh";
         model.tied_embeddings = true;
     });
-    Model const gemma2   = with(gemma, [](Model& model) { model.norms_per_layer = 4; });
-    Model const qwen2    = with(llama, [](Model& model) { model.qkv_bias = true; });
+    Model const gemma2 = with(gemma, [](Model& model) { model.norms_per_layer = 4; });
+    Model const qwen2 = with(llama, [](Model& model) { model.qkv_bias = true; });
     Model const internlm = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = true; });
     Model const stablelm = with(llama, [](Model& model) {
-        model.norm      = Normalisation::layer;
+        model.norm = Normalisation::layer;
         model.norm_bias = true;
     });
     Model const olmo = with(llama, [](Model& model) {
-        model.norm        = Normalisation::layer;
+        model.norm = Normalisation::layer;
         model.norm_affine = false;
     });
     Model const cohere = with(llama, [](Model& model) {
-        model.norm            = Normalisation::layer;
-        model.parallel_block  = model.tied_embeddings = true;
+        model.norm = Normalisation::layer;
+        model.parallel_block = model.tied_embeddings = true;
         model.norms_per_layer = 1;
     });
     Model const gpt_oss = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = model.mlp_bias = true; });
@@ -208,8 +208,15 @@ std::vector<Architecture> make_architectures() {
         {.type = "qwen3_moe", .traits = llama, .adjust = read_experts, .note = query_key_norms},
         {.type = "gemma", .traits = gemma, .default_head_dim = 256, .adjust = read_biases},
         {.type = "gemma2", .traits = gemma2, .default_head_dim = 256, .adjust = read_biases},
-        {.type = "gemma3_text", .traits = gemma2, .default_head_dim = 256, .adjust = read_biases, .note = query_key_norms},
-        {.type = "gpt_oss", .traits = gpt_oss, .default_head_dim = 64, .adjust = read_experts,
+        {.type = "gemma3_text",
+         .traits = gemma2,
+         .default_head_dim = 256,
+         .adjust = read_biases,
+         .note = query_key_norms},
+        {.type = "gpt_oss",
+         .traits = gpt_oss,
+         .default_head_dim = 64,
+         .adjust = read_experts,
          .note = "router biases, attention sinks and sliding windows are not modelled"},
         {.type = "phi", .traits = phi, .adjust = read_phi},
         {.type = "phi3", .traits = llama},
@@ -222,7 +229,9 @@ std::vector<Architecture> make_architectures() {
         {.type = "cohere", .traits = cohere, .adjust = read_biases},
         {.type = "nemotron", .traits = nemotron, .adjust = read_biases},
         {.type = "gpt2", .traits = gpt2, .ffn_from_hidden = true},
-        {.type = "gpt_neo", .traits = gpt_neo, .ffn_from_hidden = true,
+        {.type = "gpt_neo",
+         .traits = gpt_neo,
+         .ffn_from_hidden = true,
          .note = "the 256-token window of every second layer is not modelled"},
         {.type = "gpt_neox", .traits = neox, .adjust = read_neox},
         {.type = "gptj", .traits = gptj, .ffn_from_hidden = true},
@@ -238,41 +247,66 @@ std::vector<Architecture> make_architectures() {
 }
 
 constexpr std::string_view encoder_decoder = "encoder-decoder models are not modelled";
-constexpr std::string_view encoder         = "encoders are not modelled";
-constexpr std::string_view state_space     = "state-space and recurrent layers are not modelled";
-constexpr std::string_view vision          = "vision and speech models are not modelled";
-constexpr std::string_view latent          = "latent attention is not modelled";
-constexpr std::string_view mixed           = "its layers of several kinds are not modelled";
+constexpr std::string_view encoder = "encoders are not modelled";
+constexpr std::string_view state_space = "state-space and recurrent layers are not modelled";
+constexpr std::string_view vision = "vision and speech models are not modelled";
+constexpr std::string_view latent = "latent attention is not modelled";
+constexpr std::string_view mixed = "its layers of several kinds are not modelled";
 
 constexpr std::array unsupported{
-    UnsupportedType{"t5", encoder_decoder},        UnsupportedType{"mt5", encoder_decoder},
-    UnsupportedType{"umt5", encoder_decoder},      UnsupportedType{"longt5", encoder_decoder},
-    UnsupportedType{"bart", encoder_decoder},      UnsupportedType{"mbart", encoder_decoder},
-    UnsupportedType{"pegasus", encoder_decoder},   UnsupportedType{"marian", encoder_decoder},
-    UnsupportedType{"m2m_100", encoder_decoder},   UnsupportedType{"whisper", encoder_decoder},
-    UnsupportedType{"bert", encoder},              UnsupportedType{"roberta", encoder},
-    UnsupportedType{"xlm-roberta", encoder},       UnsupportedType{"distilbert", encoder},
-    UnsupportedType{"albert", encoder},            UnsupportedType{"electra", encoder},
-    UnsupportedType{"deberta", encoder},           UnsupportedType{"deberta-v2", encoder},
-    UnsupportedType{"modernbert", encoder},        UnsupportedType{"vit", vision},
-    UnsupportedType{"clip", vision},               UnsupportedType{"siglip", vision},
-    UnsupportedType{"swin", vision},               UnsupportedType{"resnet", vision},
-    UnsupportedType{"wav2vec2", vision},           UnsupportedType{"hubert", vision},
-    UnsupportedType{"mamba", state_space},         UnsupportedType{"mamba2", state_space},
-    UnsupportedType{"falcon_mamba", state_space},  UnsupportedType{"rwkv", state_space},
-    UnsupportedType{"jamba", state_space},         UnsupportedType{"bamba", state_space},
-    UnsupportedType{"zamba", state_space},         UnsupportedType{"zamba2", state_space},
-    UnsupportedType{"recurrent_gemma", state_space}, UnsupportedType{"nemotron_h", state_space},
-    UnsupportedType{"falcon_h1", state_space},     UnsupportedType{"qwen3_next", state_space},
-    UnsupportedType{"deepseek_v2", latent},        UnsupportedType{"deepseek_v3", latent},
-    UnsupportedType{"kimi_k2", latent},            UnsupportedType{"minicpm3", latent},
-    UnsupportedType{"qwen2_moe", mixed},           UnsupportedType{"llama4", mixed},
-    UnsupportedType{"llama4_text", mixed},         UnsupportedType{"dbrx", mixed},
-    UnsupportedType{"arctic", mixed},              UnsupportedType{"nemotron-nas", mixed},
-    UnsupportedType{"openelm", mixed},             UnsupportedType{"chatglm", "its config.json has keys of its own that are not read"},
+    UnsupportedType{"t5", encoder_decoder},
+    UnsupportedType{"mt5", encoder_decoder},
+    UnsupportedType{"umt5", encoder_decoder},
+    UnsupportedType{"longt5", encoder_decoder},
+    UnsupportedType{"bart", encoder_decoder},
+    UnsupportedType{"mbart", encoder_decoder},
+    UnsupportedType{"pegasus", encoder_decoder},
+    UnsupportedType{"marian", encoder_decoder},
+    UnsupportedType{"m2m_100", encoder_decoder},
+    UnsupportedType{"whisper", encoder_decoder},
+    UnsupportedType{"bert", encoder},
+    UnsupportedType{"roberta", encoder},
+    UnsupportedType{"xlm-roberta", encoder},
+    UnsupportedType{"distilbert", encoder},
+    UnsupportedType{"albert", encoder},
+    UnsupportedType{"electra", encoder},
+    UnsupportedType{"deberta", encoder},
+    UnsupportedType{"deberta-v2", encoder},
+    UnsupportedType{"modernbert", encoder},
+    UnsupportedType{"vit", vision},
+    UnsupportedType{"clip", vision},
+    UnsupportedType{"siglip", vision},
+    UnsupportedType{"swin", vision},
+    UnsupportedType{"resnet", vision},
+    UnsupportedType{"wav2vec2", vision},
+    UnsupportedType{"hubert", vision},
+    UnsupportedType{"mamba", state_space},
+    UnsupportedType{"mamba2", state_space},
+    UnsupportedType{"falcon_mamba", state_space},
+    UnsupportedType{"rwkv", state_space},
+    UnsupportedType{"jamba", state_space},
+    UnsupportedType{"bamba", state_space},
+    UnsupportedType{"zamba", state_space},
+    UnsupportedType{"zamba2", state_space},
+    UnsupportedType{"recurrent_gemma", state_space},
+    UnsupportedType{"nemotron_h", state_space},
+    UnsupportedType{"falcon_h1", state_space},
+    UnsupportedType{"qwen3_next", state_space},
+    UnsupportedType{"deepseek_v2", latent},
+    UnsupportedType{"deepseek_v3", latent},
+    UnsupportedType{"kimi_k2", latent},
+    UnsupportedType{"minicpm3", latent},
+    UnsupportedType{"qwen2_moe", mixed},
+    UnsupportedType{"llama4", mixed},
+    UnsupportedType{"llama4_text", mixed},
+    UnsupportedType{"dbrx", mixed},
+    UnsupportedType{"arctic", mixed},
+    UnsupportedType{"nemotron-nas", mixed},
+    UnsupportedType{"openelm", mixed},
+    UnsupportedType{"chatglm", "its config.json has keys of its own that are not read"},
 };
 
-}  // namespace
+} // namespace
 
 std::span<Architecture const> architectures() {
     static std::vector<Architecture> const table = make_architectures();
@@ -281,4 +315,4 @@ std::span<Architecture const> architectures() {
 
 std::span<UnsupportedType const> unsupported_types() { return unsupported; }
 
-}  // namespace headroom::io
+} // namespace headroom::io

@@ -12,11 +12,11 @@ namespace headroom::io {
 /// What a `model_type` of a config.json implies without saying it.
 struct Architecture {
     std::string_view type;
-    Model            traits;                        ///< everything but dimensions
-    int              default_head_dim = 0;          ///< 0: hidden over heads
-    bool             ffn_from_hidden  = false;      ///< four times hidden where it is not stated
-    void (*adjust)(JsonKeys&, Model&) = nullptr;    ///< what further keys of this type change
-    std::string_view note             = {};         ///< what of this type is not modelled
+    Model traits;                                ///< everything but dimensions
+    int default_head_dim = 0;                    ///< 0: hidden over heads
+    bool ffn_from_hidden = false;                ///< four times hidden where it is not stated
+    void (*adjust)(JsonKeys&, Model&) = nullptr; ///< what further keys of this type change
+    std::string_view note = {};                  ///< what of this type is not modelled
 };
 std::span<Architecture const> architectures();
 
@@ -26,4 +26,4 @@ struct UnsupportedType {
 };
 std::span<UnsupportedType const> unsupported_types();
 
-}  // namespace headroom::io
+} // namespace headroom::io

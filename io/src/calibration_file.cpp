@@ -2,10 +2,10 @@
 
 #include "headroom/io/catalog.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -15,7 +15,7 @@ constexpr double largest = 1e30;
 
 std::string number(double value) {
     if (!std::isfinite(value)) throw ContractError{"a calibration holds a number that is not finite"};
-    std::string text = fmt::format("{}", value);  // shortest that reads back the same
+    std::string text = fmt::format("{}", value); // shortest that reads back the same
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text;
 }
@@ -66,7 +66,7 @@ Provenance read_provenance(Section& section) {
 }
 
 CalibratedConstant read_constant(Section section) {
-    constexpr Range    any{-largest, largest};
+    constexpr Range any{-largest, largest};
     CalibratedConstant constant;
     section.read("value", constant.value, any, Presence::required);
     constant.low = constant.high = constant.independent = constant.value;
@@ -90,20 +90,21 @@ std::string written(std::string_view name, Band const& band) {
 }
 
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
-    std::string text = fmt::format("# {} [{}]\n[constants.{}]\n", one_line(info.meaning), one_line(info.unit), info.key);
-    text += fmt::format("value = {}\nlow = {}\nhigh = {}\nindependent = {}\nspread = {}\n", number(constant.value),
-                        number(constant.low), number(constant.high), number(constant.independent),
-                        number(constant.spread));
+    std::string text =
+        fmt::format("# {} [{}]\n[constants.{}]\n", one_line(info.meaning), one_line(info.unit), info.key);
+    text +=
+        fmt::format("value = {}\nlow = {}\nhigh = {}\nindependent = {}\nspread = {}\n", number(constant.value),
+                    number(constant.low), number(constant.high), number(constant.independent), number(constant.spread));
     text += fmt::format("provenance = {}\nsource = {}\nsources = {}\n", escaped(name_of(constant.provenance)),
                         escaped(constant.source), constant.sources);
     return text;
 }
 
-}  // namespace
+} // namespace
 
 CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
-    Record         record{toml, where};
-    Section        root = record.root();
+    Record record{toml, where};
+    Section root = record.root();
     CalibrationSet set;
     set.name = where;
     root.read("name", set.name);
@@ -121,8 +122,10 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
         if (values.has(key)) {
             set.constant[static_cast<std::size_t>(info.id)] = read_constant(values.section(key));
         } else {
-            values.skip({key});  // known, so offered when another key is near it
-            if (!partial) values.fail(key, "missing", "a calibration states every constant", "write partial = true to leave some out");
+            values.skip({key}); // known, so offered when another key is near it
+            if (!partial)
+                values.fail(key, "missing", "a calibration states every constant",
+                            "write partial = true to leave some out");
         }
     }
     record.refuse_the_rest();
@@ -142,4 +145,4 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
     return text;
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

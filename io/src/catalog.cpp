@@ -1,10 +1,12 @@
 #include "headroom/io/catalog.hpp"
 
+#include "cluster.hpp"
+#include "records.hpp"
+
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/file.hpp"
 
-#include "cluster.hpp"
-#include "records.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -12,15 +14,13 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace headroom::io {
 
 namespace {
 
 /// What each kind of record is called, and the folder that holds it.
 struct KindInfo {
-    RecordKind       kind;
+    RecordKind kind;
     std::string_view name, folder;
 };
 constexpr std::array kinds{
@@ -49,7 +49,7 @@ KindInfo const* kind_of_folder(std::string_view folder) {
 /// A scan and not a parse: looking a name up touches every record of a kind.
 std::string_view value_text(std::string_view toml, std::string_view key) {
     for (std::size_t at = 0; at < toml.size();) {
-        auto const       end  = std::min(toml.find('\n', at), toml.size());
+        auto const end = std::min(toml.find('\n', at), toml.size());
         std::string_view line = toml.substr(at, end - at);
         if (line.starts_with('[')) return {};
         if (line.starts_with(key)) {
@@ -62,9 +62,8 @@ std::string_view value_text(std::string_view toml, std::string_view key) {
 }
 
 /// Calls `visit` with each quoted text of a list, or with the one text when there is no list.
-template <class Visit>
-void each_text(std::string_view value, Visit visit) {
-    auto const first   = value.find_first_not_of(" \t");
+template <class Visit> void each_text(std::string_view value, Visit visit) {
+    auto const first = value.find_first_not_of(" \t");
     bool const is_list = first != std::string_view::npos && value[first] == '[';
     for (std::size_t at = 0; at < value.size(); ++at) {
         char const c = value[at];
@@ -108,15 +107,15 @@ bool is_iso_date(std::string_view text) {
     return std::ranges::equal(text, shape, [](char c, char s) { return s == 'd' ? c >= '0' && c <= '9' : c == s; });
 }
 
-}  // namespace
+} // namespace
 
 std::string_view name_of(RecordKind kind) { return kinds[index_of(kind)].name; }
 
 struct Catalog::Index {
     /// Of one kind: by file stem, an overlay's record hiding an embedded one.
     std::array<std::map<std::string, RecordText, std::less<>>, kinds.size()> records;
-    std::vector<std::unique_ptr<std::string>>                                contents;  ///< of overlays
-    std::uint64_t                                                            hash = 0xcbf29ce484222325ULL;
+    std::vector<std::unique_ptr<std::string>> contents; ///< of overlays
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
 
     void add(RecordText record) {
         hash = fnv1a(fnv1a(hash, record.name), record.content);
@@ -126,7 +125,7 @@ struct Catalog::Index {
 
     void add_overlay(std::filesystem::path const& folder) {
         namespace fs = std::filesystem;
-        std::error_code       error;
+        std::error_code error;
         std::vector<fs::path> files;
         for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
             std::string const name = entry->path().filename().string();
@@ -135,7 +134,8 @@ struct Catalog::Index {
                 usage_error(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
                             "records lie in one folder for each kind", folder_hint(name));
             }
-            for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last; file.increment(error)) {
+            for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last;
+                 file.increment(error)) {
                 if (file->path().extension() == ".toml") files.push_back(file->path());
             }
         }
@@ -195,8 +195,8 @@ Catalog::Catalog(std::vector<std::filesystem::path> const& overlay) : index_{std
     index_->add_embedded();
 }
 
-Catalog::~Catalog()                             = default;
-Catalog::Catalog(Catalog&&) noexcept            = default;
+Catalog::~Catalog() = default;
+Catalog::Catalog(Catalog&&) noexcept = default;
 Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 
 std::vector<std::string> Catalog::names(RecordKind kind) const {
@@ -252,14 +252,14 @@ CalibrationSet Catalog::calibration(std::string_view name) const {
 
 Cluster Catalog::cluster(std::string_view node_name) const {
     auto const& record = text(RecordKind::node, node_name);
-    NodeRecord  node   = read_node(record.content, record.origin);
-    node.name          = record.name;
+    NodeRecord node = read_node(record.content, record.origin);
+    node.name = record.name;
     return build_cluster(*this, look_up(*this, node));
 }
 
 std::string Catalog::default_node(std::string_view accelerator_name) const {
     std::string const& wanted = text(RecordKind::accelerator, accelerator_name).name;
-    using Rank                = std::tuple<bool, bool, bool, std::string>;  // smallest is best
+    using Rank = std::tuple<bool, bool, bool, std::string>; // smallest is best
     std::vector<Rank> candidates;
     for (auto const& [stem, record] : index_->records[index_of(RecordKind::node)]) {
         if (!mentions(record.content, "accelerator", wanted)) continue;
@@ -274,8 +274,8 @@ std::string Catalog::default_node(std::string_view accelerator_name) const {
 }
 
 std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) const {
-    std::string const&       wanted = text(RecordKind::accelerator, accelerator_name).name;
-    std::vector<double>      prices;
+    std::string const& wanted = text(RecordKind::accelerator, accelerator_name).name;
+    std::vector<double> prices;
     std::vector<std::string> dates;
     for (auto const* record : index_->overlays_first(RecordKind::price)) {
         if (!mentions(record->content, "accelerator", wanted)) continue;
@@ -284,18 +284,18 @@ std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) cons
             prices.push_back(offer.price.base());
             if (is_iso_date(offer.date)) dates.push_back(offer.date);
         }
-        break;  // one record an accelerator
+        break; // one record an accelerator
     }
     if (prices.empty()) return std::nullopt;
     std::ranges::sort(prices);
     auto const middle = prices.size() / 2;
-    PriceRange range{.median = DollarsPerSecond{prices.size() % 2 == 1 ? prices[middle]
-                                                                      : (prices[middle - 1] + prices[middle]) / 2},
-                     .low    = DollarsPerSecond{prices.front()},
-                     .high   = DollarsPerSecond{prices.back()},
-                     .offers = static_cast<int>(prices.size()),
-                     .oldest = {},
-                     .newest = {}};
+    PriceRange range{
+        .median = DollarsPerSecond{prices.size() % 2 == 1 ? prices[middle] : (prices[middle - 1] + prices[middle]) / 2},
+        .low = DollarsPerSecond{prices.front()},
+        .high = DollarsPerSecond{prices.back()},
+        .offers = static_cast<int>(prices.size()),
+        .oldest = {},
+        .newest = {}};
     if (!dates.empty()) {
         range.oldest = *std::ranges::min_element(dates);
         range.newest = *std::ranges::max_element(dates);
@@ -305,4 +305,4 @@ std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) cons
 
 std::string Catalog::hash() const { return fmt::format("{:016x}", index_->hash); }
 
-}  // namespace headroom::io
+} // namespace headroom::io

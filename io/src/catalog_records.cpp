@@ -2,11 +2,11 @@
 
 #include "headroom/io/catalog.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -24,9 +24,10 @@ constexpr std::array norms{Choice<Normalisation>{"layer", Normalisation::layer},
 constexpr std::array position_kinds{
     Choice<Positions>{"none", Positions::none}, Choice<Positions>{"learned", Positions::learned},
     Choice<Positions>{"rotary", Positions::rotary}, Choice<Positions>{"alibi", Positions::alibi}};
-constexpr std::array attention_kernels{
-    Choice<AttentionKernel>{"unfused", AttentionKernel::unfused}, Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
-    Choice<AttentionKernel>{"flash2", AttentionKernel::flash2}, Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
+constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
+                                       Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
+                                       Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
+                                       Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
 constexpr std::array host_paces{Choice<HostPace>{"eager-2022", HostPace::eager_2022},
                                 Choice<HostPace>{"modern", HostPace::modern},
                                 Choice<HostPace>{"native", HostPace::native}};
@@ -36,13 +37,13 @@ constexpr std::array recomputes{Choice<std::optional<Recompute>>{"none", Recompu
                                 Choice<std::optional<Recompute>>{"selective", Recompute::selective},
                                 Choice<std::optional<Recompute>>{"full", Recompute::full},
                                 Choice<std::optional<Recompute>>{"least", std::nullopt}};
-constexpr std::array precisions{Choice<Precision>{"fp32", Precision::fp32},   Choice<Precision>{"tf32", Precision::tf32},
-                                Choice<Precision>{"fp16", Precision::fp16},   Choice<Precision>{"bf16", Precision::bf16},
-                                Choice<Precision>{"fp8", Precision::fp8},     Choice<Precision>{"mxfp8", Precision::mxfp8},
-                                Choice<Precision>{"nvfp4", Precision::nvfp4}};
+constexpr std::array precisions{
+    Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
+    Choice<Precision>{"fp16", Precision::fp16},  Choice<Precision>{"bf16", Precision::bf16},
+    Choice<Precision>{"fp8", Precision::fp8},    Choice<Precision>{"mxfp8", Precision::mxfp8},
+    Choice<Precision>{"nvfp4", Precision::nvfp4}};
 
-template <class T, std::size_t N>
-std::span<Choice<T> const> all(std::array<Choice<T>, N> const& choices) {
+template <class T, std::size_t N> std::span<Choice<T> const> all(std::array<Choice<T>, N> const& choices) {
     return choices;
 }
 
@@ -111,7 +112,7 @@ void read_experts(Section moe, bool present, Model& model) {
     if (auto const fault = shape_fault(model); !fault.problem.empty()) moe.fail(fault.key, fault.problem, fault.why);
 }
 
-}  // namespace
+} // namespace
 
 ShapeFault shape_fault(Model const& model) {
     if (model.kv_heads < 1 || model.heads % model.kv_heads != 0) {
@@ -128,7 +129,7 @@ ShapeFault shape_fault(Model const& model) {
 AcceleratorRecord read_accelerator(Section record) {
     using enum Presence;
     AcceleratorRecord result;
-    Accelerator&      chip = result.accelerator;
+    Accelerator& chip = result.accelerator;
     record.read("name", chip.name, required);
     record.read("vendor", chip.vendor);
     record.read("year", chip.year, years);
@@ -166,7 +167,7 @@ AcceleratorRecord read_accelerator(Section record) {
 
 AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_view where) {
     Record record{toml, where};
-    auto   result = read_accelerator(record.root());
+    auto result = read_accelerator(record.root());
     record.refuse_the_rest();
     return result;
 }
@@ -176,9 +177,9 @@ Accelerator read_accelerator(std::string_view toml, std::string_view where) {
 }
 
 Model read_model(std::string_view toml, std::string_view where) {
-    Record  record{toml, where};
+    Record record{toml, where};
     Section root = record.root();
-    Model   model;
+    Model model;
     root.read("name", model.name, Presence::required);
     skip_provenance(root);
     root.skip({"family", "kind", "parameters", "parameters_stated"});
@@ -191,8 +192,8 @@ Model read_model(std::string_view toml, std::string_view where) {
 }
 
 Framework read_framework(std::string_view toml, std::string_view where) {
-    Record    record{toml, where};
-    Section   root = record.root();
+    Record record{toml, where};
+    Section root = record.root();
     Framework framework;
     root.read("name", framework.name, Presence::required);
     framework.title = framework.name;
@@ -230,8 +231,8 @@ Framework read_framework(std::string_view toml, std::string_view where) {
 }
 
 LinkRecord read_link(std::string_view toml, std::string_view where) {
-    Record     record{toml, where};
-    Section    root = record.root();
+    Record record{toml, where};
+    Section root = record.root();
     LinkRecord result;
     root.read("name", result.name, Presence::required);
     root.read("bandwidth", result.link.bandwidth, Presence::required);
@@ -244,8 +245,8 @@ LinkRecord read_link(std::string_view toml, std::string_view where) {
 
 NodeRecord read_node(std::string_view toml, std::string_view where) {
     using enum Presence;
-    Record     record{toml, where};
-    Section    root = record.root();
+    Record record{toml, where};
+    Section root = record.root();
     NodeRecord node;
     root.read("name", node.name, required);
     root.read("accelerator", node.accelerator, required);
@@ -263,8 +264,8 @@ NodeRecord read_node(std::string_view toml, std::string_view where) {
 }
 
 PriceRecord read_prices(std::string_view toml, std::string_view where) {
-    Record      record{toml, where};
-    Section     root = record.root();
+    Record record{toml, where};
+    Section root = record.root();
     PriceRecord prices;
     root.read("accelerator", prices.accelerator, Presence::required);
     for (Section entry : root.sections("price")) {
@@ -283,4 +284,4 @@ PriceRecord read_prices(std::string_view toml, std::string_view where) {
     return prices;
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

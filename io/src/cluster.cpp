@@ -2,11 +2,11 @@
 
 #include "headroom/io/file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -28,15 +28,15 @@ std::string price_origin(PriceRange const& range) {
 
 AcceleratorRecord find_accelerator(Catalog const& catalog, std::string_view name) {
     auto const& record = catalog.text(RecordKind::accelerator, name);
-    auto        result = read_accelerator_record(record.content, record.origin);
+    auto result = read_accelerator_record(record.content, record.origin);
     result.accelerator.name = record.name;
     return result;
 }
 
 LinkRecord find_link(Catalog const& catalog, std::string_view name) {
     auto const& record = catalog.text(RecordKind::link, name);
-    auto        result = read_link(record.content, record.origin);
-    result.name        = record.name;
+    auto result = read_link(record.content, record.origin);
+    result.name = record.name;
     return result;
 }
 
@@ -58,14 +58,14 @@ public:
         read_link("scale_up", parts_.scale_up);
         read_link("scale_out", parts_.scale_out);
         DollarsPerSecond price;
-        bool const       priced = root_.read("price", price);
+        bool const priced = root_.read("price", price);
         root_.skip({"notes", "source", "source_detail", "date", "host", "aliases", "confidence"});
         record_.refuse_the_rest();
         Cluster cluster = build_cluster(catalog_, parts_);
         if (priced) {
-            cluster.price        = price;
+            cluster.price = price;
             cluster.price_origin = path_;
-            cluster.price_kind   = "given";
+            cluster.price_kind = "given";
         }
         return cluster;
     }
@@ -76,9 +76,9 @@ private:
         based_ = root_.read("node", base);
         if (based_) {
             auto const& record = catalog_.text(RecordKind::node, base);
-            NodeRecord  node   = read_node(record.content, record.origin);
-            node.name          = record.name;
-            parts_             = look_up(catalog_, node);
+            NodeRecord node = read_node(record.content, record.origin);
+            node.name = record.name;
+            parts_ = look_up(catalog_, node);
         } else {
             parts_.node.name = fs::path{path_}.stem().string();
         }
@@ -99,9 +99,9 @@ private:
     }
 
     void read_counts() {
-        NodeRecord& node        = parts_.node;
-        bool const  one_box     = !based_ || node.scale_up_domain == node.accelerators;
-        bool const  share_given = root_.is_table("scale_out");
+        NodeRecord& node = parts_.node;
+        bool const one_box = !based_ || node.scale_up_domain == node.accelerators;
+        bool const share_given = root_.is_table("scale_out");
         root_.read("accelerators", node.accelerators, {1, 4096}, due());
         if (!root_.read("scale_up_domain", node.scale_up_domain, {1, 1'048'576}) && one_box) {
             node.scale_up_domain = node.accelerators;
@@ -120,11 +120,12 @@ private:
     void read_link(std::string_view key, LinkRecord& link) {
         if (root_.is_table(key)) {
             Section section = root_.section(key);
-            link.name       = parts_.node.name + " " + std::string{key == "scale_up" ? "scale-up" : "scale-out"};
+            link.name = parts_.node.name + " " + std::string{key == "scale_up" ? "scale-up" : "scale-out"};
             section.read("name", link.name);
             section.read("bandwidth", link.link.bandwidth, Presence::required);
             section.read("latency", link.link.latency, Presence::required);
-        } else if (std::string name; root_.read(key, name, link.name.empty() ? Presence::required : Presence::optional)) {
+        } else if (std::string name;
+                   root_.read(key, name, link.name.empty() ? Presence::required : Presence::optional)) {
             link = find_link(catalog_, name);
         }
     }
@@ -132,44 +133,44 @@ private:
     /// Whether what a node of the catalog would give has to be written out.
     [[nodiscard]] Presence due() const { return based_ ? Presence::optional : Presence::required; }
 
-    Catalog const&     catalog_;
+    Catalog const& catalog_;
     std::string const& path_;
-    Record             record_;
-    Section            root_;
-    ClusterParts       parts_;
-    bool               based_ = false;
+    Record record_;
+    Section root_;
+    ClusterParts parts_;
+    bool based_ = false;
 };
 
-}  // namespace
+} // namespace
 
 ClusterParts look_up(Catalog const& catalog, NodeRecord const& node) {
-    return {.node        = node,
+    return {.node = node,
             .accelerator = find_accelerator(catalog, node.accelerator),
-            .scale_up    = find_link(catalog, node.scale_up),
-            .scale_out   = find_link(catalog, node.scale_out)};
+            .scale_up = find_link(catalog, node.scale_up),
+            .scale_out = find_link(catalog, node.scale_out)};
 }
 
 Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
-    NodeRecord const&  node = parts.node;
+    NodeRecord const& node = parts.node;
     Accelerator const& chip = parts.accelerator.accelerator;
-    Cluster            cluster;
-    cluster.name                  = node.name;
-    cluster.accelerator           = chip;
+    Cluster cluster;
+    cluster.name = node.name;
+    cluster.accelerator = chip;
     cluster.accelerators_per_node = node.accelerators;
-    cluster.domain                = node.scale_up_domain;
-    cluster.scale_up              = parts.scale_up.link;
-    cluster.scale_up_name         = parts.scale_up.name;
-    cluster.scale_out             = parts.scale_out.link;
-    cluster.scale_out_name        = parts.scale_out.name;
+    cluster.domain = node.scale_up_domain;
+    cluster.scale_up = parts.scale_up.link;
+    cluster.scale_up_name = parts.scale_up.name;
+    cluster.scale_out = parts.scale_out.link;
+    cluster.scale_out_name = parts.scale_out.name;
     // The chip's own figure is the better one, for the link that it was made for; a node may use another.
     bool const own_link = parts.scale_up.name == parts.accelerator.scale_up_link;
     if (own_link && chip.scale_up_bandwidth.base() > 0) cluster.scale_up.bandwidth = chip.scale_up_bandwidth;
     if (!parts.scale_out_is_share) cluster.scale_out.bandwidth = node.nic_rate * (1.0 * node.nics / node.accelerators);
     if (catalog.has_accelerator(chip.name)) {
         if (auto const range = catalog.price(chip.name)) {
-            cluster.price        = range->median;
+            cluster.price = range->median;
             cluster.price_origin = price_origin(*range);
-            cluster.price_kind   = "on-demand";
+            cluster.price_kind = "on-demand";
         }
     }
     return cluster;
@@ -180,9 +181,7 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     if (is_file) return ClusterFile{catalog, what}.read();
     if (catalog.has_node(what)) return catalog.cluster(what);
     if (catalog.has_accelerator(what)) return catalog.cluster(catalog.default_node(what));
-    if (exists(what)) {
-        usage_error(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file");
-    }
+    if (exists(what)) { usage_error(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file"); }
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));
     std::string hint = did_you_mean(what, names);
@@ -191,4 +190,4 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
                 "neither a node, an accelerator nor a .toml file", hint);
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

@@ -2,9 +2,9 @@
 
 #include "record.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace headroom::io {
 
@@ -38,7 +38,7 @@ public:
                 take_line_end();
                 return true;
             }
-            ++at_;  // the comma
+            ++at_; // the comma
         }
     }
 
@@ -74,7 +74,7 @@ private:
 
     std::string quoted_cell() {
         std::size_t const opened = line_;
-        std::string       cell;
+        std::string cell;
         for (++at_;; ++at_) {
             if (at_ >= text_.size()) fail_at(opened, "a quote that is never closed", "the cell runs to the end");
             char const c = text_[at_];
@@ -97,10 +97,10 @@ private:
     }
 
     std::string_view text_, where_;
-    std::size_t      at_ = 0, line_ = 1;
+    std::size_t at_ = 0, line_ = 1;
 };
 
-}  // namespace
+} // namespace
 
 int CsvTable::column(std::string_view name) const {
     auto const found = std::ranges::find(header, name);
@@ -108,8 +108,8 @@ int CsvTable::column(std::string_view name) const {
 }
 
 CsvTable read_csv(std::string_view text, std::string_view where) {
-    CsvReader        reader{text, where};
-    CsvTable         table;
+    CsvReader reader{text, where};
+    CsvTable table;
     CsvTable::Record record;
     if (!reader.next(record)) unreadable_error(where, "an empty table", "there is no header line");
     table.header = record.cells;
@@ -138,4 +138,4 @@ std::string csv_cell(std::string_view text) {
     return cell + '"';
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

@@ -2,18 +2,17 @@
 
 #include "record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
-
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -30,9 +29,9 @@ public:
     ~Descriptor() {
         if (number_ >= 0) ::close(number_);
     }
-    Descriptor(Descriptor const&)            = delete;
+    Descriptor(Descriptor const&) = delete;
     Descriptor& operator=(Descriptor const&) = delete;
-    [[nodiscard]] int  number() const { return number_; }
+    [[nodiscard]] int number() const { return number_; }
     [[nodiscard]] bool open() const { return number_ >= 0; }
 
 private:
@@ -52,7 +51,7 @@ bool write_all(int descriptor, std::string_view content) {
 
 [[noreturn]] void not_written(fs::path const& path, int error) {
     std::error_code ignored;
-    fs::path const  folder = path.has_parent_path() ? path.parent_path() : fs::path{"."};
+    fs::path const folder = path.has_parent_path() ? path.parent_path() : fs::path{"."};
     if (error == ENOENT || (error == ENOTDIR && !fs::is_directory(folder, ignored))) {
         usage_error(path.string(), "cannot be written", fmt::format("there is no folder '{}'", folder.string()),
                     "create the folder first");
@@ -85,11 +84,11 @@ mode_t usual_mode() {
     return 0666 & ~mask;
 }
 
-}  // namespace
+} // namespace
 
 std::string read_file(fs::path const& path, std::uintmax_t limit) {
     std::string const where = path.string();
-    Descriptor const  file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    Descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!file.open()) {
         if (errno == ENOENT || errno == ENOTDIR) unreadable_error(where, "no such file");
         unreadable_error(where, "cannot be read", reason(errno));
@@ -99,7 +98,8 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
     if (S_ISDIR(status.st_mode)) unreadable_error(where, "cannot be read", "it is a folder", "name a file in it");
 
     std::string content;
-    if (S_ISREG(status.st_mode)) content.reserve(std::min<std::uintmax_t>(limit, static_cast<std::uintmax_t>(status.st_size)));
+    if (S_ISREG(status.st_mode))
+        content.reserve(std::min<std::uintmax_t>(limit, static_cast<std::uintmax_t>(status.st_size)));
     std::array<char, 1 << 16> buffer;
     for (;;) {
         ssize_t const got = ::read(file.number(), buffer.data(), buffer.size());
@@ -107,7 +107,8 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
         if (got < 0) unreadable_error(where, "cannot be read", reason(errno));
         if (got == 0) return content;
         content.append(buffer.data(), static_cast<std::size_t>(got));
-        if (content.size() > limit) unreadable_error(where, "too large", fmt::format("at most {} bytes are read", limit));
+        if (content.size() > limit)
+            unreadable_error(where, "too large", fmt::format("at most {} bytes are read", limit));
     }
 }
 
@@ -118,20 +119,22 @@ void write_file(fs::path const& path, std::string_view content) {
     }
     std::error_code error;
     fs::file_status status = fs::status(path, error);
-    error.clear();  // an absent file is no error here: it is made
-    if (fs::is_directory(status)) usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
+    error.clear(); // an absent file is no error here: it is made
+    if (fs::is_directory(status))
+        usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
     if (path.empty() || !path.has_filename()) usage_error(path.string(), "cannot be written", "it names no file");
     if (is_stream(status)) return write_in_place(path, content);
 
     // Behind a symbolic link lies the file that is meant: it is replaced, not the link.
     fs::path const target = fs::exists(status) ? fs::canonical(path, error) : path;
-    if (error || (fs::exists(status) && ::access(target.c_str(), W_OK) != 0)) not_written(path, error ? error.value() : errno);
+    if (error || (fs::exists(status) && ::access(target.c_str(), W_OK) != 0))
+        not_written(path, error ? error.value() : errno);
 
-    std::string      temporary;
+    std::string temporary;
     Descriptor const file{open_temporary(target, temporary)};
     if (!file.open()) not_written(path, errno);
     mode_t const mode = fs::exists(status) ? static_cast<mode_t>(status.permissions()) & 07777 : usual_mode();
-    bool const   done = write_all(file.number(), content) && ::fchmod(file.number(), mode) == 0 &&
+    bool const done = write_all(file.number(), content) && ::fchmod(file.number(), mode) == 0 &&
                       ::fsync(file.number()) == 0 && ::rename(temporary.c_str(), target.c_str()) == 0;
     if (!done) {
         int const cause = errno;
@@ -140,4 +143,4 @@ void write_file(fs::path const& path, std::string_view content) {
     }
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

@@ -1,11 +1,11 @@
 #include "json_keys.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace headroom::io {
 
@@ -31,7 +31,8 @@ void scan(std::string_view text, std::string_view where) {
             }
         } else if (c == '[' || c == '{') {
             if (++depth > deepest) {
-                usage_error(place(where, text, at), "values nested too deeply", fmt::format("at most {} levels are read", deepest));
+                usage_error(place(where, text, at), "values nested too deeply",
+                            fmt::format("at most {} levels are read", deepest));
             }
         } else if (c == ']' || c == '}') {
             --depth;
@@ -64,7 +65,7 @@ json parse(std::string_view text, std::string_view where) {
         bool const at_end = error.byte > text.size();
         unreadable_error(place(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
                          at_end ? "the text ends before the value does" : "the text makes no sense from here on");
-    } catch (json::exception const&) {  // a number that no double can hold
+    } catch (json::exception const&) { // a number that no double can hold
         usage_error(where, "a number out of range", "every number of a model is finite");
     }
 }
@@ -80,20 +81,20 @@ std::string_view type_name(json const& value) {
     }
 }
 
-}  // namespace
+} // namespace
 
 struct JsonKeys::State {
-    std::string           where, text;
-    json                  document;
-    json const*           object = nullptr;
-    std::string           prefix;  ///< of the object entered: "text_config."
+    std::string where, text;
+    json document;
+    json const* object = nullptr;
+    std::string prefix; ///< of the object entered: "text_config."
     std::set<std::string> asked;
 
     /// Null when absent; "a.b" descends.
     [[nodiscard]] json const* find(std::string_view key) const {
         json const* at = object;
         for (;;) {
-            auto const        dot  = key.find('.');
+            auto const dot = key.find('.');
             std::string const head = std::string{key.substr(0, dot)};
             if (!at->is_object()) return nullptr;
             auto const found = at->find(head);
@@ -113,12 +114,13 @@ struct JsonKeys::State {
 
 JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::make_unique<State>()} {
     state_->where = where;
-    state_->text  = text;
+    state_->text = text;
     if (text.size() > record_limit) {
         unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
                          fmt::format("a config.json has at most {} bytes", record_limit));
     }
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) unreadable_error(where, "an empty file", "not JSON");
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        unreadable_error(where, "an empty file", "not JSON");
     scan(text, where);
     state_->document = parse(text, where);
     if (!state_->document.is_object()) {
@@ -148,9 +150,9 @@ void JsonKeys::enter(std::string_view key) {
 
 void JsonKeys::fail(std::string_view key, std::string problem, std::string why, std::string hint) const {
     std::string const name = state_->prefix + std::string{key};
-    auto const        dot  = name.rfind('.');
+    auto const dot = name.rfind('.');
     std::string const last = '"' + (dot == std::string::npos ? name : name.substr(dot + 1)) + '"';
-    auto const        at   = state_->find(key) == nullptr ? std::string::npos : state_->text.find(last);
+    auto const at = state_->find(key) == nullptr ? std::string::npos : state_->text.find(last);
     usage_error(at == std::string::npos ? state_->where : place(state_->where, state_->text, at),
                 fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
 }
@@ -187,11 +189,11 @@ std::vector<std::string> JsonKeys::used() const { return {state_->asked.begin(),
 
 std::vector<std::string> JsonKeys::ignored() const {
     std::vector<std::string> names;
-    auto const               collect = [&](json const& object, std::string const& prefix) {
+    auto const collect = [&](json const& object, std::string const& prefix) {
         for (auto const& [key, value] : object.items()) {
-            std::string const name  = prefix + key;
-            auto const        below = state_->asked.lower_bound(name + ".");
-            bool const        inner = below != state_->asked.end() && below->starts_with(name + ".");
+            std::string const name = prefix + key;
+            auto const below = state_->asked.lower_bound(name + ".");
+            bool const inner = below != state_->asked.end() && below->starts_with(name + ".");
             if (!state_->asked.contains(name) && !inner) names.push_back(name);
         }
     };
@@ -200,4 +202,4 @@ std::vector<std::string> JsonKeys::ignored() const {
     return names;
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

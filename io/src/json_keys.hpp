@@ -19,7 +19,7 @@ public:
     /// object, repeats a key, nests too deeply or holds NaN.
     JsonKeys(std::string_view text, std::string_view where);
     ~JsonKeys();
-    JsonKeys(JsonKeys const&)            = delete;
+    JsonKeys(JsonKeys const&) = delete;
     JsonKeys& operator=(JsonKeys const&) = delete;
 
     [[nodiscard]] bool has(std::string_view key) const;
@@ -31,11 +31,12 @@ public:
     void enter(std::string_view key);
 
     /// Errors: InputError{usage} on a wrong type or a number out of range.
-    std::optional<int>         whole(std::string_view key, Range range);
-    std::optional<bool>        flag(std::string_view key);
+    std::optional<int> whole(std::string_view key, Range range);
+    std::optional<bool> flag(std::string_view key);
     std::optional<std::string> text(std::string_view key);
 
-    [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {}, std::string hint = {}) const;
+    [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {},
+                           std::string hint = {}) const;
 
     [[nodiscard]] std::vector<std::string> used() const;
     [[nodiscard]] std::vector<std::string> ignored() const;
@@ -45,4 +46,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace headroom::io
+} // namespace headroom::io

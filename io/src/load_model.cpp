@@ -1,15 +1,15 @@
+#include "record.hpp"
+
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/model_config.hpp"
 
-#include "record.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -36,7 +36,8 @@ Model from_config(fs::path const& path, std::string name, std::vector<std::strin
     if (!name.empty()) config.model.name = std::move(name);
     if (notes != nullptr) {
         notes->push_back(fmt::format("{}: used {}", path.string(), listed(config.used)));
-        if (!config.ignored.empty()) notes->push_back(fmt::format("{}: ignored {}", path.string(), listed(config.ignored)));
+        if (!config.ignored.empty())
+            notes->push_back(fmt::format("{}: ignored {}", path.string(), listed(config.ignored)));
         for (auto const& filled : config.filled) notes->push_back(fmt::format("{}: {}", path.string(), filled));
     }
     return std::move(config.model);
@@ -65,7 +66,7 @@ fs::path hub_cache() {
 /// Whether a text is "organisation/model" in the hub's alphabet; so no part of it can leave the cache.
 bool is_hub_id(std::string_view text) {
     auto const slash = text.find('/');
-    auto const fits  = [](std::string_view part) {
+    auto const fits = [](std::string_view part) {
         return !part.empty() && part.front() != '.' && part.find("..") == std::string_view::npos &&
                std::ranges::all_of(part, [](char c) {
                    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -79,17 +80,19 @@ bool is_hub_id(std::string_view text) {
 fs::path cached_config(std::string_view id) {
     fs::path const cache = hub_cache();
     if (cache.empty() || !is_hub_id(id)) return {};
-    auto const     slash  = id.find('/');
+    auto const slash = id.find('/');
     fs::path const folder = cache / fmt::format("models--{}--{}", id.substr(0, slash), id.substr(slash + 1));
     if (fs::path const main = folder / "refs" / "main"; is_there(main)) {
         std::string revision = read_file(main, 256);
-        revision.erase(std::ranges::find_if_not(revision, [](unsigned char c) { return std::isalnum(c) != 0; }), revision.end());
+        revision.erase(std::ranges::find_if_not(revision, [](unsigned char c) { return std::isalnum(c) != 0; }),
+                       revision.end());
         fs::path const config = folder / "snapshots" / revision / config_name;
         if (!revision.empty() && is_there(config)) return config;
     }
-    fs::path        newest;
+    fs::path newest;
     std::error_code error;
-    for (fs::directory_iterator entry{folder / "snapshots", error}, end; !error && entry != end; entry.increment(error)) {
+    for (fs::directory_iterator entry{folder / "snapshots", error}, end; !error && entry != end;
+         entry.increment(error)) {
         fs::path const config = entry->path() / config_name;
         if (is_there(config) && config > newest) newest = config;
     }
@@ -98,13 +101,13 @@ fs::path cached_config(std::string_view id) {
 
 [[noreturn]] void unknown_model(Catalog const& catalog, std::string const& what) {
     std::vector<std::string> const names = catalog.names_and_aliases(RecordKind::model);
-    std::string                    hint  = did_you_mean(what, names);
+    std::string hint = did_you_mean(what, names);
     if (hint.empty()) hint = "`headroom catalog list` shows the models; a config.json describes another";
     usage_error("model", fmt::format("unknown model {}", headroom::quoted(what)),
                 "neither in the catalog, nor a file, nor in the local hub cache", hint);
 }
 
-}  // namespace
+} // namespace
 
 Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes) {
     if (catalog.has_model(what)) return catalog.model(what);
@@ -120,4 +123,4 @@ Model load_model(Catalog const& catalog, std::string const& what, std::vector<st
     unknown_model(catalog, what);
 }
 
-}  // namespace headroom::io
+} // namespace headroom::io

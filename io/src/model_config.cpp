@@ -4,13 +4,13 @@
 #include "json_keys.hpp"
 #include "records.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
-
-#include <fmt/format.h>
 
 namespace headroom::io {
 
@@ -69,8 +69,8 @@ public:
     ModelConfig read() {
         enter_text_part();
         Architecture const& architecture = find_architecture();
-        Model&              model        = config_.model;
-        model                            = architecture.traits;
+        Model& model = config_.model;
+        model = architecture.traits;
         name_it(architecture.type);
         read_dimensions(architecture);
         if (architecture.adjust != nullptr) architecture.adjust(keys_, model);
@@ -83,7 +83,7 @@ public:
         }
         check_shape();
         if (!architecture.note.empty()) config_.filled.emplace_back(architecture.note);
-        config_.used    = keys_.used();
+        config_.used = keys_.used();
         config_.ignored = keys_.ignored();
         return config_;
     }
@@ -93,15 +93,16 @@ private:
     void enter_text_part() {
         if (keys_.has("hidden_size") || !keys_.has_object("text_config")) return;
         std::string const whole = keys_.text("model_type").value_or("unknown");
-        outer_tied_             = keys_.flag("tie_word_embeddings");
+        outer_tied_ = keys_.flag("tie_word_embeddings");
         keys_.enter("text_config");
-        config_.filled.push_back(fmt::format("text_config alone is read: the other parts of '{}' are not modelled", whole));
+        config_.filled.push_back(
+            fmt::format("text_config alone is read: the other parts of '{}' are not modelled", whole));
     }
 
     Architecture const& find_architecture() {
-        std::string const type  = keys_.text("model_type").value_or("");
-        auto const        rows  = architectures();
-        auto const        known = unsupported_types();
+        std::string const type = keys_.text("model_type").value_or("");
+        auto const rows = architectures();
+        auto const known = unsupported_types();
         if (auto const row = std::ranges::find(known, type, &UnsupportedType::type); row != known.end()) {
             keys_.fail("model_type", fmt::format("{} is not supported", headroom::quoted(type)), std::string{row->why},
                        "decoder-only transformers are");
@@ -110,7 +111,8 @@ private:
             keys_.fail("is_encoder_decoder", "true", "encoder-decoder models are not modelled");
         }
         if (auto const row = std::ranges::find(rows, type, &Architecture::type); row != rows.end()) return *row;
-        for (auto const key : {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}) {
+        for (auto const key :
+             {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}) {
             if (keys_.has(key)) continue;
             if (type.empty()) keys_.fail(key, "missing", "without a model_type, the keys of llama are due");
             std::vector<std::string> types;
@@ -129,20 +131,20 @@ private:
 
     void name_it(std::string_view type) {
         config_.model.name = type;
-        auto const path    = keys_.text("_name_or_path");
+        auto const path = keys_.text("_name_or_path");
         if (!path) return;
         auto const last = std::filesystem::path{*path}.filename().string();
         if (!last.empty()) config_.model.name = last;
     }
 
     void read_dimensions(Architecture const& architecture) {
-        Model& model   = config_.model;
-        model.hidden   = required(hidden_names, limits::hidden);
-        model.layers   = required(layer_names, limits::layers);
-        model.heads    = required(head_names, limits::heads);
-        model.vocab    = required(vocab_names, limits::vocab);
+        Model& model = config_.model;
+        model.hidden = required(hidden_names, limits::hidden);
+        model.layers = required(layer_names, limits::layers);
+        model.heads = required(head_names, limits::heads);
+        model.vocab = required(vocab_names, limits::vocab);
         model.kv_heads = first(key_head_names, limits::heads).value_or(model.heads);
-        model.ffn      = first(ffn_names, limits::ffn).value_or(0);
+        model.ffn = first(ffn_names, limits::ffn).value_or(0);
         if (model.ffn == 0 && architecture.ffn_from_hidden) {
             model.ffn = 4 * model.hidden;
             config_.filled.push_back(fmt::format("ffn = {} (4 hidden)", model.ffn));
@@ -155,7 +157,8 @@ private:
             model.head_dim = architecture.default_head_dim;
             config_.filled.push_back(fmt::format("head_dim = {} (default of {})", model.head_dim, architecture.type));
         } else if (model.hidden % model.heads != 0) {
-            keys_.fail(name_of_present(head_names), fmt::format("{} heads do not divide hidden size {}", model.heads, model.hidden),
+            keys_.fail(name_of_present(head_names),
+                       fmt::format("{} heads do not divide hidden size {}", model.heads, model.hidden),
                        "the size of a head is their ratio", "give head_dim");
         } else {
             model.head_dim = model.hidden / model.heads;
@@ -164,7 +167,7 @@ private:
     }
 
     void read_positions() {
-        Model&     model  = config_.model;
+        Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
         if (!stated && model.positions == Positions::learned) required(position_names, limits::positions);
         model.max_positions = stated.value_or(usual_positions);
@@ -198,13 +201,13 @@ private:
     /// The value under the first name that is there. Two names with two values are a contradiction.
     std::optional<int> first(Names names, Range range) {
         std::optional<int> found;
-        std::string_view   by;
+        std::string_view by;
         for (auto const name : names) {
             auto const value = keys_.whole(name, range);
             if (!value) continue;
             if (!found) {
                 found = value;
-                by    = name;
+                by = name;
             } else if (*found != *value && names.data() != position_names.data()) {
                 keys_.fail(name, fmt::format("{} against {} of '{}'", *value, *found, by),
                            "both name the same dimension");
@@ -223,13 +226,15 @@ private:
         return found == names.end() ? names.front() : *found;
     }
 
-    JsonKeys            keys_;
-    ModelConfig         config_;
+    JsonKeys keys_;
+    ModelConfig config_;
     std::optional<bool> outer_tied_;
 };
 
-}  // namespace
+} // namespace
 
-ModelConfig read_model_config(std::string_view text, std::string_view where) { return ConfigReader{text, where}.read(); }
+ModelConfig read_model_config(std::string_view text, std::string_view where) {
+    return ConfigReader{text, where}.read();
+}
 
-}  // namespace headroom::io
+} // namespace headroom::io

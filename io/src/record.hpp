@@ -18,13 +18,12 @@ enum class Presence { optional, required };
 
 /// Inclusive limits of a number.
 struct Range {
-    double low  = 0.0;
+    double low = 0.0;
     double high = std::numeric_limits<double>::max();
 };
 
 /// A name in a file and the value it stands for.
-template <class T>
-using Choice = std::pair<std::string_view, T>;
+template <class T> using Choice = std::pair<std::string_view, T>;
 
 class Section;
 
@@ -35,7 +34,7 @@ public:
     /// Errors: InputError{unreadable} when the text is not TOML, too large or nested too deeply.
     Record(std::string_view text, std::string_view where);
     ~Record();
-    Record(Record const&)            = delete;
+    Record(Record const&) = delete;
     Record& operator=(Record const&) = delete;
 
     [[nodiscard]] Section root();
@@ -59,7 +58,8 @@ public:
     /// "path:line" of a key; of the table when there is no such key.
     [[nodiscard]] std::string place(std::string_view key) const;
     /// Throws at the place of a key.
-    [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {}, std::string hint = {}) const;
+    [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {},
+                           std::string hint = {}) const;
 
     bool read(std::string_view key, std::string& value, Presence presence = Presence::optional);
     bool read(std::string_view key, std::vector<std::string>& values, Presence presence = Presence::optional);
@@ -109,7 +109,7 @@ private:
                                   std::vector<std::string> const& names) const;
 
     Record::State* state_;
-    std::size_t    table_;
+    std::size_t table_;
 };
 
 /// Throws InputError{usage} at the end of the grammar `where: problem (why). hint`.
@@ -121,4 +121,4 @@ std::string did_you_mean(std::string_view name, std::vector<std::string> const& 
 /// The candidates in one sentence: "one of a, b and c", with the middle cut when there are many.
 std::string one_of(std::vector<std::string> const& candidates);
 
-}  // namespace headroom::io
+} // namespace headroom::io

@@ -20,36 +20,36 @@ struct AcceleratorRecord {
 
 struct LinkRecord {
     std::string name;
-    Link        link;
+    Link link;
 };
 
 /// A node as its record says it: names of other records, not yet looked up.
 struct NodeRecord {
-    std::string    name;
-    std::string    accelerator;
-    int            accelerators    = 8;
-    int            scale_up_domain = 8;
-    int            nics            = 1;
+    std::string name;
+    std::string accelerator;
+    int accelerators = 8;
+    int scale_up_domain = 8;
+    int nics = 1;
     BytesPerSecond nic_rate;
-    std::string    scale_up, scale_out;
-    bool           preferred = false;  ///< `default_for = true`: what its accelerator's bare name means
+    std::string scale_up, scale_out;
+    bool preferred = false; ///< `default_for = true`: what its accelerator's bare name means
 };
 
 struct Offer {
     DollarsPerSecond price;
-    std::string      kind;  ///< "on-demand", "reserved", "spot"
-    std::string      date;
+    std::string kind; ///< "on-demand", "reserved", "spot"
+    std::string date;
 };
 
 struct PriceRecord {
-    std::string        accelerator;
+    std::string accelerator;
     std::vector<Offer> offers;
 };
 
 AcceleratorRecord read_accelerator(Section record);
-LinkRecord        read_link(std::string_view toml, std::string_view where);
-NodeRecord        read_node(std::string_view toml, std::string_view where);
-PriceRecord       read_prices(std::string_view toml, std::string_view where);
+LinkRecord read_link(std::string_view toml, std::string_view where);
+NodeRecord read_node(std::string_view toml, std::string_view where);
+PriceRecord read_prices(std::string_view toml, std::string_view where);
 AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_view where);
 
 /// What makes a shape impossible ("heads do not divide ..."), by the key at fault; empty when it is sound.
@@ -68,6 +68,6 @@ inline constexpr Range ffn{1, 10'000'000};
 inline constexpr Range vocab{1, 100'000'000};
 inline constexpr Range positions{0, 1'000'000'000};
 inline constexpr Range experts{0, 65'536};
-}  // namespace limits
+} // namespace limits
 
-}  // namespace headroom::io
+} // namespace headroom::io

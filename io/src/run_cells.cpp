@@ -1,8 +1,8 @@
 #include "run_cells.hpp"
 
-#include "headroom/error.hpp"
+#include "record.hpp"
 
-#include <toml++/toml.h>
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -152,12 +152,13 @@ std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node)
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
     std::vector<FrameworkRecogniser> table;
     for (auto const& name : catalog.names(RecordKind::framework)) {
-        auto const& record = catalog.text(RecordKind::framework, name);
-        auto const parsed = toml::parse(record.content);
-        FrameworkRecogniser row{name, static_cast<int>(parsed["year"].value_or(std::int64_t{0})), {}};
-        if (auto const* words = parsed["recognise"].as_array()) {
-            for (auto const& word : *words) { row.words.push_back(lower(word.value_or(std::string_view{}))); }
-        }
+        auto const& text = catalog.text(RecordKind::framework, name);
+        Record record{text.content, text.origin};
+        Section root = record.root();
+        FrameworkRecogniser row{name, 0, {}};
+        root.read("year", row.year, {0, 3000});
+        root.read("recognise", row.words);
+        for (auto& word : row.words) { word = lower(word); }
         table.push_back(std::move(row));
     }
     return table;

@@ -12,7 +12,7 @@
 namespace {
 
 void read_back(std::string_view text) {
-    auto const set   = headroom::io::read_calibration(text, "record.toml");
+    auto const set = headroom::io::read_calibration(text, "record.toml");
     auto const first = headroom::io::write_calibration(set, {"fuzz"});
     auto const again = headroom::io::read_calibration(first, "record.toml");
     if (headroom::io::write_calibration(again, {"fuzz"}) != first) std::abort();
@@ -27,7 +27,7 @@ void read_one(std::uint8_t reader, std::string_view text) {
     }
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     if (size == 0) return 0;

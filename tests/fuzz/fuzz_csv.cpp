@@ -21,7 +21,7 @@ void write_row(std::string& text, std::vector<std::string> const& cells) {
     text += '\n';
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     try {

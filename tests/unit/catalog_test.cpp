@@ -1,7 +1,9 @@
-#include "headroom/io/catalog.hpp"
-
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,9 +13,6 @@
 #include <map>
 #include <set>
 #include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace headroom::io {
 namespace {
@@ -28,12 +27,11 @@ Catalog const& embedded() {
 
 /// The fault and the line of the error that `work` throws; an empty line when it throws none.
 struct Refusal {
-    Fault       fault = Fault::insufficient;
+    Fault fault = Fault::insufficient;
     std::string line;
 };
 
-template <class Work>
-Refusal refusal(Work work) {
+template <class Work> Refusal refusal(Work work) {
     try {
         work();
     } catch (InputError const& error) {
@@ -49,7 +47,7 @@ class CatalogFiles : public ::testing::Test {
 protected:
     CatalogFiles() {
         std::string pattern = (fs::temp_directory_path() / "headroom-catalog-XXXXXX").string();
-        folder_             = ::mkdtemp(pattern.data());
+        folder_ = ::mkdtemp(pattern.data());
     }
     ~CatalogFiles() override {
         std::error_code ignored;
@@ -104,6 +102,7 @@ TEST(Catalog, EveryRecordReads) {
         EXPECT_NO_THROW(EXPECT_EQ(embedded().framework(name).name, name)) << name;
     }
     for (auto const& name : embedded().names(RecordKind::calibration)) {
+        if (name == "folds") continue; // many calibrations in one file, with a reader of its own
         EXPECT_NO_THROW(static_cast<void>(embedded().calibration(name))) << name;
     }
     for (auto const& name : embedded().names(RecordKind::node)) {
@@ -129,9 +128,9 @@ TEST(Catalog, StatedParameterCountsAreExact) {
     // Expectation: where a record states the published count, the dimensions give that very number.
     int stated = 0;
     for (auto const& name : embedded().names(RecordKind::model)) {
-        std::string_view const     text = embedded().text(RecordKind::model, name).content;
-        constexpr std::string_view key  = "\nparameters = ";
-        auto const                 at   = text.find(key);
+        std::string_view const text = embedded().text(RecordKind::model, name).content;
+        constexpr std::string_view key = "\nparameters = ";
+        auto const at = text.find(key);
         if (at == std::string_view::npos) continue;
         double parameters = 0.0;
         std::from_chars(text.data() + at + key.size(), text.data() + text.size(), parameters);
@@ -142,8 +141,8 @@ TEST(Catalog, StatedParameterCountsAreExact) {
 }
 
 TEST(Catalog, NoAliasMeansTwoRecords) {
-    for (auto const kind : {RecordKind::accelerator, RecordKind::link, RecordKind::node, RecordKind::model,
-                            RecordKind::framework}) {
+    for (auto const kind :
+         {RecordKind::accelerator, RecordKind::link, RecordKind::node, RecordKind::model, RecordKind::framework}) {
         std::map<std::string, std::string> owner;
         for (auto const& name : embedded().names(kind)) {
             // A record is found by its own name, whatever aliases say.
@@ -159,7 +158,7 @@ TEST(Catalog, NoAliasMeansTwoRecords) {
 
 TEST(Catalog, LooksUpInAFewMilliseconds) {
     // Expectation: well under 5 ms; the limit is wide because sanitizers and busy machines are slow.
-    auto const    before = std::chrono::steady_clock::now();
+    auto const before = std::chrono::steady_clock::now();
     Catalog const catalog;
     static_cast<void>(catalog.model("meta-llama/Meta-Llama-3-70B"));
     static_cast<void>(load_cluster(catalog, "H100"));
@@ -179,8 +178,10 @@ TEST(Catalog, FindsByStemThenByAliasAsPeopleWriteIt) {
 TEST(Catalog, OffersTheNearestName) {
     auto const [fault, line] = refusal([] { static_cast<void>(embedded().model("lama-3-70b")); });
     EXPECT_EQ(fault, Fault::usage);
-    EXPECT_EQ(line, "catalog: unknown model 'lama-3-70b' (no record has this name or alias). did you mean 'llama-3-70b'?");
-    EXPECT_THAT(refusal([] { load_model(embedded(), "llama-3-70bb", nullptr); }).line, HasSubstr("did you mean 'llama-3-70b'?"));
+    EXPECT_EQ(line,
+              "catalog: unknown model 'lama-3-70b' (no record has this name or alias). did you mean 'llama-3-70b'?");
+    EXPECT_THAT(refusal([] { load_model(embedded(), "llama-3-70bb", nullptr); }).line,
+                HasSubstr("did you mean 'llama-3-70b'?"));
     EXPECT_THAT(refusal([] { load_cluster(embedded(), "dgx-h10"); }).line, HasSubstr("did you mean 'dgx-h100'?"));
     EXPECT_THAT(refusal([] { load_cluster(embedded(), "zzzz"); }).line, HasSubstr("neither a node"));
     EXPECT_FALSE(embedded().has_model(""));
@@ -281,11 +282,13 @@ TEST(Records, MistakesAreNamedWithTheirLine) {
         EXPECT_EQ(found.fault, Fault::usage);
         return found.line;
     };
-    EXPECT_EQ(chip("\"80 GiB\"", "80"),
-              "chip.toml:6: memory.capacity: a bare number 80 (a quantity carries its unit). write it as text, like \"1 B\"");
+    EXPECT_EQ(
+        chip("\"80 GiB\"", "80"),
+        "chip.toml:6: memory.capacity: a bare number 80 (a quantity carries its unit). write it as text, like \"1 B\"");
     EXPECT_THAT(chip("2 TB/s", "2 TBs"), HasSubstr("chip.toml:7: "));
     EXPECT_THAT(chip("capacity", "capcity"), HasSubstr("memory.capacity: missing"));
-    EXPECT_THAT(chip("year", "yaer"), HasSubstr("chip.toml:3: unknown key 'yaer' (nothing reads it). did you mean 'year'?"));
+    EXPECT_THAT(chip("year", "yaer"),
+                HasSubstr("chip.toml:3: unknown key 'yaer' (nothing reads it). did you mean 'year'?"));
     EXPECT_THAT(chip("[peak]", "[peaks]"), HasSubstr("no peak rate"));
     EXPECT_THAT(chip("hopper", "hoper"), HasSubstr("chip.toml:4: generation: unknown word 'hoper'"));
     EXPECT_THAT(chip("80 GiB", "0 GiB"), HasSubstr("not above zero"));
@@ -305,19 +308,23 @@ TEST(Records, ImpossibleShapesAreRefused) {
     EXPECT_THAT(model("hidden = 64", "hidden = 6.4"), HasSubstr("a number where a whole number is due"));
     EXPECT_THAT(model("vocab = 1000", "vocab = 99999999999999"), HasSubstr("out of range"));
     EXPECT_THAT(model("vocab = 1000\n", ""), HasSubstr("dimensions.vocab: missing"));
-    EXPECT_THAT(model("vocab = 1000", "vocab = 1000\n[moe]\nexperts = 2\ntop_k = 3"), HasSubstr("top_k: 3 of 2 experts"));
+    EXPECT_THAT(model("vocab = 1000", "vocab = 1000\n[moe]\nexperts = 2\ntop_k = 3"),
+                HasSubstr("top_k: 3 of 2 experts"));
 }
 
 TEST(Records, BrokenTomlIsUnreadable) {
-    for (std::string const& text : {std::string{"name = "}, std::string{"name = \"a\"\nname = \"b\""}, std::string{"\xff\xfe"},
-                                   std::string{"a = "} + std::string(100, '['), std::string{"a = '''"}, std::string{"[[[1]]]"}, std::string{"[ =]"},
-                                    std::string{"\t["}, std::string{"gr\xC3\xB6\xC3\x9F\x65 = 1"}, std::string{"a = [[]}[]]"}, std::string{"\xEF\xBB\xBF[$]"},
-                                   "[" + std::string(200'000, 'a') + "]\n[a" + std::string(50, '.') + "]"}) {
+    for (std::string const& text :
+         {std::string{"name = "}, std::string{"name = \"a\"\nname = \"b\""}, std::string{"\xff\xfe"},
+          std::string{"a = "} + std::string(100, '['), std::string{"a = '''"}, std::string{"[[[1]]]"},
+          std::string{"[ =]"}, std::string{"\t["}, std::string{"gr\xC3\xB6\xC3\x9F\x65 = 1"},
+          std::string{"a = [[]}[]]"}, std::string{"\xEF\xBB\xBF[$]"}, std::string{"a = 2b\"\"\"c"},
+          "[" + std::string(200'000, 'a') + "]\n[a" + std::string(50, '.') + "]"}) {
         EXPECT_EQ(refusal([&] { read_model(text, "m.toml"); }).fault, Fault::unreadable);
     }
     std::string deep = "a";
     for (int i = 0; i < 100'000; ++i) deep += ".a";
-    EXPECT_THAT(refusal([&] { read_model(deep + " = 1", "m.toml"); }).line, HasSubstr("m.toml:1: a key of too many parts"));
+    EXPECT_THAT(refusal([&] { read_model(deep + " = 1", "m.toml"); }).line,
+                HasSubstr("m.toml:1: a key of too many parts"));
     EXPECT_EQ(refusal([&] { read_model(std::string(5u << 20, '#'), "m.toml"); }).fault, Fault::unreadable);
 }
 
@@ -326,7 +333,8 @@ TEST(Records, FrameworkKeysAreOptional) {
     EXPECT_EQ(plain.title, "mine");
     EXPECT_EQ(plain.attention, Framework{}.attention);
     Framework const full = read_framework("name = \"mine\"\n[kernels]\nattention = \"flash3\"\n[defaults]\n"
-                                          "recompute = \"least\"\nprecision = \"mxfp8\"\n", "f.toml");
+                                          "recompute = \"least\"\nprecision = \"mxfp8\"\n",
+                                          "f.toml");
     EXPECT_EQ(full.attention, AttentionKernel::flash3);
     EXPECT_FALSE(full.recompute);
     EXPECT_EQ(full.precision, Precision::mxfp8);
@@ -339,7 +347,7 @@ TEST(Records, FrameworkKeysAreOptional) {
 
 CalibrationSet some_calibration() {
     CalibrationSet set;
-    set.name   = "with \"quotes\" and \\";
+    set.name = "with \"quotes\" and \\";
     set.stated = {0.8, 1.25, 0.9, 123};
     double value = 0.1;
     for (auto& constant : set.constant) {
@@ -350,8 +358,8 @@ CalibrationSet some_calibration() {
 }
 
 TEST(CalibrationFile, ReadsBackBitForBit) {
-    CalibrationSet const set  = some_calibration();
-    std::string const    text = write_calibration(set, {"made by a test", ""});
+    CalibrationSet const set = some_calibration();
+    std::string const text = write_calibration(set, {"made by a test", ""});
     EXPECT_TRUE(text.starts_with("# made by a test\n#\n"));
     CalibrationSet const again = read_calibration(text, "c.toml");
     EXPECT_EQ(again.name, set.name);
@@ -373,14 +381,16 @@ TEST(CalibrationFile, EveryConstantIsDueUnlessPartial) {
     CalibrationSet const partial =
         read_calibration("name = \"x\"\npartial = true\n[constants.gemm_hopper]\nvalue = 0.7\n", "c.toml");
     EXPECT_EQ(partial.constant[static_cast<std::size_t>(Constant::gemm_hopper)].value, 0.7);
-    EXPECT_THAT(refusal([] { read_calibration("partial = true\n[constants.gemm_hoper]\nvalue = 0.7\n", "c.toml"); }).line,
-                HasSubstr("did you mean 'gemm_hopper'?"));
-    EXPECT_THAT(refusal([] { read_calibration("partial = true\n[constants.gemm_hopper]\nvalue = nan\n", "c.toml"); }).line,
-                HasSubstr("not a finite number"));
+    EXPECT_THAT(
+        refusal([] { read_calibration("partial = true\n[constants.gemm_hoper]\nvalue = 0.7\n", "c.toml"); }).line,
+        HasSubstr("did you mean 'gemm_hopper'?"));
+    EXPECT_THAT(
+        refusal([] { read_calibration("partial = true\n[constants.gemm_hopper]\nvalue = nan\n", "c.toml"); }).line,
+        HasSubstr("not a finite number"));
 }
 
 TEST(CalibrationFile, OnlyFiniteNumbersAreWritten) {
-    CalibrationSet set    = some_calibration();
+    CalibrationSet set = some_calibration();
     set.constant[0].value = std::numeric_limits<double>::quiet_NaN();
     EXPECT_THROW(write_calibration(set, {}), ContractError);
 }
@@ -422,8 +432,9 @@ TEST_F(CatalogFiles, AClusterFileDescribesEverythingItself) {
 }
 
 TEST_F(CatalogFiles, ClusterFilesByNamesOfTheCatalog) {
-    auto const path = write("own.toml", "accelerator = \"A100\"\naccelerators = 4\nnics = 1\nnic_rate = \"100 Gbit/s\"\n"
-                                        "scale_out = \"infiniband-edr\"\n");
+    auto const path =
+        write("own.toml", "accelerator = \"A100\"\naccelerators = 4\nnics = 1\nnic_rate = \"100 Gbit/s\"\n"
+                          "scale_out = \"infiniband-edr\"\n");
     Cluster const cluster = load_cluster(embedded(), path.string());
     EXPECT_EQ(cluster.scale_up_name, "nvlink3");
     EXPECT_EQ(cluster.domain, 4);
@@ -440,8 +451,9 @@ TEST_F(CatalogFiles, MistakesInClusterFilesAreNamed) {
     EXPECT_THAT(line("node = \"dgx-h100\"\nnic_rate = 400\n"), HasSubstr("bad.toml:2: nic_rate: a bare number 400"));
     EXPECT_THAT(line("node = \"dgx-h100\"\nprice = \"2.95\"\n"), HasSubstr("bad.toml:2"));
     EXPECT_THAT(line("accelerators = 8\n"), HasSubstr("accelerator: missing"));
-    EXPECT_THAT(line("accelerator = \"l4\"\naccelerators = 8\nnics = 1\nnic_rate = \"100 Gbit/s\"\nscale_out = \"100gbe\"\n"),
-                HasSubstr("scale_up: missing"));
+    EXPECT_THAT(
+        line("accelerator = \"l4\"\naccelerators = 8\nnics = 1\nnic_rate = \"100 Gbit/s\"\nscale_out = \"100gbe\"\n"),
+        HasSubstr("scale_up: missing"));
     EXPECT_THAT(line("node = \"dgx-h100\"\nnics = 2\n[scale_out]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n"),
                 HasSubstr("keep one of the two"));
     EXPECT_EQ(refusal([&] { load_cluster(embedded(), (folder_ / "missing.toml").string()); }).fault, Fault::unreadable);
@@ -449,9 +461,9 @@ TEST_F(CatalogFiles, MistakesInClusterFilesAreNamed) {
 
 TEST_F(CatalogFiles, ModelsComeFromFilesFoldersAndTheHubCache) {
     std::string const config = read_file(fs::path{HEADROOM_SOURCE_DIR} / "tests/data/configs/llama-3-70b/config.json");
-    auto const        check  = [&](std::string const& what, std::string const& name) {
+    auto const check = [&](std::string const& what, std::string const& name) {
         std::vector<std::string> notes;
-        Model const              model = load_model(embedded(), what, &notes);
+        Model const model = load_model(embedded(), what, &notes);
         EXPECT_EQ(model.name, name);
         EXPECT_DOUBLE_EQ(count_parameters(model).total, 70553706496.0);
         EXPECT_THAT(notes, ::testing::Contains(HasSubstr("used ")));
@@ -471,10 +483,11 @@ TEST_F(CatalogFiles, ModelsComeFromFilesFoldersAndTheHubCache) {
     EXPECT_THROW(load_model(embedded(), "acme/Other", nullptr), InputError);
     ::unsetenv("HF_HOME");
 
-    EXPECT_EQ(refusal([&] { load_model(embedded(), (folder_ / "none.json").string(), nullptr); }).fault, Fault::unreadable);
+    EXPECT_EQ(refusal([&] { load_model(embedded(), (folder_ / "none.json").string(), nullptr); }).fault,
+              Fault::unreadable);
     EXPECT_THAT(refusal([&] { load_model(embedded(), folder_.string(), nullptr); }).line, HasSubstr("no config.json"));
     EXPECT_EQ(load_model(embedded(), "llama-3-8b", nullptr).layers, 32);
 }
 
-}  // namespace
-}  // namespace headroom::io
+} // namespace
+} // namespace headroom::io

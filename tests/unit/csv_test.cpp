@@ -1,11 +1,10 @@
-#include "headroom/io/csv.hpp"
-
 #include "headroom/error.hpp"
-
-#include <string>
+#include "headroom/io/csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace headroom::io {
 namespace {
@@ -37,7 +36,10 @@ TEST(Csv, ReadsCellsAndKeepsLines) {
 }
 
 TEST(Csv, LineEndsAndByteOrderMarkDoNotMatter) {
-    for (std::string const text : {"a,b\r\n1,2\r\n", "a,b\n1,2", "\xEF\xBB\xBF" "a,b\n1,2\n", "\n\na,b\n1,2\r"}) {
+    for (std::string const text : {"a,b\r\n1,2\r\n", "a,b\n1,2",
+                                   "\xEF\xBB\xBF"
+                                   "a,b\n1,2\n",
+                                   "\n\na,b\n1,2\r"}) {
         CsvTable const table = read_csv(text, "t.csv");
         EXPECT_THAT(table.header, ElementsAre("a", "b"));
         ASSERT_EQ(table.records.size(), 1U);
@@ -64,5 +66,5 @@ TEST(Csv, CellsAreQuotedOnlyWhenTheyMustBe) {
     EXPECT_EQ(csv_cell(""), "");
 }
 
-}  // namespace
-}  // namespace headroom::io
+} // namespace
+} // namespace headroom::io

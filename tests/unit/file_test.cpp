@@ -1,13 +1,12 @@
+#include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 
-#include "headroom/error.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 namespace headroom::io {
@@ -20,7 +19,7 @@ class Files : public ::testing::Test {
 protected:
     Files() {
         std::string pattern = (fs::temp_directory_path() / "headroom-file-XXXXXX").string();
-        folder_             = ::mkdtemp(pattern.data());
+        folder_ = ::mkdtemp(pattern.data());
     }
     ~Files() override {
         std::error_code ignored;
@@ -33,8 +32,7 @@ protected:
     fs::path folder_;
 };
 
-template <class Work>
-std::string refused(Work work, Fault fault) {
+template <class Work> std::string refused(Work work, Fault fault) {
     try {
         work();
     } catch (InputError const& error) {
@@ -87,8 +85,9 @@ TEST_F(Files, SaysWhatCannotBeRead) {
     EXPECT_THAT(refused([&] { read_file(folder_); }, Fault::unreadable), HasSubstr("it is a folder"));
     write_file(folder_ / "f", "0123456789");
     EXPECT_EQ(read_file(folder_ / "f", 10).size(), 10U);
-    EXPECT_THAT(refused([&] { read_file(folder_ / "f", 9); }, Fault::unreadable), HasSubstr("too large (at most 9 bytes"));
+    EXPECT_THAT(refused([&] { read_file(folder_ / "f", 9); }, Fault::unreadable),
+                HasSubstr("too large (at most 9 bytes"));
 }
 
-}  // namespace
-}  // namespace headroom::io
+} // namespace
+} // namespace headroom::io

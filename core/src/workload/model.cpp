@@ -38,7 +38,9 @@ BlockWeights block_weights(Model const& model) {
     return weights;
 }
 
-double norm_parameters(Model const& model) { return model.hidden * (model.norm_bias ? 2.0 : 1.0); }
+double norm_parameters(Model const& model) {
+    return model.hidden * ((model.norm_affine ? 1.0 : 0.0) + (model.norm_bias ? 1.0 : 0.0));
+}
 
 } // namespace
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "headroom/quantity.hpp"
+#include "headroom/strategy.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headroom::cli {
+
+/// What the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Texts
+/// only; whoever reads one says what it means.
+class Arguments {
+public:
+    void add(std::string name, std::vector<std::string> values) { values_[std::move(name)] = std::move(values); }
+    [[nodiscard]] bool has(std::string const& name) const { return values_.contains(name); }
+    /// The value; empty when the option is absent, "" when it was given without one.
+    [[nodiscard]] std::optional<std::string> text(std::string const& name) const;
+    [[nodiscard]] std::vector<std::string> all(std::string const& name) const;
+    /// The value. Errors: InputError{usage} with `hint` when it is absent.
+    [[nodiscard]] std::string required(std::string const& name, std::string_view hint) const;
+    /// A whole positive count, "2048" or "8k".
+    [[nodiscard]] std::optional<int> count(std::string const& name) const;
+    /// A name out of a list. Errors: InputError{usage} with the nearest.
+    [[nodiscard]] std::optional<std::string> choice(std::string const& name,
+                                                    std::vector<std::string> const& choices) const;
+    template <class Q> [[nodiscard]] std::optional<Q> quantity(std::string const& name) const {
+        if (auto const given = text(name)) { return parse<Q>(*given, name); }
+        return std::nullopt;
+    }
+
+private:
+    std::map<std::string, std::vector<std::string>> values_;
+};
+
+/// "8", "8,16,64", "8..1024" (doubling), "8..64:8" (step 8); sorted, each once.
+std::vector<int> parse_counts(std::string_view text, std::string_view where);
+
+/// A whole count that fits an int.
+int parse_whole(std::string_view text, std::string_view where);
+
+/// `choice` if it is one of `choices` (spelling as in `normalised`), else the error that names the nearest.
+std::string parse_choice(std::string_view text, std::vector<std::string> const& choices, std::string_view where);
+
+/// "tp=8,pp=4" as pairs.
+std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where);
+
+/// Dollars and dollars an hour: "2.95 $/h", "$2.95/h", and a bare number, whose unit the option's name gives.
+Dollars parse_dollars(std::string_view text, std::string_view where);
+DollarsPerSecond parse_price(std::string_view text, std::string_view where);
+
+/// Sets one field of a strategy by the name people use ("tp", "virtual-pp", "recompute"). The one table of
+/// those names serves the options, `--fix` and `--what-if`.
+void assign(PartialStrategy& strategy, std::string_view field, std::string_view value, std::string_view where);
+bool is_strategy_field(std::string_view field);
+/// The degree options that were given: --dp, --tp and so on.
+void assign_options(PartialStrategy& strategy, Arguments const& arguments);
+/// "tp=8,pp=4,recompute=full".
+void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where);
+
+} // namespace headroom::cli

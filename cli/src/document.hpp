@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace headroom::cli {
+
+/// A sentence or a few, wrapped to the page. `label` stands before it ("why: ...").
+struct Paragraph {
+    std::string text;
+    std::string label = {};
+    bool strong = false;
+};
+
+enum class Align { left, right };
+
+struct Column {
+    std::string title; ///< with its unit: "step s"
+    Align align = Align::right;
+    bool flexible = false; ///< may be wrapped when the page is too narrow
+};
+
+struct Table {
+    std::string title;
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+    std::optional<std::size_t> marked = {}; ///< the chosen row
+};
+
+struct Items {
+    std::string title;
+    std::vector<std::string> items;
+};
+
+/// Speed-up over workers on logarithmic axes, beside the ideal line.
+struct SpeedupPlot {
+    std::string title;
+    std::vector<double> workers, speedup, low, high;
+    std::optional<std::size_t> chosen;
+    std::optional<double> stop; ///< worker count past which nothing is gained
+};
+
+/// Parts of a whole, one bar a label. Drawn on pages only: a table of the same data goes with it.
+struct StackedBars {
+    std::string title, unit;
+    std::vector<std::string> parts, labels;
+    std::vector<std::vector<double>> values; ///< a row a label, a value a part
+    std::optional<double> limit = {};
+    std::string limit_name = {};
+};
+
+/// Text to be shown as it is.
+struct Verbatim {
+    std::string title, text;
+};
+
+using Block = std::variant<Paragraph, Table, Items, SpeedupPlot, StackedBars, Verbatim>;
+
+/// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
+struct Document {
+    std::string title;
+    std::vector<Block> blocks;
+    std::string footer;
+};
+
+struct TextStyle {
+    bool colour = false;
+    bool unicode = false;
+    std::size_t width = 80;
+};
+
+std::string render_text(Document const& document, TextStyle style);
+std::string render_markdown(Document const& document);
+std::string render_html(Document const& document);
+
+/// Rows for machines: exact numbers, RFC 4180.
+struct Sheet {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+};
+std::string render_csv(Sheet const& sheet);
+
+} // namespace headroom::cli

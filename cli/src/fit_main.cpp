@@ -1,0 +1,86 @@
+// headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree.
+#include "headroom/error.hpp"
+#include "headroom/fit/training_fit.hpp"
+#include "headroom/io/catalog.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/runs.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace headroom;
+
+void print_summary(char const* name, Validation const& validation) {
+    std::printf("%s\n", name);
+    for (auto const& group : validation.groups) {
+        if (group.by == "strategy") { continue; }
+        auto const& s = group.summary;
+        std::printf("  %-12s %-24s rows %4d skipped %4d  median %5.1f %%  mean %5.1f %%  p90 %5.1f %%  bias %+5.1f %%  "
+                    "inside %3.0f %%\n",
+                    group.by.c_str(), group.name.c_str(), s.rows, s.skipped, 100 * s.median_absolute_error,
+                    100 * s.mean_absolute_error, 100 * s.p90_absolute_error, 100 * s.mean_error,
+                    100 * s.interval_coverage);
+    }
+}
+
+int run(fs::path const& root, fs::path const& out, bool quick) {
+    io::Catalog const catalog{{root / "catalog"}};
+    auto const table = root / "validation" / "published_runs.csv";
+    auto const runs = io::read_runs(io::read_file(table), table.string(), catalog);
+    auto const independent = catalog.calibration("independent");
+    fit::FitSettings settings;
+    settings.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+
+    print_summary("independent values, nothing fitted", validate(runs, independent));
+    auto set = fit::fit_training(runs, independent, settings);
+    set.name = "training";
+    if (!quick) {
+        auto const folds = fit::leave_one_source_out(runs, set, independent, settings);
+        auto const bands = fit::left_out_bands(runs, set, folds);
+        set.stated = bands.stated;
+        set.assumed = bands.assumed;
+        print_summary("each source left out of the fit", validate_left_out(runs, set, folds));
+        io::write_file(out / "folds.toml",
+                       io::write_folds(folds, {"Constants fitted without one source each; made by `make fit`."}));
+    }
+    print_summary("fitted", validate(runs, set));
+    io::write_file(
+        out / "training.toml",
+        io::write_calibration(
+            set, {"Constants of the step model, fitted to validation/published_runs.csv; made by `make fit`.",
+                  "Each is pulled towards catalog/calibration/independent.toml."}));
+    return 0;
+}
+
+} // namespace
+
+int main(int count, char** values) {
+    try {
+        fs::path root = ".";
+        fs::path out;
+        bool quick = false;
+        for (int i = 1; i < count; ++i) {
+            std::string const argument = values[i];
+            if (argument == "--quick") {
+                quick = true;
+            } else if (argument == "--out" && i + 1 < count) {
+                out = values[++i];
+            } else {
+                root = argument;
+            }
+        }
+        return run(root, out.empty() ? root / "catalog" / "calibration" : out, quick);
+    } catch (InputError const& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 2;
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "headroom-fit: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "arguments.hpp"
+#include "json.hpp"
+#include "output.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// A number of a result that a gate may ask about.
+struct Metric {
+    std::string name;            ///< "mfu", "step"
+    std::optional<double> value; ///< in base units; empty: the result has none
+    Dimension dimension = {};
+};
+
+/// One condition of --require and how it came out.
+struct GateOutcome {
+    std::string condition;
+    std::optional<double> value;
+    std::string found; ///< the value as people read it
+    bool passed = false;
+};
+
+/// Reads 'mfu>=0.4,step<=900ms' and compares. Errors: InputError{usage} for an unknown name or a wrong
+/// unit; call it with metrics without values to check the text before any work.
+std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> const& metrics);
+
+/// The gates of --require, if there are any.
+std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Metric> const& metrics);
+
+Json gates_json(std::vector<GateOutcome> const& outcomes);
+
+/// Names the failed conditions on standard error; true when all hold.
+bool report_gates(std::vector<GateOutcome> const& outcomes);
+
+} // namespace headroom::cli

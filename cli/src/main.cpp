@@ -1,0 +1,258 @@
+#include "output.hpp"
+#include "text.hpp"
+#include "verb.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
+#include "headroom/io/file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <sstream>
+
+namespace headroom::cli {
+namespace {
+
+[[noreturn]] void refuse(std::string problem, std::string why, std::string hint) {
+    throw InputError{
+        Fault::usage,
+        {.where = "command line", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+std::string suggestion(std::string_view given, std::vector<std::string> const& known, std::string const& otherwise) {
+    std::string const near = nearest(given, known);
+    return near.empty() ? otherwise : "did you mean '" + near + "'?";
+}
+
+/// What the parser fills: one list of texts a name.
+struct Parsed {
+    std::map<std::string, std::vector<std::string>> values;
+    std::map<std::string, CLI::Option*> given;
+};
+
+void add_options(CLI::App& app, Verb const& verb, Parsed& parsed) {
+    for (auto const options : verb.options) {
+        for (Option const& row : options) {
+            CLI::Option* option = nullptr;
+            if (row.takes == Takes::nothing) {
+                option = app.add_flag(row.name, row.help);
+            } else {
+                option = app.add_option(row.name, parsed.values[row.name], row.help);
+                option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
+            }
+            parsed.given[row.name] = option;
+        }
+    }
+}
+
+std::vector<std::string> option_names(Verb const& verb) {
+    std::vector<std::string> names{"--help", "--version"};
+    for (auto const options : verb.options) {
+        for (Option const& option : options) { names.emplace_back(option.name); }
+    }
+    return names;
+}
+
+/// What is left over are the positionals; a word with a hyphen among them is an option that nobody knows.
+void add_positionals(Arguments& arguments, std::vector<std::string> const& rest, Verb const& verb) {
+    std::string const help = "see headroom " + std::string{verb.name} + " --help";
+    for (std::string const& word : rest) {
+        if (!word.starts_with('-') || word == "-") { continue; }
+        std::string const name = word.substr(0, word.find('='));
+        refuse("unknown option " + headroom::quoted(name), verb.name + std::string{" does not take it"},
+               suggestion(name, option_names(verb), help));
+    }
+    std::size_t at = 0;
+    for (Positional const& positional : verb.positionals) {
+        if (at == rest.size()) { return; }
+        auto const first = rest.begin() + static_cast<std::ptrdiff_t>(at);
+        at = positional.many ? rest.size() : at + 1;
+        arguments.add(positional.name, {first, rest.begin() + static_cast<std::ptrdiff_t>(at)});
+    }
+    if (at < rest.size()) { refuse("unexpected argument " + headroom::quoted(rest[at]), "", help); }
+}
+
+/// Values of the file for options that were not given; a key is an option's name without its hyphens.
+void add_configuration(Arguments& arguments, Verb const& verb, std::string const& file) {
+    std::istringstream text{io::read_file(file)};
+    std::vector<CLI::ConfigItem> items;
+    try {
+        items = CLI::ConfigTOML{}.from_config(text);
+    } catch (CLI::Error const& error) {
+        throw InputError{
+            Fault::unreadable,
+            {.where = file, .problem = "cannot be read as configuration", .why = error.what(), .hint = ""}};
+    }
+    std::vector<std::string> const known = option_names(verb);
+    for (CLI::ConfigItem const& item : items) {
+        if (item.name == "++" || item.name == "--") { continue; } // section marks
+        if (!item.parents.empty() && item.parents.front() != verb.name) { continue; }
+        auto const match = std::find_if(known.begin(), known.end(), [&](std::string const& name) {
+            return normalised(name) == normalised(item.name);
+        });
+        if (match == known.end()) {
+            if (item.parents.empty()) { continue; } // plain keys serve every verb; not each takes all
+            throw InputError{Fault::usage,
+                             {.where = file,
+                              .problem = "unknown key " + headroom::quoted(item.name),
+                              .why = verb.name + std::string{" does not take it"},
+                              .hint = suggestion(item.name, known, "keys are option names")}};
+        }
+        if (arguments.has(*match) || *match == "--config" ||
+            (item.inputs.size() == 1 && item.inputs.front() == "false")) {
+            continue;
+        }
+        arguments.add(*match, {join(item.inputs, ",")});
+    }
+}
+
+/// "name  words", the words wrapped beside the name.
+void add_entry(std::string& out, std::string const& name, std::string const& words) {
+    constexpr std::size_t indent = 30;
+    std::string first = "  " + name;
+    first.resize(std::max(indent, first.size() + 2), ' ');
+    for (std::string const& line : wrap(words, 80 - std::max(indent, first.size()))) {
+        out += first + line + "\n";
+        first.assign(indent, ' ');
+    }
+}
+
+std::string help_of(Verb const& verb) {
+    std::string out = "headroom " + std::string{verb.name} + ": " + verb.summary + "\n\nusage: headroom " + verb.name;
+    for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
+    out += " [OPTIONS]\n";
+    for (Positional const& positional : verb.positionals) {
+        out += "\n";
+        add_entry(out, positional.name, positional.help);
+    }
+    std::vector<std::string> groups;
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
+                groups.emplace_back(option.group);
+            }
+        }
+    }
+    std::stable_partition(groups.begin(), groups.end(), [](std::string const& group) { return group != "Output"; });
+    for (std::string const& group : groups) {
+        out += "\n" + group + "\n";
+        for (auto const options : verb.options) {
+            for (Option const& option : options) {
+                std::string const placeholder = option.placeholder;
+                std::string const value = option.takes == Takes::perhaps_value ? " [" + placeholder + "]"
+                                          : placeholder.empty()                ? ""
+                                                                               : " " + placeholder;
+                if (group == option.group) { add_entry(out, option.name + value, option.help); }
+            }
+        }
+    }
+    add_entry(out, "--help", "print this and exit");
+    return out + "\nExamples\n" + verb.examples + "\n";
+}
+
+int run_verb(Verb const& verb, std::vector<std::string> words) {
+    CLI::App app{verb.summary, "headroom " + std::string{verb.name}};
+    app.allow_extras();
+    app.set_help_flag("--help,-h");
+    Parsed parsed;
+    add_options(app, verb, parsed);
+    try {
+        std::reverse(words.begin(), words.end());
+        app.parse(std::move(words));
+    } catch (CLI::CallForHelp const&) {
+        io::write_file("-", help_of(verb));
+        return Exit::done;
+    } catch (CLI::ArgumentMismatch const& error) {
+        std::string what = error.what();
+        refuse(what.substr(0, what.find(':')) + " needs one value, given once", "",
+               "see headroom " + std::string{verb.name} + " --help");
+    } catch (CLI::Error const& error) {
+        refuse(error.what(), "", "see headroom " + std::string{verb.name} + " --help");
+    }
+    Arguments arguments;
+    add_positionals(arguments, app.remaining(), verb);
+    for (auto const& [name, option] : parsed.given) {
+        if (option->count() > 0) { arguments.add(name, parsed.values[name]); }
+    }
+    if (auto const file = arguments.text("--config")) { add_configuration(arguments, verb, *file); }
+    return verb.run(arguments);
+}
+
+std::string overview() {
+    std::string out = "headroom: will more machines help, how much, where does it stop, at what cost?\n\n"
+                      "usage: headroom VERB [ARGUMENTS]\n\n";
+    for (Verb const& verb : verbs()) {
+        std::string const name = verb.name;
+        out += "  " + name + std::string(12 - name.size(), ' ') + verb.summary + "\n";
+    }
+    return out + "\n  headroom VERB --help      options of a verb, with examples\n"
+                 "  headroom --version        version and catalog\n\n"
+                 "Examples:\n"
+                 "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
+                 "  headroom predict ./config.json --cluster dgx-a100 --workers 64 --tp 8\n\n"
+                 "Exit codes: 0 done, 1 internal fault, 2 usage, 3 no feasible answer, 4 input\n"
+                 "unreadable, 5 too little data, 99 a gate (--require) failed, 130 interrupted\n"
+                 "(what was finished is written).\n";
+}
+
+int dispatch(std::vector<std::string> words) {
+    if (words.empty()) {
+        std::fputs(overview().c_str(), stderr);
+        return Exit::usage;
+    }
+    std::string const name = words.front();
+    if (name == "--help" || name == "-h" || name == "help") {
+        io::write_file("-", overview());
+        return Exit::done;
+    }
+    if (name == "--version" || std::find(words.begin(), words.end(), "--version") != words.end()) {
+        io::write_file("-", "headroom " HEADROOM_VERSION " (catalog " + io::Catalog{}.hash() + ")\n");
+        return Exit::done;
+    }
+    std::vector<std::string> names;
+    for (Verb const& verb : verbs()) {
+        if (name == verb.name) { return run_verb(verb, {words.begin() + 1, words.end()}); }
+        names.emplace_back(verb.name);
+    }
+    if (name.starts_with('-')) {
+        refuse("unknown option " + headroom::quoted(name), "the verb comes first", "see headroom --help");
+    }
+    refuse("unknown verb " + headroom::quoted(name), "", suggestion(name, names, "choose from " + join(names, ", ")));
+}
+
+/// One line on standard error, whatever went wrong.
+int complain(std::string line, int code) {
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::fprintf(stderr, "%s\n", line.c_str());
+    return code;
+}
+
+int exit_code(Fault fault) {
+    switch (fault) {
+    case Fault::usage: return Exit::usage;
+    case Fault::unreadable: return Exit::unreadable;
+    case Fault::insufficient: return Exit::insufficient;
+    }
+    return Exit::internal;
+}
+
+} // namespace
+} // namespace headroom::cli
+
+int main(int argc, char** argv) {
+    using namespace headroom;
+    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
+    try {
+        return cli::dispatch({argv + 1, argv + argc});
+    } catch (InputError const& error) {
+        return cli::complain(error.what(), cli::exit_code(error.fault()));
+    } catch (std::exception const& error) {
+        return cli::complain("headroom: internal fault (" + std::string{error.what()} +
+                                 "). please report it with the command line",
+                             cli::Exit::internal);
+    }
+}

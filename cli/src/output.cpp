@@ -1,0 +1,112 @@
+#include "output.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--format", "FORMAT", "table, json, csv or markdown (default: table)", "Output"},
+    Option{"--out", "FILE", "write the result there, whole or not at all; - is standard output", "Output"},
+    Option{"--html", "FILE", "also write it as one self-contained page with plots", "Output"},
+    Option{"--quiet", "", "no notes and no progress on standard error", "Output", Takes::nothing},
+    Option{"--no-color", "", "no colour (so does the variable NO_COLOR)", "Output", Takes::nothing},
+    Option{"--stats", "", "add wall time and memory of this call to the result", "Output", Takes::nothing},
+    Option{"--config", "FILE", "defaults for options not given here (TOML; a table a verb, or plain keys)", "Output"},
+};
+
+bool is_set(char const* variable) {
+    char const* value = std::getenv(variable);
+    return value != nullptr && *value != '\0';
+}
+
+bool utf8_locale() {
+    for (char const* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        if (!is_set(variable)) { continue; }
+        std::string const value = normalised(std::getenv(variable));
+        return value.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
+} // namespace
+
+std::span<Option const> output_options() { return options; }
+
+Output read_output(Arguments const& arguments) {
+    Output output;
+    output.format = arguments.choice("--format", {"table", "json", "csv", "markdown"}).value_or("table");
+    output.file = arguments.text("--out").value_or("-");
+    output.html = arguments.text("--html").value_or("");
+    output.quiet = arguments.has("--quiet");
+    output.stats = arguments.has("--stats");
+    bool const terminal = output.file == "-" && isatty(STDOUT_FILENO) == 1;
+    bool const dumb = is_set("TERM") && std::string_view{std::getenv("TERM")} == "dumb";
+    output.colour = terminal && !dumb && !is_set("NO_COLOR") && !arguments.has("--no-color");
+    output.unicode = terminal && utf8_locale();
+    return output;
+}
+
+void write_result(Output const& output, Result const& result) {
+    std::string text;
+    if (output.format == "json") {
+        text = result.json().text();
+    } else if (output.format == "csv") {
+        text = render_csv(result.sheet());
+    } else if (output.format == "markdown") {
+        text = render_markdown(result.document());
+    } else {
+        text = render_text(result.document(), {output.colour, output.unicode, 80});
+    }
+    if (!output.html.empty()) { io::write_file(output.html, render_html(result.document())); }
+    io::write_file(output.file, text);
+}
+
+void note(Output const& output, std::string_view text) {
+    if (!output.quiet) { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
+}
+
+void refusal(std::string_view where, std::string what) {
+    while (what.ends_with('.')) { what.pop_back(); }
+    if (what.size() > 1 && what[0] >= 'A' && what[0] <= 'Z' && what[1] >= 'a' && what[1] <= 'z') {
+        what[0] = static_cast<char>(what[0] - 'A' + 'a');
+    }
+    std::string const line = error_line({.where = std::string{where}, .problem = std::move(what)});
+    std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration) {
+    return Json::object()
+        .set("schema", "headroom." + std::string{verb} + "/1")
+        .set("version", HEADROOM_VERSION)
+        .set("catalog_hash", catalog.hash())
+        .set("calibration", calibration.empty() ? Json{} : Json{calibration});
+}
+
+std::string footer(io::Catalog const& catalog, std::string_view calibration) {
+    std::string const used = calibration.empty() ? "" : ", calibration " + std::string{calibration};
+    return "headroom " HEADROOM_VERSION ", catalog " + catalog.hash() + used;
+}
+
+Stopwatch::Stopwatch() : begin_{std::chrono::steady_clock::now().time_since_epoch().count()} {}
+
+double Stopwatch::seconds() const {
+    std::chrono::steady_clock::duration const now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now - std::chrono::steady_clock::duration{begin_}).count();
+}
+
+double peak_memory_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+} // namespace headroom::cli

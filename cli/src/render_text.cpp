@@ -1,0 +1,309 @@
+#include "document.hpp"
+#include "text.hpp"
+
+#include "headroom/io/csv.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+std::string bold(std::string text, TextStyle style) { return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text; }
+
+void add_wrapped(std::string& out, std::string_view text, std::string_view first, std::string_view rest,
+                 TextStyle style, bool strong = false) {
+    bool is_first = true;
+    for (std::string const& line : wrap(text, style.width - columns_of(rest))) {
+        out += is_first ? first : rest;
+        out += strong ? bold(line, style) : line;
+        out += '\n';
+        is_first = false;
+    }
+}
+
+// ---- tables ----------------------------------------------------------------------------------------------------
+
+std::vector<std::size_t> natural_widths(Table const& table) {
+    std::vector<std::size_t> widths;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        std::size_t width = columns_of(table.columns[c].title);
+        for (auto const& row : table.rows) { width = std::max(width, columns_of(row.at(c))); }
+        widths.push_back(width);
+    }
+    return widths;
+}
+
+struct Layout {
+    std::vector<std::size_t> widths;
+    std::size_t gap = 2, margin = 0;
+};
+
+/// Widths that fit the page: first the gaps narrow, then flexible columns give way, the widest first.
+Layout layout_of(Table const& table, std::size_t page) {
+    Layout layout{natural_widths(table), 2, table.marked ? std::size_t{2} : std::size_t{0}};
+    auto const total = [&layout] {
+        std::size_t sum = layout.margin + layout.gap * (layout.widths.empty() ? 0 : layout.widths.size() - 1);
+        for (std::size_t const width : layout.widths) { sum += width; }
+        return sum;
+    };
+    auto const narrow = [&](bool any_text, std::size_t least) {
+        while (total() > page) {
+            std::optional<std::size_t> widest;
+            for (std::size_t c = 0; c < layout.widths.size(); ++c) {
+                Column const& column = table.columns[c];
+                bool const may = column.flexible || (any_text && column.align == Align::left);
+                if (may && layout.widths[c] > least && (!widest || layout.widths[c] > layout.widths[*widest])) {
+                    widest = c;
+                }
+            }
+            if (!widest) { return; }
+            --layout.widths[*widest];
+        }
+    };
+    narrow(false, 24);
+    if (total() > page) { layout.gap = 1; }
+    narrow(false, 12);
+    narrow(true, 6);
+    return layout;
+}
+
+std::string padded(std::string const& text, std::size_t width, Align align) {
+    std::size_t const used = columns_of(text);
+    std::string const space(width > used ? width - used : 0, ' ');
+    return align == Align::right ? space + text : text + space;
+}
+
+void add_row(std::string& out, Table const& table, Layout const& layout, std::vector<std::string> const& cells,
+             bool marked, TextStyle style) {
+    std::vector<std::vector<std::string>> lines;
+    std::size_t height = 1;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        lines.push_back(columns_of(cells[c]) <= layout.widths[c] ? std::vector{cells[c]}
+                                                                 : wrap(cells[c], layout.widths[c]));
+        height = std::max(height, lines.back().size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+        std::string text = layout.margin == 0 ? "" : marked && line == 0 ? "* " : "  ";
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            if (c > 0) { text.append(layout.gap, ' '); }
+            text += padded(line < lines[c].size() ? lines[c][line] : std::string{}, layout.widths[c],
+                           table.columns[c].align);
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        out += marked ? bold(text, style) : text;
+        out += '\n';
+    }
+}
+
+void add(std::string& out, Table const& table, TextStyle style) {
+    if (!table.title.empty()) { add_wrapped(out, table.title, "", "", style, true); }
+    Layout const layout = layout_of(table, style.width);
+    std::vector<std::string> titles, rules;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        titles.push_back(table.columns[c].title);
+        std::string rule;
+        for (std::size_t i = 0; i < layout.widths[c] && !table.columns[c].title.empty(); ++i) {
+            rule += style.unicode ? "\u2500" : "-";
+        }
+        rules.push_back(std::move(rule));
+    }
+    add_row(out, table, layout, titles, false, style);
+    add_row(out, table, layout, rules, false, style);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        add_row(out, table, layout, table.rows[r], table.marked == r, style);
+    }
+}
+
+// ---- the plot --------------------------------------------------------------------------------------------------
+
+/// Cells of a plot with logarithmic axes.
+struct Canvas {
+    std::size_t width = 60, height = 11;
+    double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
+    std::vector<std::string> rows = std::vector<std::string>(height, std::string(width, ' '));
+
+    [[nodiscard]] std::size_t column(double x) const {
+        double const share = (std::log2(x) - x_low) / (x_high - x_low);
+        return static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width - 1)));
+    }
+    [[nodiscard]] std::size_t row(double y) const {
+        double const share = (std::log2(y) - y_low) / (y_high - y_low);
+        return height - 1 -
+               static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(height - 1)));
+    }
+    void draw(double x, double y, char c) { rows[row(y)][column(x)] = c; }
+};
+
+std::string axis_labels(SpeedupPlot const& plot, Canvas const& canvas, std::size_t margin) {
+    std::string line;
+    for (double const workers : plot.workers) {
+        std::string const label = whole(workers);
+        std::size_t at = margin + canvas.column(workers);
+        at = at + 1 > label.size() ? at + 1 - (label.size() + 1) / 2 : 0;
+        if (!line.empty() && at < line.size() + 1) { continue; }
+        if (at + label.size() > 80) { continue; }
+        line.resize(at, ' ');
+        line += label;
+    }
+    return line;
+}
+
+void add(std::string& out, SpeedupPlot const& plot, TextStyle style) {
+    if (plot.workers.size() < 2) { return; }
+    Canvas canvas;
+    double const first = plot.workers.front();
+    canvas.x_low = std::log2(first);
+    canvas.x_high = std::log2(plot.workers.back());
+    canvas.y_low = std::log2(std::min(1.0, *std::min_element(plot.speedup.begin(), plot.speedup.end())));
+    canvas.y_high =
+        std::max(canvas.x_high - canvas.x_low, std::log2(*std::max_element(plot.speedup.begin(), plot.speedup.end())));
+    for (std::size_t c = 0; c < canvas.width; ++c) {
+        double const share = static_cast<double>(c) / static_cast<double>(canvas.width - 1);
+        double const x = std::exp2(canvas.x_low + share * (canvas.x_high - canvas.x_low));
+        canvas.draw(x, x / first, '.');
+    }
+    for (std::size_t i = 0; i < plot.workers.size(); ++i) {
+        canvas.draw(plot.workers[i], plot.speedup[i], plot.chosen == i ? '*' : 'o');
+    }
+    add_wrapped(out, plot.title, "", "", style, true);
+    constexpr std::size_t margin = 8;
+    for (std::size_t r = 0; r < canvas.height; ++r) {
+        double const share = static_cast<double>(canvas.height - 1 - r) / static_cast<double>(canvas.height - 1);
+        std::string const label =
+            r % 2 == 0 ? significant(std::exp2(canvas.y_low + share * (canvas.y_high - canvas.y_low)), 3) : "";
+        std::string text =
+            padded(label, margin - 2, Align::right) + (style.unicode ? " \u2502" : " |") + canvas.rows[r];
+        text.erase(text.find_last_not_of(' ') + 1);
+        out += text + "\n";
+    }
+    out += axis_labels(plot, canvas, margin) + "\n";
+    out += std::string(margin, ' ') + "workers   o predicted   * chosen   . ideal\n";
+}
+
+// ---- the rest --------------------------------------------------------------------------------------------------
+
+void add(std::string& out, Paragraph const& paragraph, TextStyle style) {
+    std::string const label = paragraph.label.empty() ? "" : paragraph.label + ": ";
+    add_wrapped(out, label + paragraph.text, "", paragraph.label.empty() ? "" : "  ", style, paragraph.strong);
+}
+
+void add(std::string& out, Items const& list, TextStyle style) {
+    if (!list.title.empty()) { add_wrapped(out, list.title, "", "", style, true); }
+    for (std::string const& item : list.items) { add_wrapped(out, item, "  - ", "    ", style); }
+}
+
+void add(std::string&, StackedBars const&, TextStyle) {}
+
+void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
+    if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
+    out += verbatim.text;
+    if (verbatim.text.empty() || verbatim.text.back() != '\n') { out += '\n'; }
+}
+
+// ---- Markdown --------------------------------------------------------------------------------------------------
+
+std::string markdown_cell(std::string_view text) {
+    std::string result;
+    for (char const c : text) {
+        if (c == '|') { result += '\\'; }
+        result += c == '\n' ? ' ' : c;
+    }
+    return result;
+}
+
+void add_markdown(std::string& out, Table const& table) {
+    if (!table.title.empty()) { out += "### " + table.title + "\n\n"; }
+    auto const row = [&](std::vector<std::string> const& cells, bool strong) {
+        out += '|';
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            if (table.columns[c].title.empty()) { continue; } // bars of letters
+            std::string const text = markdown_cell(cells[c]);
+            out += strong && !text.empty() ? " **" + text + "** |" : " " + text + " |";
+        }
+        out += '\n';
+    };
+    std::vector<std::string> titles, rules;
+    for (Column const& column : table.columns) {
+        titles.push_back(column.title);
+        rules.emplace_back(column.align == Align::right ? "---:" : "---");
+    }
+    row(titles, false);
+    row(rules, false);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) { row(table.rows[r], table.marked == r); }
+}
+
+void add_markdown(std::string& out, Paragraph const& paragraph) {
+    if (!paragraph.label.empty()) { out += "*" + paragraph.label + ":* "; }
+    out += paragraph.strong ? "**" + paragraph.text + "**\n" : paragraph.text + "\n";
+}
+
+void add_markdown(std::string& out, Items const& list) {
+    if (!list.title.empty()) { out += "### " + list.title + "\n\n"; }
+    for (std::string const& item : list.items) { out += "- " + item + "\n"; }
+}
+
+void add_markdown(std::string& out, SpeedupPlot const& plot) {
+    std::string drawing;
+    SpeedupPlot untitled = plot;
+    untitled.title.clear();
+    add(drawing, untitled, {});
+    if (!drawing.empty()) {
+        out += "### " + plot.title + "\n\n```\n" + drawing.substr(drawing.front() == '\n' ? 1 : 0) + "```\n";
+    }
+}
+
+void add_markdown(std::string&, StackedBars const&) {}
+
+void add_markdown(std::string& out, Verbatim const& verbatim) {
+    if (!verbatim.title.empty()) { out += "### " + verbatim.title + "\n\n"; }
+    out += "```\n" + verbatim.text + (verbatim.text.ends_with('\n') ? "" : "\n") + "```\n";
+}
+
+} // namespace
+
+std::string render_text(Document const& document, TextStyle style) {
+    std::string out;
+    bool after_label = false; // labelled paragraphs stand together
+    for (Block const& block : document.blocks) {
+        std::string part;
+        std::visit([&](auto const& content) { add(part, content, style); }, block);
+        if (part.empty()) { continue; }
+        bool const labelled = std::holds_alternative<Paragraph>(block) && !std::get<Paragraph>(block).label.empty();
+        if (!out.empty() && !(labelled && after_label)) { out += '\n'; }
+        out += part;
+        after_label = labelled;
+    }
+    if (!document.footer.empty()) {
+        out += '\n';
+        add_wrapped(out, document.footer, "", "", style);
+    }
+    return out;
+}
+
+std::string render_markdown(Document const& document) {
+    std::string out = "## " + document.title + "\n";
+    for (Block const& block : document.blocks) {
+        std::string part;
+        std::visit([&part](auto const& content) { add_markdown(part, content); }, block);
+        if (!part.empty()) { out += "\n" + part; }
+    }
+    if (!document.footer.empty()) { out += "\n" + document.footer + "\n"; }
+    return out;
+}
+
+std::string render_csv(Sheet const& sheet) {
+    std::string out;
+    auto const line = [&out](std::vector<std::string> const& cells) {
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            if (c > 0) { out += ','; }
+            out += io::csv_cell(cells[c]);
+        }
+        out += '\n';
+    };
+    line(sheet.header);
+    for (auto const& row : sheet.rows) { line(row); }
+    return out;
+}
+
+} // namespace headroom::cli

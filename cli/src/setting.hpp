@@ -1,0 +1,55 @@
+#pragma once
+
+#include "arguments.hpp"
+#include "output.hpp"
+#include "verb.hpp"
+
+#include "headroom/assume.hpp"
+#include "headroom/io/catalog.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// What `predict` and `plan` read alike: the model, the machine, the software, the workload and the constants.
+struct Setting {
+    io::Catalog catalog;
+    Model model;
+    Cluster cluster;
+    Framework framework;
+    CalibrationSet calibration;
+    Workload workload;
+    PartialStrategy given;               ///< degrees that the user stated
+    std::vector<Assumption> assumptions; ///< defaults taken here
+    std::vector<std::string> notes;      ///< keys of a model file that were used and ignored
+    std::optional<double> tokens;
+};
+
+std::span<Option const> setting_options();
+
+/// The embedded catalog under the overlays: --catalog, ./headroom/catalog, the user's configuration folder.
+io::Catalog open_catalog(Arguments const& arguments);
+/// --calibration FILE, else the catalog's.
+CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
+Setting read_setting(Arguments const& arguments);
+
+/// --workers, or --nodes times the size of a node; empty when neither is given.
+std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster);
+
+/// Adds what is not there yet: one assumption a field.
+void add_assumptions(std::vector<Assumption>& all, std::vector<Assumption> const& more);
+
+// ---- the parts of a result that both verbs show -----------------------------------------------------------------
+
+Json strategy_json(Strategy const& strategy, Workload const& workload);
+Json assumptions_json(std::vector<Assumption> const& assumptions);
+Json constants_json(CalibrationSet const& calibration);
+Json model_json(Model const& model);
+Json cluster_json(Cluster const& cluster);
+Table assumptions_table(std::vector<Assumption> const& assumptions);
+/// "12 fitted, 30 cited, 9 guessed (host-eager, ...)".
+std::string provenance_summary(CalibrationSet const& calibration);
+
+} // namespace headroom::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::cli {
+
+/// A number with three significant digits and no exponent where that stays readable; "-" when not finite.
+std::string significant(double value, int digits = 3);
+
+/// A ratio in percent, without the sign: 0.4123 -> "41.2". Less than a thousandth of a percent is 0.
+std::string percent(double ratio, int digits = 3);
+
+/// The nearest whole number.
+std::string whole(double value);
+
+/// A number with a scale letter: 1234567 -> "1.23M". Small ones stay as they are.
+std::string scaled(double value, int digits = 3);
+
+/// Columns that a text takes on a terminal (one a code point).
+std::size_t columns_of(std::string_view text);
+
+/// Lines of at most `width` columns, broken at spaces; a longer word is cut.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+std::string join(std::vector<std::string> const& parts, std::string_view separator);
+
+/// Parts between separators, spaces around each removed.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string trimmed(std::string_view text);
+
+} // namespace headroom::cli

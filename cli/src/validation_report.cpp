@@ -1,0 +1,202 @@
+#include "validation_report.hpp"
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t worst_shown = 15;
+
+/// Whether any row was predicted: a mean of none does not exist.
+bool predicted(ErrorSummary const& summary) { return summary.rows > summary.skipped; }
+
+/// Whether any row counts in the median: predicted, or skipped although it states enough.
+bool counted(ErrorSummary const& summary) { return predicted(summary) || summary.median_absolute_error > 0.0; }
+
+Json if_any(bool any, double value) { return any ? Json{value} : Json{}; }
+
+Json summary_json(ErrorSummary const& summary) {
+    return Json::object()
+        .set("rows", summary.rows)
+        .set("skipped", summary.skipped)
+        .set("median_absolute_error", if_any(counted(summary), summary.median_absolute_error))
+        .set("p90_absolute_error", if_any(counted(summary), summary.p90_absolute_error))
+        .set("mean_error", if_any(predicted(summary), summary.mean_error))
+        .set("mean_absolute_error", if_any(counted(summary), summary.mean_absolute_error))
+        .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
+}
+
+Json row_json(RunComparison const& row) {
+    PublishedRun const& run = *row.run;
+    bool const measured = run.measured.base() > 0.0;
+    return Json::object()
+        .set("id", run.id)
+        .set("source", run.source)
+        .set("kind", run.kind)
+        .set("accelerator", run.accelerator)
+        .set("strategy_kind", run.strategy_kind)
+        .set("predicted_step_seconds", row.predicted ? Json{row.predicted->base()} : Json{})
+        .set("measured_step_seconds", measured ? Json{run.measured.base()} : Json{})
+        .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
+        .set("relative_error", row.relative_error)
+        .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
+        .set("assumed", Json::array_of(run.assumed))
+        .set("states_enough", run.states_enough)
+        .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
+}
+
+std::string headline(ErrorSummary const& s) {
+    return "median absolute error " + percent(s.median_absolute_error) + " %, 90th percentile " +
+           percent(s.p90_absolute_error) + " %, mean " + percent(s.mean_error) + " %, " + percent(s.interval_coverage) +
+           " % inside the interval, over " + std::to_string(s.rows) + " runs (" + std::to_string(s.skipped) +
+           " skipped)";
+}
+
+Table groups_table(std::vector<ErrorGroup> const& groups) {
+    Table table{.title = "By group",
+                .columns = {{"by", Align::left},
+                            {"name", Align::left, true},
+                            {"runs"},
+                            {"skipped"},
+                            {"median %"},
+                            {"mean %"},
+                            {"inside %"}},
+                .rows = {}};
+    for (ErrorGroup const& group : groups) {
+        ErrorSummary const& s = group.summary;
+        table.rows.push_back({group.by, group.name, std::to_string(s.rows), std::to_string(s.skipped),
+                              counted(s) ? percent(s.median_absolute_error) : "-",
+                              predicted(s) ? percent(s.mean_error) : "-",
+                              predicted(s) ? percent(s.interval_coverage) : "-"});
+    }
+    return table;
+}
+
+Table worst_table(std::vector<RunComparison> const& rows) {
+    std::vector<RunComparison const*> known;
+    for (RunComparison const& row : rows) {
+        if (row.relative_error) { known.push_back(&row); }
+    }
+    std::stable_sort(known.begin(), known.end(), [](RunComparison const* a, RunComparison const* b) {
+        return std::abs(*a->relative_error) > std::abs(*b->relative_error);
+    });
+    known.resize(std::min(known.size(), worst_shown));
+    Table table{.title = "Worst runs",
+                .columns = {{"id", Align::left},
+                            {"source", Align::left, true},
+                            {"accelerator", Align::left, true},
+                            {"measured s"},
+                            {"predicted s"},
+                            {"error %"}},
+                .rows = {}};
+    for (RunComparison const* row : known) {
+        table.rows.push_back({row->run->id, row->run->source, row->run->accelerator,
+                              significant(row->run->measured.base()), significant(row->predicted->base()),
+                              percent(*row->relative_error)});
+    }
+    return table;
+}
+
+Table skipped_table(std::vector<RunComparison> const& rows) {
+    std::map<std::string, std::pair<int, int>> reasons; // all, and those that state enough
+    for (RunComparison const& row : rows) {
+        if (row.run->skipped_reason.empty()) { continue; }
+        auto& [all, enough] = reasons[row.run->skipped_reason];
+        ++all;
+        enough += row.run->states_enough ? 1 : 0;
+    }
+    Table table{.title = "Skipped", .columns = {{"runs"}, {"state enough"}, {"reason", Align::left, true}}, .rows = {}};
+    for (auto const& [reason, counts] : reasons) {
+        table.rows.push_back({std::to_string(counts.first), std::to_string(counts.second), reason});
+    }
+    std::stable_sort(table.rows.begin(), table.rows.end(),
+                     [](auto const& a, auto const& b) { return std::stoi(a[0]) > std::stoi(b[0]); });
+    return table;
+}
+
+std::string left_out_words(ValidationReport const& report) {
+    if (!report.left_out) { return "not known for these constants; headroom validate --leave-one-source-out finds it"; }
+    return headline(*report.left_out) + (report.refitted ? ", refitted now" : "");
+}
+
+} // namespace
+
+std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorSummary> const& left_out) {
+    auto const out = [&left_out](auto&& value) {
+        return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
+    };
+    return {{"median_absolute_error", summary.median_absolute_error},
+            {"p90_absolute_error", summary.p90_absolute_error},
+            {"mean_error", summary.mean_error},
+            {"mean_absolute_error", summary.mean_absolute_error},
+            {"interval_coverage", summary.interval_coverage},
+            {"skipped", static_cast<double>(summary.skipped)},
+            {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
+            {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+}
+
+Json json_of(ValidationReport const& report) {
+    Json rows = Json::array(), groups = Json::array();
+    for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
+    for (ErrorGroup const& group : report.validation.groups) {
+        Json one = Json::object();
+        one.set("by", group.by)
+            .set("name", group.name)
+            .set("rows", group.summary.rows)
+            .set("skipped", group.summary.skipped)
+            .set("median_absolute_error", if_any(counted(group.summary), group.summary.median_absolute_error))
+            .set("p90_absolute_error", if_any(counted(group.summary), group.summary.p90_absolute_error))
+            .set("mean_error", if_any(predicted(group.summary), group.summary.mean_error))
+            .set("interval_coverage", if_any(predicted(group.summary), group.summary.interval_coverage));
+        groups.push(std::move(one));
+    }
+    Json json = result_head("validate", report.catalog, report.calibration);
+    json.set("runs", report.runs_name)
+        .set("summary", summary_json(report.validation.summary))
+        .set("left_out", report.left_out ? summary_json(*report.left_out) : Json{})
+        .set("groups", groups)
+        .set("rows", rows);
+    if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
+    if (report.wall_seconds) {
+        json.set(
+            "stats",
+            Json::object().set("wall_seconds", *report.wall_seconds).set("peak_memory_bytes", peak_memory_bytes()));
+    }
+    return json;
+}
+
+Document document_of(ValidationReport const& report) {
+    Document document{"Validation: " + report.runs_name, {}, footer(report.catalog, report.calibration)};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{headline(report.validation.summary), "in sample", true});
+    blocks.emplace_back(Paragraph{left_out_words(report), "each source left out", true});
+    blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
+    blocks.emplace_back(groups_table(report.validation.groups));
+    Table worst = worst_table(report.validation.rows);
+    if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    Table skipped = skipped_table(report.validation.rows);
+    if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    return document;
+}
+
+Sheet sheet_of(ValidationReport const& report) {
+    Sheet sheet{{"id", "source", "kind", "accelerator", "predicted_step_seconds", "measured_step_seconds",
+                 "measured_from", "relative_error", "inside_interval", "assumed", "skipped_reason"},
+                {}};
+    for (RunComparison const& row : report.validation.rows) {
+        PublishedRun const& run = *row.run;
+        sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
+                              row.predicted ? exact(row.predicted->base()) : "",
+                              run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
+                              row.relative_error ? exact(*row.relative_error) : "",
+                              row.predicted ? (row.inside_interval ? "true" : "false") : "", join(run.assumed, "; "),
+                              run.skipped_reason});
+    }
+    return sheet;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "gate.hpp"
+#include "output.hpp"
+
+#include "headroom/validation.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// All that `validate` has to say.
+struct ValidationReport {
+    io::Catalog const& catalog;
+    std::string calibration, runs_name;
+    Validation validation;
+    std::optional<ErrorSummary> left_out; ///< every source predicted with constants fitted without it
+    bool refitted = false;                ///< `left_out` was fitted now, not read
+    std::vector<GateOutcome> gates;
+    std::optional<double> wall_seconds; ///< of --stats
+};
+
+/// What --require may ask about.
+std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorSummary> const& left_out);
+
+Json json_of(ValidationReport const& report);
+Document document_of(ValidationReport const& report);
+Sheet sheet_of(ValidationReport const& report);
+
+} // namespace headroom::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "arguments.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace headroom::cli {
+
+enum class Takes { value, nothing, perhaps_value };
+
+/// One option of a verb, as data: what the parser accepts and `--help` prints.
+struct Option {
+    char const* name;        ///< "--workers"
+    char const* placeholder; ///< "COUNTS"
+    char const* help;
+    char const* group;
+    Takes takes = Takes::value;
+};
+
+/// One positional argument, by the name that `--help` and errors use.
+struct Positional {
+    char const* name;
+    char const* help;
+    bool many = false;
+};
+
+/// A verb: what it accepts and what it does. `run` returns the exit code.
+struct Verb {
+    char const* name;
+    char const* summary;
+    std::span<Positional const> positionals;
+    std::vector<std::span<Option const>> options; ///< its own, then shared ones
+    char const* examples;
+    int (*run)(Arguments const&);
+};
+
+/// Exit codes: what scripts rely on.
+enum Exit : int {
+    done = 0,
+    internal = 1,
+    usage = 2,
+    infeasible = 3,
+    unreadable = 4,
+    insufficient = 5,
+    gate = 99,
+    interrupted = 130
+};
+
+Verb predict_verb();
+Verb plan_verb();
+Verb validate_verb();
+Verb catalog_verb();
+
+/// Every verb, in the order of `--help`. A new verb is a file and a row.
+inline std::vector<Verb> verbs() { return {plan_verb(), predict_verb(), validate_verb(), catalog_verb()}; }
+
+} // namespace headroom::cli

@@ -1,0 +1,224 @@
+#include "setting.hpp"
+#include "text.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/validation.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+using io::RecordKind;
+
+constexpr std::array all_kinds{RecordKind::model, RecordKind::node,  RecordKind::accelerator, RecordKind::link,
+                               RecordKind::host,  RecordKind::price, RecordKind::framework,   RecordKind::calibration};
+
+constexpr std::array positionals{
+    Positional{"ACTION", "list or show"},
+    Positional{"NAME", "a kind to list, or a record to show"},
+};
+
+constexpr std::array options{
+    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework or calibration", "Question"},
+    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+};
+
+constexpr char const* examples = "  headroom catalog list\n"
+                                 "  headroom catalog list accelerators --format json\n"
+                                 "  headroom catalog show dgx-h100\n"
+                                 "  headroom catalog show h100 --kind price";
+
+RecordKind parse_kind(std::string_view text, std::string_view where) {
+    std::vector<std::string> names;
+    for (RecordKind const kind : all_kinds) {
+        std::string const name{io::name_of(kind)};
+        if (normalised(text) == name || normalised(text) == name + "s") { return kind; }
+        names.push_back(name);
+    }
+    std::string const near = nearest(text, names);
+    throw InputError{Fault::usage,
+                     {.where = std::string{where},
+                      .problem = "unknown kind " + headroom::quoted(text),
+                      .why = "",
+                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+}
+
+std::string facts_of(Accelerator const& chip) {
+    return chip.vendor + ", " + std::to_string(chip.year) + ", " + format_binary(chip.memory) + ", " +
+           format(chip.memory_bandwidth) + ", bf16 " + format(chip.peak.bf16);
+}
+
+std::string facts_of(Cluster const& cluster) {
+    std::string text = std::to_string(cluster.accelerators_per_node) + " x " + cluster.accelerator.name +
+                       ", scale-up " + format(cluster.scale_up.bandwidth) + " over " + std::to_string(cluster.domain) +
+                       ", scale-out " + format(cluster.scale_out.bandwidth);
+    if (cluster.price) { text += ", " + format(*cluster.price) + " an accelerator"; }
+    return text;
+}
+
+std::string facts_of(Model const& model) {
+    ParameterCount const count = count_parameters(model);
+    std::string text = scaled(count.total) + " parameters, " + std::to_string(model.layers) + " layers, hidden " +
+                       std::to_string(model.hidden);
+    if (count.active < count.total * 0.999) { text += ", " + scaled(count.active) + " active"; }
+    return text;
+}
+
+/// The folder of calibrations also keeps what was fitted without each source.
+std::string calibration_facts(io::Catalog const& catalog, io::RecordText const& record) {
+    if (record.name == "folds") {
+        return "constants fitted without one of " +
+               std::to_string(io::read_folds(record.content, record.origin).without.size()) + " sources each";
+    }
+    CalibrationSet const set = catalog.calibration(record.name);
+
+    return "90 % band " + significant(set.stated.low) + " to " + significant(set.stated.high) + " from " +
+           std::to_string(set.stated.rows) + " runs";
+}
+
+/// One line about a record; of kinds that have no reader here, where it comes from.
+std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
+    try {
+        switch (record.kind) {
+        case RecordKind::accelerator: return facts_of(catalog.accelerator(record.name));
+        case RecordKind::node: return facts_of(catalog.cluster(record.name));
+        case RecordKind::model: return facts_of(catalog.model(record.name));
+        case RecordKind::framework: return catalog.framework(record.name).title;
+        case RecordKind::calibration: return calibration_facts(catalog, record);
+        case RecordKind::price:
+            if (auto const price = catalog.price(record.name)) {
+                return format(price->median) + " median of " + std::to_string(price->offers) +
+                       " on-demand offers, to " + price->newest;
+            }
+            break;
+        case RecordKind::link:
+        case RecordKind::host: break;
+        }
+    } catch (InputError const& error) { return error.what(); }
+    return record.origin;
+}
+
+struct Row {
+    io::RecordText const* record;
+    std::string facts;
+};
+
+Json json_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
+    Json records = Json::array();
+    for (Row const& row : rows) {
+        records.push(Json::object()
+                         .set("kind", io::name_of(row.record->kind))
+                         .set("name", row.record->name)
+                         .set("facts", row.facts)
+                         .set("origin", row.record->origin));
+    }
+    return result_head("catalog", catalog, "").set("records", records);
+}
+
+Document document_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
+    Document document{"Catalog", {}, footer(catalog, "")};
+    for (RecordKind const kind : all_kinds) {
+        Table table{.title = std::string{io::name_of(kind)} + " records",
+                    .columns = {{"name", Align::left}, {"facts", Align::left, true}},
+                    .rows = {}};
+        for (Row const& row : rows) {
+            if (row.record->kind == kind) { table.rows.push_back({row.record->name, row.facts}); }
+        }
+        if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
+    }
+    return document;
+}
+
+Sheet sheet_of(std::vector<Row> const& rows) {
+    Sheet sheet{{"kind", "name", "facts", "origin"}, {}};
+    for (Row const& row : rows) {
+        sheet.rows.push_back(
+            {std::string{io::name_of(row.record->kind)}, row.record->name, row.facts, row.record->origin});
+    }
+    return sheet;
+}
+
+int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
+    std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
+    if (auto const kind = arguments.text("NAME")) { kinds = {parse_kind(*kind, "catalog list")}; }
+    if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
+    std::vector<Row> rows;
+    for (RecordKind const kind : kinds) {
+        for (std::string const& name : catalog.names(kind)) {
+            io::RecordText const& record = catalog.text(kind, name);
+            rows.push_back({&record, facts(catalog, record)});
+        }
+    }
+    write_result(output, {[&] { return document_of(rows, catalog); }, [&] { return json_of(rows, catalog); },
+                          [&] { return sheet_of(rows); }});
+    return Exit::done;
+}
+
+/// The record by name: first of the kinds that has exactly this file, then of those that know it by an alias.
+io::RecordText const& record_named(std::string const& name, std::vector<RecordKind> const& kinds,
+                                   io::Catalog const& catalog) {
+    std::vector<std::string> names;
+    for (RecordKind const kind : kinds) {
+        for (std::string const& known : catalog.names(kind)) {
+            if (known == name) { return catalog.text(kind, name); }
+            names.push_back(known);
+        }
+    }
+    for (RecordKind const kind : kinds) {
+        try {
+            return catalog.text(kind, name);
+        } catch (InputError const&) { // not of this kind
+        }
+    }
+    std::string const near = nearest(name, names);
+    throw InputError{Fault::usage,
+                     {.where = "catalog show",
+                      .problem = "unknown record " + headroom::quoted(name),
+                      .why = "",
+                      .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
+}
+
+int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
+    std::string const name = arguments.required("NAME", "which record? see headroom catalog list");
+    std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
+    if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
+    io::RecordText const& record = record_named(name, kinds, catalog);
+    Row const row{&record, facts(catalog, record)};
+    auto const document = [&] {
+        return Document{
+            "Catalog: " + record.name,
+            {Paragraph{std::string{io::name_of(record.kind)} + " " + record.name + ": " + row.facts, "", true},
+             Paragraph{record.origin, "origin"}, Verbatim{"", std::string{record.content}}},
+            footer(catalog, "")};
+    };
+    auto const json = [&] {
+        return result_head("catalog", catalog, "")
+            .set("record", Json::object()
+                               .set("kind", io::name_of(record.kind))
+                               .set("name", record.name)
+                               .set("facts", row.facts)
+                               .set("origin", record.origin)
+                               .set("text", record.content));
+    };
+    write_result(output, {document, json, [&] { return sheet_of({row}); }});
+    return Exit::done;
+}
+
+int run(Arguments const& arguments) {
+    Output const output = read_output(arguments);
+    io::Catalog const catalog = open_catalog(arguments);
+    std::string const action = parse_choice(arguments.required("ACTION", "list or show"), {"list", "show"}, "catalog");
+    return action == "list" ? list(arguments, catalog, output) : show(arguments, catalog, output);
+}
+
+} // namespace
+
+Verb catalog_verb() {
+    return {"catalog",   "the records known: models, clusters, accelerators, prices",
+            positionals, {options, output_options()},
+            examples,    run};
+}
+
+} // namespace headroom::cli

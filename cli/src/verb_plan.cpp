@@ -1,0 +1,153 @@
+#include "plan_report.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int largest_default_size = 1024;
+
+constexpr std::array positionals{
+    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
+};
+
+constexpr std::array options{
+    Option{"--fix", "FIELDS", "hold degrees: tp=8,pp=4,recompute=full", "Search"},
+    Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
+    Option{"--deadline", "TIME", "the cheapest that is done by then: 30d", "Search"},
+    Option{"--budget", "DOLLARS", "the cheapest that stays within", "Search"},
+    Option{"--value-of-time", "DOLLARS/h", "what an hour sooner is worth: decides by marginal cost", "Search"},
+    Option{"--top", "N", "strategies shown a size (default: 1)", "Search"},
+    Option{"--threads", "N", "of the search (default: all cores); the answer does not depend on it", "Search"},
+    Option{"--dry-run", "", "only count the legal strategies of each size", "Search", Takes::nothing},
+    Option{"--against", "CLUSTER2", "the same on another machine, side by side", "Comparison"},
+    Option{"--against-price", "DOLLARS/h", "of one accelerator of that machine", "Comparison"},
+};
+
+constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
+                                 "  headroom plan llama-3-8b --cluster dgx-h100 --nodes 1,2,4 --fix tp=1 --top 5\n"
+                                 "  headroom plan ./config.json --cluster dgx-a100 --tokens 300B --deadline 30d\n"
+                                 "  headroom plan llama-3-70b --cluster dgx-h100 --tokens 2T --against dgx-b200\n"
+                                 "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
+
+std::vector<int> worker_counts(Arguments const& arguments, Setting& setting) {
+    std::vector<int> counts = read_workers(arguments, setting.cluster);
+    if (!counts.empty()) { return counts; }
+    int const node = setting.cluster.accelerators_per_node;
+    for (int count = node; count <= std::max(node, largest_default_size); count *= 2) { counts.push_back(count); }
+    setting.assumptions.push_back({"workers", std::to_string(counts.front()) + ".." + std::to_string(counts.back()),
+                                   "default; one node, doubled", false});
+    return counts;
+}
+
+Objective read_objective(Arguments const& arguments) {
+    std::string const name = arguments.choice("--objective", {"knee", "time", "cost"}).value_or("knee");
+    return name == "time" ? Objective::time : name == "cost" ? Objective::cost : Objective::knee;
+}
+
+PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
+    PlanQuestion question;
+    question.space.workers = worker_counts(arguments, setting);
+    question.space.fixed = setting.given;
+    int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    question.space.run = executor(std::min(256, arguments.count("--threads").value_or(cores)));
+    question.model = setting.model;
+    question.cluster = setting.cluster;
+    question.framework = setting.framework;
+    question.workload = setting.workload;
+    question.assumptions = setting.assumptions;
+    question.tokens = setting.tokens;
+    question.deadline = arguments.quantity<Seconds>("--deadline");
+    if (auto const budget = arguments.text("--budget")) { question.budget = parse_dollars(*budget, "--budget"); }
+    if (auto const value = arguments.text("--value-of-time")) {
+        question.value_of_time = parse_price(*value, "--value-of-time");
+    }
+    question.objective = read_objective(arguments);
+    question.top = arguments.count("--top").value_or(1);
+    return question;
+}
+
+/// The same question on the other machine, at its own price.
+PlanQuestion other_question(PlanQuestion const& question, Arguments const& arguments, Setting const& setting) {
+    PlanQuestion other = question;
+    other.cluster = io::load_cluster(setting.catalog, *arguments.text("--against"));
+    if (auto const price = arguments.text("--against-price")) {
+        other.cluster.price = parse_price(*price, "--against-price");
+        other.cluster.price_origin = "given with --against-price";
+        other.cluster.price_kind = "given";
+    }
+    return other;
+}
+
+/// The second price is an assumption of the comparison too.
+void assume_other_price(PlanReport& report) {
+    Cluster const& cluster = report.other->question.cluster;
+    if (cluster.price && cluster.price_kind != "given") {
+        add_assumptions(report.plan.assumptions, {{"price2", format(*cluster.price), cluster.price_origin, false}});
+    }
+}
+
+int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output) {
+    DryRun report{setting, {}};
+    for (int const workers : question.space.workers) {
+        report.legal.emplace_back(workers, legal_strategies(question.model, question.cluster, question.framework,
+                                                            question.workload, workers, question.space.fixed)
+                                               .size());
+    }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    return Exit::done;
+}
+
+int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_gates(arguments, metrics_of(Plan{}));
+    Setting setting = read_setting(arguments);
+    PlanQuestion const question = make_question(arguments, setting);
+    if (arguments.has("--dry-run")) { return dry_run(question, setting, output); }
+
+    std::optional<PlanQuestion> other;
+    if (arguments.has("--against")) { other = other_question(question, arguments, setting); }
+    Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
+    Stopwatch const searching;
+    PlanReport report{setting, make_plan(question, setting.calibration, watch.token()), {}, {}, {}, {}, {}};
+    if (output.stats) { report.search_seconds = searching.seconds(); }
+    if (other) {
+        report.other = make_plan(*other, setting.calibration, watch.token());
+        report.comparison = compare(report.plan, *report.other);
+        assume_other_price(report);
+    }
+    add_assumptions(report.plan.assumptions, setting.assumptions);
+    if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    if (!report.plan.complete || (report.other && !report.other->complete)) {
+        note(output, "plan: interrupted (" + std::to_string(report.plan.curve.size()) + " of " +
+                         std::to_string(question.space.workers.size()) + " sizes finished). the result covers those");
+        return Exit::interrupted;
+    }
+    if (!report.plan.recommended) {
+        refusal("plan", report.plan.verdict);
+        return Exit::infeasible;
+    }
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
+} // namespace
+
+Verb plan_verb() {
+    return {"plan",      "how many machines, which configuration, where to stop, what cost",
+            positionals, {setting_options(), options, output_options()},
+            examples,    run};
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace headroom::cli {
+
+/// Stands beside long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
+/// that the work goes on. A second Ctrl-C ends the program.
+class Watch {
+public:
+    Watch(std::string what, bool quiet);
+    ~Watch();
+    Watch(Watch const&) = delete;
+    Watch& operator=(Watch const&) = delete;
+
+    [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+    [[nodiscard]] bool interrupted() const { return stop_.stop_requested(); }
+
+private:
+    void stand_by(std::stop_token over);
+
+    std::string what_;
+    bool show_;
+    std::stop_source stop_;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::jthread thread_;
+};
+
+} // namespace headroom::cli

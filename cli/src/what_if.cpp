@@ -1,0 +1,142 @@
+#include "what_if.hpp"
+
+#include "arguments.hpp"
+#include "text.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::string_view where = "--what-if";
+
+struct Dial {
+    char const* name;
+    void (*turn)(Question&, double factor);
+};
+
+void turn_compute(Question& question, double factor) {
+    PeakRates& peak = question.cluster.accelerator.peak;
+    for (FlopsPerSecond* rate : {&peak.fp32, &peak.tf32, &peak.fp16, &peak.bf16, &peak.fp8, &peak.fp4}) {
+        *rate *= factor;
+    }
+    question.cluster.accelerator.measured_gemm *= factor;
+}
+
+/// What a machine could have more of.
+constexpr std::array dials{
+    Dial{"bandwidth",
+         [](Question& q, double f) {
+             q.cluster.scale_up.bandwidth *= f;
+             q.cluster.scale_out.bandwidth *= f;
+         }},
+    Dial{"scale-up", [](Question& q, double f) { q.cluster.scale_up.bandwidth *= f; }},
+    Dial{"scale-out", [](Question& q, double f) { q.cluster.scale_out.bandwidth *= f; }},
+    Dial{"latency",
+         [](Question& q, double f) {
+             q.cluster.scale_up.latency *= f;
+             q.cluster.scale_out.latency *= f;
+         }},
+    Dial{"compute", turn_compute},
+    Dial{"memory", [](Question& q, double f) { q.cluster.accelerator.memory_bandwidth *= f; }},
+    Dial{"capacity", [](Question& q, double f) { q.cluster.accelerator.memory *= f; }},
+};
+
+double parse_factor(std::string const& name, std::string const& text) {
+    char* end = nullptr;
+    double const factor = std::strtod(text.c_str(), &end);
+    std::string const rest = trimmed(end);
+    if (end == text.c_str() || !std::isfinite(factor) || factor <= 0.0 || (rest != "x" && !rest.empty())) {
+        throw InputError{Fault::usage,
+                         {.where = std::string{where},
+                          .problem = "cannot read " + headroom::quoted(name + "=" + text),
+                          .why = name + " takes a positive factor",
+                          .hint = "write it like " + name + "=2x"}};
+    }
+    return factor;
+}
+
+/// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
+void change_strategy(Question& question, std::string const& name, std::string const& value) {
+    PartialStrategy change;
+    assign(change, name, value, std::string{where} + " " + name);
+    Strategy& s = question.strategy;
+    int const workers = s.workers();
+    auto const take = [](auto const& from, auto& to) {
+        if (from) { to = *from; }
+    };
+    take(change.tp, s.tp);
+    take(change.pp, s.pp);
+    take(change.cp, s.cp);
+    take(change.ep, s.ep);
+    take(change.virtual_pp, s.virtual_pp);
+    take(change.zero, s.zero);
+    take(change.shard, s.shard);
+    take(change.micro_batch, s.micro_batch);
+    take(change.sequence_parallel, s.sequence_parallel);
+    take(change.recompute, s.recompute);
+    take(change.precision, s.precision);
+    take(change.overlap, s.overlap);
+    if (change.grad_accum) { s.micro_batch = std::max(1, question.workload.global_batch / s.dp / *change.grad_accum); }
+    if (s.tp == 1) { s.sequence_parallel = false; }
+    if (s.pp == 1) { s.virtual_pp = 1; }
+    s.dp = change.dp.value_or(std::max(1, workers / (s.tp * s.pp * s.cp)));
+}
+
+void check(Question const& question, std::string const& lever) {
+    std::string const reason = illegal_because(question.strategy, question.model, question.workload);
+    if (!reason.empty()) {
+        throw InputError{Fault::usage,
+                         {.where = std::string{where},
+                          .problem = headroom::quoted(lever) + " is not possible",
+                          .why = reason,
+                          .hint = ""}};
+    }
+}
+
+void turn(Question& question, std::string const& name, std::string const& value) {
+    for (Dial const& dial : dials) {
+        if (normalised(dial.name) == normalised(name)) { return dial.turn(question, parse_factor(dial.name, value)); }
+    }
+    if (is_strategy_field(name)) { return change_strategy(question, name, value); }
+    std::vector<std::string> names;
+    for (Dial const& dial : dials) { names.emplace_back(dial.name); }
+    for (char const* field : {"overlap", "recompute", "zero", "micro-batch", "sequence-parallel", "precision"}) {
+        names.emplace_back(field);
+    }
+    std::string const near = nearest(name, names);
+    throw InputError{Fault::usage,
+                     {.where = std::string{where},
+                      .problem = "unknown lever " + headroom::quoted(name),
+                      .why = "",
+                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+}
+
+} // namespace
+
+std::vector<Lever> levers(Question const& base, std::string_view text) {
+    std::string usual = "compute=2x,memory=2x,bandwidth=2x,latency=0.5x,overlap=";
+    usual += base.strategy.overlap == Overlap::on ? "off" : "on";
+    auto const pairs = parse_pairs(text.empty() ? std::string_view{usual} : text, where);
+    std::vector<Lever> result;
+    Lever together{"all together", base};
+    for (auto const& [name, value] : pairs) {
+        Lever one{name + "=" + value, base};
+        turn(one.question, name, value);
+        check(one.question, one.name);
+        result.push_back(std::move(one));
+        turn(together.question, name, value);
+    }
+    if (!text.empty() && result.size() > 1) {
+        check(together.question, together.name);
+        result.push_back(std::move(together));
+    }
+    return result;
+}
+
+} // namespace headroom::cli

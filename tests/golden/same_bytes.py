@@ -1,0 +1,68 @@
+"""The same input gives the same bytes: again, on more threads, with colour refused, in every format."""
+
+import pathlib
+import subprocess
+
+from _harness import CONFIGS, ENVIRONMENT, PROGRAM, SCRATCH, answer, check, equal, finish, run, succeed
+
+PLAN = ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..512", "--tokens", "2T", "--top", "3"]
+PREDICT = ["predict", CONFIGS / "mistral-7b", "--cluster", "dgx-a100", "--workers", "32", "--explain", "--what-if"]
+
+for arguments in (PLAN, PREDICT, ["validate"], ["catalog", "list"]):
+    for form in ("table", "json", "csv", "markdown"):
+        first, again = succeed(*arguments, "--format", form), run(*arguments, "--format", form)
+        check(first.out and first.out == again.out, f"{first}: two runs differ")
+        check("\x1b" not in first.out, f"{first}: escape sequences in a pipe")
+        check("nan" not in first.out.lower().replace("nano", "").split(), f"{first}: a NaN in the result")
+
+for form in ("table", "json", "csv"):
+    alone, pair = (run(*PLAN, "--format", form, "--threads", threads) for threads in (1, 2))
+    equal(pair.out, alone.out, f"{alone} against two threads")
+
+# --stats adds its key and changes nothing else
+plain, timed = answer(*PLAN), answer(*PLAN, "--stats")
+if plain and timed:
+    check(timed.pop("stats")["search_seconds"] > 0, "search_seconds is positive")
+    equal(timed, plain, "a result with --stats, without stats")
+
+# notes of a model file go to standard error, and --quiet keeps them back
+loud, quiet = run(*PREDICT), run(*PREDICT, "--quiet")
+equal(quiet.err, "", "standard error with --quiet")
+equal(quiet.out, loud.out, "the result with --quiet")
+
+# options from a file: below those of the command line, above the defaults
+options = SCRATCH / "options.toml"
+options.write_text('[predict]\nworkers = 16\ntp = 2\nformat = "json"\n[plan]\nworkers = 64\n')
+base = ["predict", "llama-3-8b", "--cluster", "dgx-h100"]
+equal(run(*base, "--config", options).out, run(*base, "--workers", 16, "--tp", 2, "--format", "json").out, "options from a file")
+equal(run(*base, "--config", options, "--tp", 4).out, run(*base, "--workers", 16, "--tp", 4, "--format", "json").out, "the command line over the file")
+
+# a page that needs nothing from elsewhere, with the same numbers, everything escaped
+folder = SCRATCH / "a<b>&'c"
+folder.mkdir()
+(folder / "config.json").write_text((CONFIGS / "gpt2-xl" / "config.json").read_text())
+page = SCRATCH / "page.html"
+succeed("predict", folder, "--cluster", "dgx-a100", "--workers", 8, "--html", page)
+text = page.read_text()
+check(text.startswith("<!DOCTYPE html>") and "<svg" in text and "</html>" in text, "a page with a plot")
+check("<b>&'c" not in text, "names are escaped on the page")
+check("http://" not in text and "https://" not in text and "<script" not in text, "a page that loads nothing")
+succeed(*PLAN, "--html", page)
+text = page.read_text()
+check(text.count("<svg") == 2 and "polygon" in text, "a plan draws its curve with a band and its steps")
+
+# the terminal's own refusals
+bare = subprocess.run(["script", "-qec", f"{PROGRAM} predict llama-3-8b --cluster dgx-h100 --workers 8", "/dev/null"],
+                      env=ENVIRONMENT, capture_output=True, stdin=subprocess.DEVNULL) if pathlib.Path("/usr/bin/script").exists() else None
+if bare is not None and bare.returncode == 0:
+    check(b"\x1b[1m" in bare.stdout, "bold on a terminal")
+    for refusal in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        dull = subprocess.run(["script", "-qec", f"{PROGRAM} predict llama-3-8b --cluster dgx-h100 --workers 8", "/dev/null"],
+                              env=ENVIRONMENT | refusal, capture_output=True, stdin=subprocess.DEVNULL)
+        check(b"\x1b[1m" not in dull.stdout, f"no colour with {refusal}")
+
+# a reader that leaves early is no error
+pipe = subprocess.run(["bash", "-c", f"'{PROGRAM}' validate --format json | head -c 100 >/dev/null"], env=ENVIRONMENT, capture_output=True)
+equal(pipe.stderr, b"", "standard error when the reader leaves")
+
+finish()

@@ -1,0 +1,50 @@
+"""Text for people: 80 columns, the verdict first, and help with examples."""
+
+from _harness import CONFIGS, check, equal, finish, run, succeed
+
+CASES = [
+    ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..8192", "--global-batch", "8192", "--tokens", "15T", "--top", "5", "--stats"],
+    ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..64", "--against", "dgx-b200", "--tokens", "2T"],
+    ["plan", "gpt3-175b", "--cluster", "dgx-a100", "--workers", "8..1024", "--dry-run"],
+    ["plan", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "1,2,3,5,8,80"],
+    ["predict", "llama-3-405b", "--cluster", "dgx-h100", "--workers", "1024", "--tp", "8", "--pp", "14", "--cp", "1", "--dp", "8", "--global-batch", "512"],
+    ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--what-if", "--explain"],
+    ["predict", CONFIGS / "falcon-7b", "--cluster", "gb200-nvl72", "--workers", "72", "--global-batch", "720"],
+    ["validate"],
+    ["catalog", "list"],
+    ["plan", "--help"],
+    ["predict", "--help"],
+    ["validate", "--help"],
+    ["catalog", "--help"],
+    ["--help"],
+]
+
+for arguments in CASES:
+    done = run(*arguments)
+    check(done.code in (0, 2, 3), f"{done}: exit {done.code}; said: {done.err.strip()}")
+    if done.code == 2:
+        check("1024" in done.err, f"{done}: {done.err.strip()}")  # degrees that do not make the workers
+        continue
+    for line in done.out.splitlines():
+        check(len(line) <= 80, f"{done}: a line of {len(line)} columns: {line}")
+        check(line == line.rstrip() or "|" in line, f"{done}: blanks at the end of a line: {line!r}")
+    check(all(ord(letter) < 128 for letter in done.out) or "catalog" in arguments, f"{done}: letters beyond ASCII in a pipe")
+
+plan = succeed("plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..128", "--tokens", "2T")
+lines = plan.out.splitlines()
+check(lines and lines[0].startswith("Use "), f"the verdict comes first: {lines[:1]}")
+equal(sum(line.startswith("* ") for line in lines[:30]), 1, "one chosen row in the curve")
+for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:", "interval:", "search:", "Assumed", "constants:"):
+    check(word in plan.out, f"{plan}: {word!r} is missing")
+
+for verb in ("plan", "predict", "validate", "catalog"):
+    text = succeed(verb, "--help").out
+    check("Examples" in text and f"headroom {verb}" in text, f"help of {verb} has examples")
+check(succeed("--version").out.startswith("headroom "), "--version")
+
+markdown = succeed("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "markdown").out
+check("| ---: |" in markdown and markdown.startswith("## "), "Markdown has a heading and a table")
+csv = succeed("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "csv").out.splitlines()
+equal(len(csv), 4, "CSV: a header and a row a size")
+
+finish()

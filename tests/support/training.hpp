@@ -1,0 +1,155 @@
+#pragma once
+
+// Settings of the step model for tests: records of the catalog that travel inside the program, and evaluations of them.
+
+#include "headroom/io/catalog.hpp"
+#include "headroom/kernel.hpp"
+#include "headroom/memory.hpp"
+#include "headroom/operation.hpp"
+#include "headroom/prediction.hpp"
+#include "headroom/step.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom::training {
+
+/// The catalog as it was built in, without overlays.
+inline io::Catalog const& catalog() {
+    static io::Catalog const embedded;
+    return embedded;
+}
+
+inline CalibrationSet const& fitted() {
+    static CalibrationSet const set = catalog().calibration("training");
+    return set;
+}
+
+inline std::vector<Framework> const& frameworks() {
+    static std::vector<Framework> const all = [] {
+        std::vector<Framework> result;
+        for (auto const& name : catalog().names(io::RecordKind::framework)) result.push_back(catalog().framework(name));
+        return result;
+    }();
+    return all;
+}
+
+/// Every dense model of the catalog.
+inline std::vector<Model> const& dense_models() {
+    static std::vector<Model> const all = [] {
+        std::vector<Model> result;
+        for (auto const& name : catalog().names(io::RecordKind::model)) {
+            auto model = catalog().model(name);
+            if (model.moe.experts == 0) result.push_back(std::move(model));
+        }
+        return result;
+    }();
+    return all;
+}
+
+/// Gated and plain blocks, grouped and multi-head attention, wide and odd heads.
+inline std::vector<Model> const& some_models() {
+    static std::vector<Model> const some = [] {
+        std::vector<Model> result;
+        for (auto const* name : {"llama-3-70b", "gpt3-13b", "gpt2-xl", "gemma-7b", "bloom-7b1"}) {
+            result.push_back(catalog().model(name));
+        }
+        return result;
+    }();
+    return some;
+}
+
+/// One node of each kind of machine: NVLink of several ages, a rack-wide domain, PCIe, a torus, another vendor.
+inline std::vector<Cluster> const& some_clusters() {
+    static std::vector<Cluster> const some = [] {
+        std::vector<Cluster> result;
+        for (auto const* name :
+             {"dgx-h100", "dgx-a100", "dgx-v100", "gb200-nvl72", "l40s-pcie-8", "tpu-v5p-host", "mi300x-node"}) {
+            result.push_back(catalog().cluster(name));
+        }
+        return result;
+    }();
+    return some;
+}
+
+/// Strategies of every kind; those that a model and a batch forbid are left out by `legal`.
+inline std::vector<Strategy> strategies() {
+    return {
+        {.dp = 1},
+        {.dp = 8},
+        {.dp = 16, .zero = 1, .micro_batch = 2, .recompute = Recompute::full},
+        {.dp = 8, .zero = 2},
+        {.dp = 32, .zero = 3, .recompute = Recompute::full},
+        {.dp = 32, .zero = 3, .shard = 8},
+        {.dp = 2, .tp = 4},
+        {.dp = 2, .tp = 8, .zero = 1, .sequence_parallel = true, .recompute = Recompute::selective},
+        {.dp = 2, .tp = 2, .cp = 2, .zero = 1, .sequence_parallel = true},
+        {.dp = 2, .pp = 4, .recompute = Recompute::full},
+        {.dp = 2, .tp = 4, .pp = 2, .virtual_pp = 2, .zero = 1, .sequence_parallel = true},
+        {.dp = 4, .tp = 2, .pp = 2, .overlap = Overlap::off},
+        {.dp = 4, .tp = 4, .cp = 2, .trained = Trained::adapters},
+    };
+}
+
+/// A way to run one model on one machine, with a precision that the machine has.
+inline Question question(Model model, Cluster cluster, Framework framework, Strategy strategy, Workload workload) {
+    if (peak_rate(cluster.accelerator, strategy.precision).base() <= 0.0) strategy.precision = Precision::fp16;
+    return {.model = std::move(model),
+            .cluster = std::move(cluster),
+            .framework = std::move(framework),
+            .workload = workload,
+            .strategy = strategy,
+            .assumptions = {},
+            .tokens = {}};
+}
+
+/// Every legal combination of some models, clusters and strategies with every framework of the catalog.
+template <class Check> void for_all_questions(Check check) {
+    Workload const workload{.sequence_length = 2048, .global_batch = 64};
+    for (auto const& model : some_models()) {
+        for (auto const& cluster : some_clusters()) {
+            for (auto const& framework : frameworks()) {
+                for (auto const& strategy : strategies()) {
+                    if (!illegal_because(strategy, model, workload).empty()) continue;
+                    check(question(model, cluster, framework, strategy, workload));
+                }
+            }
+        }
+    }
+}
+
+/// What identifies a question in a failure message.
+inline std::string name_of(Question const& question) {
+    return question.model.name + " on " + question.cluster.name + " with " + question.framework.name + ", " +
+           short_name(question.strategy);
+}
+
+/// One question, priced with one set of constants.
+struct Priced {
+    explicit Priced(Question const& asked, Calibration const& values = fitted().values())
+        : question{asked}, constants{values}, shape{shape_of(question.strategy, question.workload.sequence_length)},
+          costs{layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
+                            question.framework, constants)},
+          time{step_time(setting(), question.strategy, costs)} {}
+
+    [[nodiscard]] StepSetting setting() const {
+        return {question.model, question.cluster, question.framework, constants, question.workload};
+    }
+    [[nodiscard]] std::vector<Term> terms() const { return explain_step(setting(), question.strategy, costs); }
+    [[nodiscard]] std::vector<CommunicationRow> rows() const {
+        return communication_rows(setting(), question.strategy, costs);
+    }
+    [[nodiscard]] MemoryUse memory() const { return memory_use(setting(), question.strategy); }
+
+    Question question;
+    Calibration constants;
+    LayerShape shape;
+    LayerCosts costs;
+    StepTime time;
+};
+
+inline Seconds step(Question const& question) { return Priced{question}.time.total(); }
+
+} // namespace headroom::training

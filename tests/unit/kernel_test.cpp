@@ -1,0 +1,226 @@
+#include "headroom/kernel.hpp"
+#include "support/training.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace headroom {
+namespace {
+
+using namespace units;
+
+/// A chip of round numbers: 100 TFLOP/s, 100 units, memory that is never in the way.
+KernelRates round_rates() {
+    KernelRates rates;
+    rates.gemm = rates.head_gemm = rates.attention = rates.unfused = 100.0 * TFLOP / s;
+    rates.memory = BytesPerSecond{1e30};
+    rates.units = 100;
+    rates.traffic.fill(1.0);
+    return rates;
+}
+
+double seconds(double m, double n, double k, KernelRates const& rates) {
+    return gemm_time(m, n, k, rates.gemm, rates).base();
+}
+
+TEST(SmoothMaximum, LiesBetweenTheLargerAndTheEighthRootOfTwo) {
+    EXPECT_EQ(smooth_maximum(0.0, 0.0), 0.0);
+    EXPECT_EQ(smooth_maximum(3.0, 0.0), 3.0);
+    EXPECT_DOUBLE_EQ(smooth_maximum(1.0, 1.0), std::pow(2.0, 0.125)); // the widest rounding: 9 %
+    for (double a = 1e-9; a < 1e9; a *= 7.3) {
+        for (double b = 1e-9; b < 1e9; b *= 5.1) {
+            double const smooth = smooth_maximum(a, b);
+            EXPECT_GE(smooth, std::max(a, b));
+            EXPECT_LE(smooth, std::max(a, b) * std::pow(2.0, 0.125) * (1.0 + 1e-15));
+            EXPECT_EQ(smooth, smooth_maximum(b, a));
+            EXPECT_NEAR(smooth, std::max(a, b) * std::pow(1.0 + std::pow(std::min(a, b) / std::max(a, b), 8), 0.125),
+                        1e-12 * smooth);
+        }
+    }
+}
+
+TEST(GemmTime, ReachesTheRateOnWholeTilesAndWaves) {
+    // Expectation: 100 tiles of 256 x 128 fill the 100 units once; nothing is lost.
+    auto const rates = round_rates();
+    double const m = 10 * 256.0, n = 10 * 128.0, k = 4096;
+    EXPECT_DOUBLE_EQ(seconds(m, n, k, rates), 2.0 * m * n * k / 1e14);
+}
+
+TEST(GemmTime, OneTileMoreThanAWaveCostsAWave) {
+    // Expectation: the 101st tile of the largest kind would take a second wave; smaller tiles soften it, but the step
+    // is visible: over 20 % for 1 % more work.
+    auto const rates = round_rates();
+    double const full = seconds(100 * 256.0, 128, 4096, rates);
+    double const more = seconds(101 * 256.0, 128, 4096, rates);
+    EXPECT_GT(more, 1.05 * full);
+    EXPECT_LE(more, 2.0 * full);
+    // Expectation: with a thousand tiles the last wave no longer matters that much.
+    EXPECT_LT(seconds(2001 * 256.0, 128, 4096, rates), 1.03 * seconds(2000 * 256.0, 128, 4096, rates));
+}
+
+TEST(GemmTime, NeverBeatsTheRateNorTheMemory) {
+    auto rates = round_rates();
+    for (double const bandwidth : {1e11, 3.35e12, 1e30}) {
+        rates.memory = BytesPerSecond{bandwidth};
+        for (double m = 1; m < 1e5; m = std::ceil(m * 2.7)) {
+            for (double n = 1; n < 1e5; n = std::ceil(n * 3.1)) {
+                for (double k = 1; k < 1e5; k = std::ceil(k * 4.3)) {
+                    double const time = seconds(m, n, k, rates);
+                    EXPECT_GE(time, 2.0 * m * n * k / 1e14 * (1.0 - 1e-12)) << m << " " << n << " " << k;
+                    EXPECT_GE(time, 2.0 * (m * k + k * n + m * n) / bandwidth * (1.0 - 1e-12));
+                }
+            }
+        }
+    }
+}
+
+TEST(GemmTime, MoreWorkIsNeverFaster) {
+    // Expectation: steps, but no drops: a larger product never takes less time.
+    auto rates = round_rates();
+    rates.memory = 3.35 * TB / s;
+    rates.prologue = 100;
+    for (double const n : {64.0, 1000.0, 8192.0}) {
+        double last_m = 0.0, last_n = 0.0, last_k = 0.0;
+        for (double size = 1; size < 40000; size += 97) {
+            double const by_m = seconds(size, n, 4096, rates);
+            double const by_n = seconds(n, size, 4096, rates);
+            double const by_k = seconds(n, 4096, size, rates);
+            EXPECT_GE(by_m, last_m) << size;
+            EXPECT_GE(by_n, last_n) << size;
+            EXPECT_GE(by_k, last_k) << size;
+            last_m = by_m;
+            last_n = by_n;
+            last_k = by_k;
+        }
+    }
+}
+
+TEST(GemmTime, AThinProductIsReadingItsWeights) {
+    // Expectation: one row against an 8192 x 8192 matrix of two bytes at 1 TB/s: 134 MB take 134 us.
+    auto rates = round_rates();
+    rates.memory = 1.0 * TB / s;
+    EXPECT_NEAR(gemm_time(1, 8192, 8192, rates.gemm, rates).in(us), 134.2, 0.2);
+}
+
+TEST(GemmTime, WithoutUnitsThereAreNoWaves) {
+    auto rates = round_rates();
+    rates.units = 0;
+    EXPECT_DOUBLE_EQ(seconds(1000, 77, 333, rates), 2.0 * 1000 * 77 * 333 / 1e14);
+}
+
+TEST(GemmTime, AShortInnerDimensionPaysTheTilesStart) {
+    auto rates = round_rates();
+    rates.prologue = 100;
+    double const m = 2560, n = 1280;
+    EXPECT_DOUBLE_EQ(seconds(m, n, 100, rates), 2.0 * m * n * 200 / 1e14);
+    EXPECT_NEAR(seconds(m, n, 10000, rates) / (2.0 * m * n * 10000 / 1e14), 1.01, 1e-9);
+}
+
+TEST(AttentionTime, CountsTheCausalHalf) {
+    // Expectation: 2 s^2 d operations a head forward, 2.5 times that backward, at the asymptote.
+    auto const rates = round_rates();
+    Operation core{.name = "core", .kind = OperationKind::attention, .m = 32, .n = 4096, .k = 4096, .d = 128};
+    double const forward = 32.0 * 2.0 * 4096.0 * 4096.0 * 128.0 / 1e14;
+    EXPECT_DOUBLE_EQ(attention_time(core, rates).base(), forward);
+    core.phase = Phase::recompute;
+    EXPECT_DOUBLE_EQ(attention_time(core, rates).base(), forward);
+    core.phase = Phase::backward;
+    EXPECT_DOUBLE_EQ(attention_time(core, rates).base(), 2.5 * forward);
+}
+
+TEST(AttentionTime, ShortSequencesAndSmallHeadsAreSlower) {
+    auto rates = round_rates();
+    rates.half_length = 512;
+    rates.small_head = 0.5;
+    rates.backward = 0.8;
+    Operation core{.name = "core", .kind = OperationKind::attention, .m = 1, .n = 512, .k = 512, .d = 128};
+    auto const efficiency = [&] {
+        double const passes = core.phase == Phase::backward ? 2.5 : 1.0;
+        return passes * 2.0 * core.m * core.n * core.k * core.d / 1e14 / attention_time(core, rates).base();
+    };
+    EXPECT_DOUBLE_EQ(efficiency(), 0.5); // half of the asymptote at the half length
+    core.d = 64;
+    EXPECT_DOUBLE_EQ(efficiency(), 0.25);
+    core.phase = Phase::backward;
+    EXPECT_DOUBLE_EQ(efficiency(), 0.2);
+    core.d = 81; // the limit lies at 80
+    EXPECT_DOUBLE_EQ(efficiency(), 0.4);
+}
+
+TEST(UnfusedAttention, ComputesTheWholeSquare) {
+    // Expectation: twice the causal work, and a head dimension that is no multiple of 8 runs at a fraction.
+    auto rates = round_rates();
+    rates.misaligned = 0.25;
+    Operation core{.name = "core", .kind = OperationKind::unfused_attention, .m = 8, .n = 2048, .k = 2048, .d = 128};
+    double const work = 4.0 * 8 * 2048.0 * 2048.0 * 128.0;
+    EXPECT_DOUBLE_EQ(kernel_time(core, rates).base(), work / (1e14 * 128.0 / 168.0));
+    core.d = 100;
+    double const per_d = kernel_time(core, rates).base() / 100.0;
+    core.d = 96;
+    EXPECT_GT(per_d, 2.0 * kernel_time(core, rates).base() / 96.0);
+}
+
+TEST(KernelTime, MovesBytesAtTheMemoryRate) {
+    auto rates = round_rates();
+    rates.memory = 2.0 * TB / s;
+    rates.traffic[static_cast<std::size_t>(MemoryClass::feed_forward)] = 1.5;
+    Operation const copy{.name = "copy", .kind = OperationKind::memory, .bytes = 4.0 * GB, .memory = MemoryClass::hidden};
+    EXPECT_DOUBLE_EQ(kernel_time(copy, rates).in(ms), 2.0);
+    Operation const gelu{.name = "gelu", .kind = OperationKind::memory, .bytes = 4.0 * GB, .memory = MemoryClass::feed_forward};
+    EXPECT_DOUBLE_EQ(kernel_time(gelu, rates).in(ms), 3.0);
+    EXPECT_EQ(kernel_time({.name = "all-reduce", .kind = OperationKind::collective, .bytes = 1.0 * GB}, rates), Seconds{});
+}
+
+TEST(KernelRates, FollowThePrecision) {
+    // Expectation: 8-bit products run at the 8-bit peak; the head and attention stay in 16 bits.
+    auto const constants = training::fitted().values();
+    auto const framework = training::catalog().framework("megatron-core");
+    auto const h100 = training::catalog().accelerator("h100-sxm-80gb");
+    auto const bf16 = kernel_rates(h100, Precision::bf16, framework, constants);
+    auto const fp8 = kernel_rates(h100, Precision::fp8, framework, constants);
+    EXPECT_NEAR(bf16.gemm / (h100.peak.bf16 * constants[Constant::gemm_hopper]), 1.0, 1e-12);
+    EXPECT_NEAR(fp8.gemm / bf16.gemm, h100.peak.fp8 / h100.peak.bf16 * constants[Constant::fp8_hopper], 1e-12);
+    EXPECT_EQ(fp8.head_gemm, bf16.gemm);
+    EXPECT_EQ(fp8.attention, bf16.attention);
+    auto const fp32 = kernel_rates(h100, Precision::fp32, framework, constants);
+    EXPECT_NEAR(fp32.head_gemm / (h100.peak.fp32 * constants[Constant::gemm_hopper]), 1.0, 1e-12);
+}
+
+TEST(KernelRates, AreBelowTheDatasheet) {
+    // Expectation: no chip of the catalog sustains more than its peak, nor its memory more than its bandwidth.
+    auto const constants = training::fitted().values();
+    for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
+        auto const chip = training::catalog().accelerator(name);
+        for (auto const& framework : training::frameworks()) {
+            for (auto const precision : {Precision::bf16, Precision::fp16, Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
+                auto const rates = kernel_rates(chip, precision, framework, constants);
+                auto const sixteen = peak_rate(chip, Precision::bf16);
+                EXPECT_LE(rates.gemm, peak_rate(chip, precision) * 1.02) << name << " " << name_of(precision);
+                EXPECT_LE(rates.head_gemm, sixteen) << name;
+                EXPECT_LE(rates.attention, sixteen) << name;
+                EXPECT_LE(rates.unfused, sixteen) << name;
+                EXPECT_LE(rates.memory, chip.memory_bandwidth) << name;
+                EXPECT_GE(rates.gap, Seconds{}) << name;
+            }
+        }
+    }
+}
+
+TEST(KernelRates, NewerAttentionKernelsAreNoSlower) {
+    auto const constants = training::fitted().values();
+    auto framework = training::catalog().framework("megatron-core");
+    for (auto const* name : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"}) {
+        auto const chip = training::catalog().accelerator(name);
+        FlopsPerSecond last;
+        for (auto const kernel : {AttentionKernel::flash1, AttentionKernel::flash2, AttentionKernel::flash3}) {
+            framework.attention = kernel;
+            auto const rate = kernel_rates(chip, Precision::bf16, framework, constants).attention;
+            EXPECT_GE(rate, last) << name;
+            last = rate;
+        }
+    }
+}
+
+} // namespace
+} // namespace headroom
