@@ -86,7 +86,7 @@ struct Scale {
 };
 
 /// The unit that a step reads best in.
-Scale scale_of(Seconds step) { return step < 1.0 * units::s ? Scale{units::ms, "ms"} : Scale{units::s, "s"}; }
+Scale scale_of(Seconds step) { return step.base() < 1.0 ? Scale{units::ms, "ms"} : Scale{units::s, "s"}; }
 
 std::string bar(double share) {
     return std::string(static_cast<std::size_t>(std::lround(24.0 * std::clamp(share, 0.0, 1.0))), '#');

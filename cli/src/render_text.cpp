@@ -9,7 +9,9 @@
 namespace headroom::cli {
 namespace {
 
-std::string bold(std::string text, TextStyle style) { return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text; }
+std::string bold(std::string const& text, TextStyle style) {
+    return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
+}
 
 void add_wrapped(std::string& out, std::string_view text, std::string_view first, std::string_view rest,
                  TextStyle style, bool strong = false) {

@@ -24,7 +24,7 @@ constexpr std::array options{
     Option{"--tokens", "N", "tokens of the whole run, for days and dollars: 2T", "Question"},
     Option{"--price", "DOLLARS/h", "of one accelerator (default: median on-demand price)", "Question"},
     Option{"--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4", "Question"},
-    Option{"--framework", "NAME", "the training software (default: megatron-core)", "Question"},
+    Option{"--framework", "NAME", "the training software (default: by the machine)", "Question"},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'mfu>=0.4,step<=900ms'", "Output"},
@@ -140,7 +140,8 @@ Setting read_setting(Arguments const& arguments) {
     assign_options(setting.given, arguments);
     setting.model = io::load_model(setting.catalog, model, &setting.notes);
     setting.cluster = io::load_cluster(setting.catalog, cluster);
-    std::string const framework = arguments.text("--framework").value_or("megatron-core");
+    std::string const framework = arguments.text("--framework").value_or(default_framework(
+        setting.cluster.accelerator, setting.given.zero, std::nullopt));
     setting.framework = setting.catalog.framework(framework);
     if (!arguments.has("--framework")) {
         assume_default(setting, "framework", framework, "default; name yours with --framework");
@@ -266,6 +267,7 @@ std::string provenance_summary(CalibrationSet const& calibration) {
         if (provenance == Provenance::guessed) { guesses.emplace_back(info.key); }
     }
     std::vector<std::string> parts;
+    parts.reserve(counts.size());
     for (auto const& [provenance, count] : counts) {
         parts.push_back(std::to_string(count) + " " + std::string{name_of(provenance)});
     }

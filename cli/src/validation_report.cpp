@@ -56,20 +56,29 @@ std::string headline(ErrorSummary const& s) {
            " skipped)";
 }
 
-Table groups_table(std::vector<ErrorGroup> const& groups) {
+/// The same group of the left-out comparison; both list the same groups in the same order.
+ErrorSummary const* left_out_group(ValidationReport const& report, std::size_t index) {
+    return report.left_out ? &report.left_out->groups.at(index).summary : nullptr;
+}
+
+Table groups_table(ValidationReport const& report) {
     Table table{.title = "By group",
                 .columns = {{"by", Align::left},
                             {"name", Align::left, true},
                             {"runs"},
                             {"skipped"},
                             {"median %"},
+                            {"left out %"},
                             {"mean %"},
                             {"inside %"}},
                 .rows = {}};
-    for (ErrorGroup const& group : groups) {
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
         ErrorSummary const& s = group.summary;
+        ErrorSummary const* out = left_out_group(report, i);
         table.rows.push_back({group.by, group.name, std::to_string(s.rows), std::to_string(s.skipped),
                               counted(s) ? percent(s.median_absolute_error) : "-",
+                              out != nullptr && counted(*out) ? percent(out->median_absolute_error) : "-",
                               predicted(s) ? percent(s.mean_error) : "-",
                               predicted(s) ? percent(s.interval_coverage) : "-"});
     }
@@ -120,7 +129,7 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
 
 std::string left_out_words(ValidationReport const& report) {
     if (!report.left_out) { return "not known for these constants; headroom validate --leave-one-source-out finds it"; }
-    return headline(*report.left_out) + (report.refitted ? ", refitted now" : "");
+    return headline(report.left_out->summary) + (report.refitted ? ", refitted now" : "");
 }
 
 } // namespace
@@ -142,7 +151,9 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorS
 Json json_of(ValidationReport const& report) {
     Json rows = Json::array(), groups = Json::array();
     for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
-    for (ErrorGroup const& group : report.validation.groups) {
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
+        ErrorSummary const* out = left_out_group(report, i);
         Json one = Json::object();
         one.set("by", group.by)
             .set("name", group.name)
@@ -150,6 +161,8 @@ Json json_of(ValidationReport const& report) {
             .set("skipped", group.summary.skipped)
             .set("median_absolute_error", if_any(counted(group.summary), group.summary.median_absolute_error))
             .set("p90_absolute_error", if_any(counted(group.summary), group.summary.p90_absolute_error))
+            .set("left_out_median_absolute_error",
+                 out != nullptr ? if_any(counted(*out), out->median_absolute_error) : Json{})
             .set("mean_error", if_any(predicted(group.summary), group.summary.mean_error))
             .set("interval_coverage", if_any(predicted(group.summary), group.summary.interval_coverage));
         groups.push(std::move(one));
@@ -157,7 +170,7 @@ Json json_of(ValidationReport const& report) {
     Json json = result_head("validate", report.catalog, report.calibration);
     json.set("runs", report.runs_name)
         .set("summary", summary_json(report.validation.summary))
-        .set("left_out", report.left_out ? summary_json(*report.left_out) : Json{})
+        .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
         .set("groups", groups)
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
@@ -172,10 +185,18 @@ Json json_of(ValidationReport const& report) {
 Document document_of(ValidationReport const& report) {
     Document document{"Validation: " + report.runs_name, {}, footer(report.catalog, report.calibration)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{headline(report.validation.summary), "in sample", true});
-    blocks.emplace_back(Paragraph{left_out_words(report), "each source left out", true});
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) { // first what is modelled, kind by kind
+        ErrorGroup const& group = report.validation.groups[i];
+        if (group.by != "kind" || !predicted(group.summary)) { continue; }
+        blocks.emplace_back(Paragraph{headline(group.summary), group.name + " runs, in sample", true});
+        if (ErrorSummary const* out = left_out_group(report, i)) {
+            blocks.emplace_back(Paragraph{headline(*out), group.name + " runs, each source left out", true});
+        }
+    }
+    blocks.emplace_back(Paragraph{headline(report.validation.summary), "all runs, in sample"});
+    blocks.emplace_back(Paragraph{left_out_words(report), "all runs, each source left out"});
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
-    blocks.emplace_back(groups_table(report.validation.groups));
+    blocks.emplace_back(groups_table(report));
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
     Table skipped = skipped_table(report.validation.rows);

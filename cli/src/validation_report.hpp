@@ -16,7 +16,7 @@ struct ValidationReport {
     io::Catalog const& catalog;
     std::string calibration, runs_name;
     Validation validation;
-    std::optional<ErrorSummary> left_out; ///< every source predicted with constants fitted without it
+    std::optional<Validation> left_out; ///< every source predicted with constants fitted without it
     bool refitted = false;                ///< `left_out` was fitted now, not read
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats

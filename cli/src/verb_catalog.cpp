@@ -89,8 +89,8 @@ std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
         case RecordKind::calibration: return calibration_facts(catalog, record);
         case RecordKind::price:
             if (auto const price = catalog.price(record.name)) {
-                return format(price->median) + " median of " + std::to_string(price->offers) +
-                       " on-demand offers, to " + price->newest;
+                return format(price->median) + ", median of " + std::to_string(price->offers) + " on-demand offers" +
+                       (price->newest.empty() ? "" : ", up to " + price->newest);
             }
             break;
         case RecordKind::link:
@@ -171,6 +171,11 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
             return catalog.text(kind, name);
         } catch (InputError const&) { // not of this kind
         }
+    }
+    // a price is filed under the accelerator's name
+    bool const prices = std::find(kinds.begin(), kinds.end(), RecordKind::price) != kinds.end();
+    if (prices && catalog.has_accelerator(name)) {
+        return catalog.text(RecordKind::price, catalog.text(RecordKind::accelerator, name).name);
     }
     std::string const near = nearest(name, names);
     throw InputError{Fault::usage,

@@ -138,7 +138,7 @@ std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& ca
     Calibration const values = calibration.values();
     Question const& question = prediction.question;
     StepSetting const step{question.model, question.cluster, question.framework, values, question.workload};
-    std::vector<Term> const terms = explain_step(step, question.strategy, prediction.costs);
+    std::vector<Term> terms = explain_step(step, question.strategy, prediction.costs);
     if (wanted.empty()) { return terms; }
     std::vector<std::string> names;
     for (Term const& term : terms) {

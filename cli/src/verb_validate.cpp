@@ -64,10 +64,10 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
 }
 
 /// The same figure when every source is predicted by constants that never saw it; empty where there are none.
-std::optional<ErrorSummary> left_out_summary(std::span<PublishedRun const> runs, CalibrationSet const& calibration,
+std::optional<Validation> left_out_validation(std::span<PublishedRun const> runs, CalibrationSet const& calibration,
                                              std::optional<Folds> const& folds) {
     if (!folds) { return std::nullopt; }
-    return validate_left_out(runs, calibration, *folds).summary;
+    return validate_left_out(runs, calibration, *folds);
 }
 
 int run(Arguments const& arguments) {
@@ -91,9 +91,10 @@ int run(Arguments const& arguments) {
                             {},        {}};
     {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
-        report.left_out = left_out_summary(runs, calibration, read_folds(arguments, catalog, runs, calibration));
+        report.left_out = left_out_validation(runs, calibration, read_folds(arguments, catalog, runs, calibration));
     }
-    report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.left_out));
+    auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
+    report.gates = check_gates(arguments, metrics_of(report.validation.summary, left_out));
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});

@@ -105,6 +105,7 @@ void turn(Question& question, std::string const& name, std::string const& value)
     }
     if (is_strategy_field(name)) { return change_strategy(question, name, value); }
     std::vector<std::string> names;
+    names.reserve(dials.size() + 6);
     for (Dial const& dial : dials) { names.emplace_back(dial.name); }
     for (char const* field : {"overlap", "recompute", "zero", "micro-batch", "sequence-parallel", "precision"}) {
         names.emplace_back(field);
@@ -117,6 +118,8 @@ void turn(Question& question, std::string const& name, std::string const& value)
                       .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
 }
 
+std::string spelled(std::string const& name, std::string const& value) { return name + "=" + value; }
+
 } // namespace
 
 std::vector<Lever> levers(Question const& base, std::string_view text) {
@@ -126,7 +129,7 @@ std::vector<Lever> levers(Question const& base, std::string_view text) {
     std::vector<Lever> result;
     Lever together{"all together", base};
     for (auto const& [name, value] : pairs) {
-        Lever one{name + "=" + value, base};
+        Lever one{spelled(name, value), base};
         turn(one.question, name, value);
         check(one.question, one.name);
         result.push_back(std::move(one));

@@ -184,8 +184,8 @@ struct Catalog::Index {
     [[nodiscard]] std::vector<RecordText const*> overlays_first(RecordKind kind) const {
         std::vector<RecordText const*> ordered;
         for (auto const& [stem, record] : records[index_of(kind)]) ordered.push_back(&record);
-        std::ranges::stable_partition(
-            ordered, [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
+        std::stable_partition( // the ranges form needs more than clang 14 has
+            ordered.begin(), ordered.end(), [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
         return ordered;
     }
 };

@@ -36,7 +36,7 @@ struct Operation {
 /// The operations of one kind of layer: a fixed array and a count, no heap.
 class LayerProgram {
 public:
-    static constexpr int capacity = 48;
+    static constexpr int capacity = 56; ///< the longest: sequence and context parallel, unfused, 8 bits, adapters
     void add(Operation const& operation);
     [[nodiscard]] std::span<Operation const> operations() const { return {operation_.data(), static_cast<std::size_t>(count_)}; }
 

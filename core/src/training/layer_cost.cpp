@@ -36,7 +36,8 @@ public:
         }
         // what hides runs behind products (context exchange: behind attention), so no more than those last
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        cost.context_exposed = std::max(cost.context_exposed, cost.context - cost.attention);
+        Seconds const beside = shape_.recompute == Recompute::selective ? cost.attention - cost.recompute : cost.attention;
+        cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
         if (is_block) { add_host(cost); }
         return cost;
     }

@@ -200,7 +200,7 @@ void write_embedding(LayerProgram& embedding, Model const& model, LayerShape con
 } // namespace
 
 void LayerProgram::add(Operation const& operation) {
-    if (count_ == capacity) { throw ContractError{"a layer program holds at most 48 operations"}; }
+    if (count_ == capacity) { throw ContractError{"a layer program is full"}; }
     operation_[static_cast<std::size_t>(count_++)] = operation;
 }
 

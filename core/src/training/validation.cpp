@@ -78,6 +78,11 @@ Validation grouped(std::vector<RunComparison> rows) {
     add_groups(result.groups, "source", result.rows, [](PublishedRun const& run) { return run.source; });
     add_groups(result.groups, "accelerator", result.rows, [](PublishedRun const& run) { return run.accelerator; });
     add_groups(result.groups, "strategy", result.rows, [](PublishedRun const& run) { return run.strategy_kind; });
+    std::vector<RunComparison> stated;
+    for (auto const& row : result.rows) {
+        if (row.run->states_enough) { stated.push_back(row); }
+    }
+    add_groups(result.groups, "states enough", stated, [](PublishedRun const& run) { return run.kind; });
     std::vector<RunComparison> assumed;
     for (auto const& row : result.rows) {
         if (row.run->structural_assumption) { assumed.push_back(row); }
