@@ -140,8 +140,9 @@ Setting read_setting(Arguments const& arguments) {
     assign_options(setting.given, arguments);
     setting.model = io::load_model(setting.catalog, model, &setting.notes);
     setting.cluster = io::load_cluster(setting.catalog, cluster);
-    std::string const framework = arguments.text("--framework").value_or(default_framework(
-        setting.cluster.accelerator, setting.given.zero, std::nullopt));
+    std::string const framework =
+        arguments.text("--framework")
+            .value_or(default_framework(setting.cluster.accelerator, setting.given.zero, std::nullopt));
     setting.framework = setting.catalog.framework(framework);
     if (!arguments.has("--framework")) {
         assume_default(setting, "framework", framework, "default; name yours with --framework");

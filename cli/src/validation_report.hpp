@@ -17,7 +17,7 @@ struct ValidationReport {
     std::string calibration, runs_name;
     Validation validation;
     std::optional<Validation> left_out; ///< every source predicted with constants fitted without it
-    bool refitted = false;                ///< `left_out` was fitted now, not read
+    bool refitted = false;              ///< `left_out` was fitted now, not read
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats
 };

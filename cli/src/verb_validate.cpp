@@ -65,7 +65,7 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
 
 /// The same figure when every source is predicted by constants that never saw it; empty where there are none.
 std::optional<Validation> left_out_validation(std::span<PublishedRun const> runs, CalibrationSet const& calibration,
-                                             std::optional<Folds> const& folds) {
+                                              std::optional<Folds> const& folds) {
     if (!folds) { return std::nullopt; }
     return validate_left_out(runs, calibration, *folds);
 }

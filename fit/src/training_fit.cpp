@@ -97,7 +97,9 @@ public:
     }
 
 private:
-    [[nodiscard]] CalibratedConstant const& constant(Constant id) const { return base_.constant[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] CalibratedConstant const& constant(Constant id) const {
+        return base_.constant[static_cast<std::size_t>(id)];
+    }
 
     [[nodiscard]] Eigen::VectorXd column(Eigen::VectorXd const& z, int i) const {
         constexpr double step = 1e-4;
@@ -161,7 +163,8 @@ Solution solve(Problem const& problem, Eigen::VectorXd z, int iterations) {
     return {z, j};
 }
 
-Eigen::VectorXd standardised(CalibrationSet const& start, CalibrationSet const& independent, std::vector<Constant> const& free) {
+Eigen::VectorXd standardised(CalibrationSet const& start, CalibrationSet const& independent,
+                             std::vector<Constant> const& free) {
     Eigen::VectorXd z(static_cast<Eigen::Index>(free.size()));
     for (std::size_t i = 0; i < free.size(); ++i) {
         auto const index = static_cast<std::size_t>(free[i]);
@@ -180,17 +183,21 @@ int sources_behind(Eigen::VectorXd const& column, std::vector<FitRow> const& row
         information[rows[i].run->source] += slope * slope;
     }
     constexpr double noticeable = 0.1;
-    return static_cast<int>(std::ranges::count_if(information, [](auto const& entry) { return entry.second > noticeable; }));
+    return static_cast<int>(
+        std::ranges::count_if(information, [](auto const& entry) { return entry.second > noticeable; }));
 }
 
 } // namespace
 
-CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent, FitSettings const& settings) {
+CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
+                            FitSettings const& settings) {
     auto const rows = fit_rows(runs, {});
     Problem const problem{rows, independent, settings};
     if (static_cast<int>(rows.size()) < problem.parameters()) {
-        throw InputError{Fault::insufficient, {.where = "fit", .problem = std::to_string(rows.size()) + " predicted runs cannot determine "
-                                               + std::to_string(problem.parameters()) + " constants"}};
+        throw InputError{Fault::insufficient,
+                         {.where = "fit",
+                          .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
+                                     std::to_string(problem.parameters()) + " constants"}};
     }
     auto const solution = solve(problem, Eigen::VectorXd::Zero(problem.parameters()), settings.iterations);
     Eigen::MatrixXd const covariance = (solution.jacobian.transpose() * solution.jacobian).inverse();
@@ -209,8 +216,8 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     return set;
 }
 
-Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start, CalibrationSet const& independent,
-                           FitSettings const& settings) {
+Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
+                           CalibrationSet const& independent, FitSettings const& settings) {
     std::set<std::string> sources;
     for (auto const& run : runs) {
         if (run.question) { sources.insert(run.source); }

@@ -185,7 +185,8 @@ struct Catalog::Index {
         std::vector<RecordText const*> ordered;
         for (auto const& [stem, record] : records[index_of(kind)]) ordered.push_back(&record);
         std::stable_partition( // the ranges form needs more than clang 14 has
-            ordered.begin(), ordered.end(), [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
+            ordered.begin(), ordered.end(),
+            [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
         return ordered;
     }
 };

@@ -1,9 +1,10 @@
-#include "headroom/io/catalog.hpp"
 #include "record.hpp"
 
-#include <cmath>
+#include "headroom/io/catalog.hpp"
 
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace headroom::io {
 

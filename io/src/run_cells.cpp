@@ -47,8 +47,9 @@ std::optional<double> RunCells::number(std::string_view column) const {
     double value = 0.0;
     auto const [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) || value <= 0.0) {
-        throw InputError{Fault::unreadable, {.where = std::string{where_} + ":" + std::to_string(record_.line),
-                                             .problem = std::string{column} + " is " + quoted(cell) + ", not a number above zero"}};
+        throw InputError{Fault::unreadable,
+                         {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                          .problem = std::string{column} + " is " + quoted(cell) + ", not a number above zero"}};
     }
     return value;
 }
@@ -58,8 +59,9 @@ std::optional<int> RunCells::integer(std::string_view column) const {
     if (!value) { return std::nullopt; }
     constexpr double largest = 2e9;
     if (*value != std::floor(*value) || *value > largest) {
-        throw InputError{Fault::unreadable, {.where = std::string{where_} + ":" + std::to_string(record_.line),
-                                             .problem = std::string{column} + " is " + quoted(text(column)) + ", not a whole number"}};
+        throw InputError{Fault::unreadable,
+                         {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                          .problem = std::string{column} + " is " + quoted(text(column)) + ", not a whole number"}};
     }
     return static_cast<int>(*value);
 }
@@ -85,7 +87,9 @@ std::optional<int> zero_stage(std::string_view raw) {
     if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
     if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
     if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
-    if (contains(text, "stage 3") || contains(text, "zero-3") || contains(text, "zero3") || contains(text, "fsdp")) { return 3; }
+    if (contains(text, "stage 3") || contains(text, "zero-3") || contains(text, "zero3") || contains(text, "fsdp")) {
+        return 3;
+    }
     if (contains(text, "zero-2") || contains(text, "zero2")) { return 2; }
     if (contains(text, "zero-1") || contains(text, "zero1") || contains(text, "distributedoptimizer")) { return 1; }
     return std::nullopt;
@@ -137,7 +141,9 @@ std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node)
         text = text.substr(text.find(':', compute) + 1); // storage and management networks do not count
     }
     if (contains(text, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
-    if (contains(text, "omnipath links per node")) { return 12.5 * units::GB / units::s * number_after(text, "").value_or(4) / per_node; }
+    if (contains(text, "omnipath links per node")) {
+        return 12.5 * units::GB / units::s * number_after(text, "").value_or(4) / per_node;
+    }
     double fastest = 0.0; // of several networks the fastest is the fabric
     for (std::size_t from = 0; from < text.size();) {
         std::size_t const comma = std::min(text.find(',', from), text.size());

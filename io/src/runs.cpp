@@ -1,8 +1,9 @@
 #include "headroom/io/runs.hpp"
 
+#include "run_cells.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
-#include "run_cells.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,10 +93,13 @@ private:
         bool const known = catalog_.has_model(name);
         auto const layers = row.integer("layers");
         auto const hidden = row.integer("hidden");
-        if (!known && (!layers || !hidden)) { throw Skip{"no layers and hidden size stated, and the catalog has no such model"}; }
+        if (!known && (!layers || !hidden)) {
+            throw Skip{"no layers and hidden size stated, and the catalog has no such model"};
+        }
         Model model = known ? cached_model(name) : generic_model(row);
         model.name = name;
-        bool const same_shape = known && hidden.value_or(model.hidden) == model.hidden && row.integer("heads").value_or(model.heads) == model.heads;
+        bool const same_shape = known && hidden.value_or(model.hidden) == model.hidden &&
+                                row.integer("heads").value_or(model.heads) == model.heads;
         model.layers = layers.value_or(model.layers);
         model.hidden = hidden.value_or(model.hidden);
         auto const fill = [&](char const* column, int& field, int fallback) {
@@ -109,7 +113,8 @@ private:
         fill("heads", model.heads, head_count(model.hidden));
         fill("kv_heads", model.kv_heads, model.heads);
         if (known && !same_shape && !row.integer("kv_heads")) { model.kv_heads = model.heads; }
-        fill("ffn_hidden", model.ffn, model.feed_forward == FeedForward::gated ? 8 * model.hidden / 3 : 4 * model.hidden);
+        fill("ffn_hidden", model.ffn,
+             model.feed_forward == FeedForward::gated ? 8 * model.hidden / 3 : 4 * model.hidden);
         constexpr int gpt2_padded = 50304;
         fill("vocab", model.vocab, gpt2_padded);
         if (!same_shape || model.head_dim == 0) { model.head_dim = std::max(1, model.hidden / model.heads); }
@@ -156,7 +161,9 @@ private:
             run.assumed.push_back("framework = " + name);
         }
         auto found = framework_records_.find(name);
-        if (found == framework_records_.end()) { found = framework_records_.emplace(name, catalog_.framework(name)).first; }
+        if (found == framework_records_.end()) {
+            found = framework_records_.emplace(name, catalog_.framework(name)).first;
+        }
         return found->second;
     }
 
@@ -170,7 +177,9 @@ private:
         partial.micro_batch = row.integer("micro_batch");
         partial.grad_accum = row.integer("grad_accum");
         partial.precision = precision_from(row.text("precision"));
-        if (partial.precision == Precision::bf16 && cluster.accelerator.peak.bf16.base() <= 0.0) { partial.precision = Precision::fp16; }
+        if (partial.precision == Precision::bf16 && cluster.accelerator.peak.bf16.base() <= 0.0) {
+            partial.precision = Precision::fp16;
+        }
         auto const sp = row.text("sp");
         if (sp == "y" || sp == "n") { partial.sequence_parallel = sp == "y"; }
         auto const recompute = row.text("activation_recompute");
@@ -178,14 +187,19 @@ private:
             if (recompute == name_of(candidate)) { partial.recompute = candidate; }
         }
         auto const sharding = row.text("zero_stage_or_fsdp");
-        if (offloads(sharding) || offloads(row.text("overlap_flags"))) { throw Skip{"offload to the host is not modelled yet"}; }
+        if (offloads(sharding) || offloads(row.text("overlap_flags"))) {
+            throw Skip{"offload to the host is not modelled yet"};
+        }
         partial.zero = zero_stage(sharding);
         partial.shard = shard_group(sharding);
         if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
         if (row.mentions("LoRA")) { partial.trained = Trained::adapters; }
         // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
-        if (partial.dp && partial.tp && partial.pp && *partial.dp * *partial.tp * *partial.pp * partial.cp.value_or(1) != workers) {
-            if (partial.zero == 3 && *partial.dp > 1 && workers % *partial.dp == 0) { partial.shard = workers / *partial.dp; }
+        if (partial.dp && partial.tp && partial.pp &&
+            *partial.dp * *partial.tp * *partial.pp * partial.cp.value_or(1) != workers) {
+            if (partial.zero == 3 && *partial.dp > 1 && workers % *partial.dp == 0) {
+                partial.shard = workers / *partial.dp;
+            }
             partial.dp.reset();
         }
         if (partial.shard == workers) { partial.shard = 0; }
@@ -211,16 +225,23 @@ private:
             run.measured_from = from;
         };
         if (auto const value = row.number("measured_step_seconds")) { return take(*value, "step seconds"); }
-        if (auto const value = row.number("measured_tokens_per_s_total")) { return take(tokens / *value, "tokens per second"); }
-        if (auto const value = row.number("measured_tokens_per_s_per_gpu")) { return take(tokens / (*value * workers), "tokens per second per accelerator"); }
+        if (auto const value = row.number("measured_tokens_per_s_total")) {
+            return take(tokens / *value, "tokens per second");
+        }
+        if (auto const value = row.number("measured_tokens_per_s_per_gpu")) {
+            return take(tokens / (*value * workers), "tokens per second per accelerator");
+        }
         if (auto const value = row.number("samples_per_s")) { return take(batch / *value, "samples per second"); }
         if (auto const value = row.number("measured_tflops_per_gpu")) {
             auto const counts = row.text("tflops_counts");
             if (counts != "model" && counts != "hardware") { throw Skip{"TFLOP/s without a stated convention"}; }
-            auto const convention = row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
+            auto const convention =
+                row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
             auto const forward = forward_flops(question.model, question.workload.sequence_length, convention);
             Flops work = 3.0 * forward.total();
-            if (counts == "hardware" && question.strategy.recompute == Recompute::full) { work += forward.matrix + forward.attention; }
+            if (counts == "hardware" && question.strategy.recompute == Recompute::full) {
+                work += forward.matrix + forward.attention;
+            }
             return take(work.base() * batch / (*value * 1e12 * workers), "TFLOP/s");
         }
         throw Skip{"no step time, throughput or TFLOP/s stated"};
@@ -247,13 +268,22 @@ private:
 };
 
 bool states_enough(RunCells const& row) {
-    for (auto const* column : {"layers", "hidden", "seq_len", "global_batch_sequences", "accelerators_total", "accelerator"}) {
+    for (auto const* column :
+         {"layers", "hidden", "seq_len", "global_batch_sequences", "accelerators_total", "accelerator"}) {
         if (row.text(column).empty()) { return false; }
     }
     return true;
 }
 
-constexpr std::array required_columns{"id", "arch", "model_name", "layers", "hidden", "seq_len", "accelerator", "accelerators_total", "global_batch_sequences"};
+constexpr std::array required_columns{"id",
+                                      "arch",
+                                      "model_name",
+                                      "layers",
+                                      "hidden",
+                                      "seq_len",
+                                      "accelerator",
+                                      "accelerators_total",
+                                      "global_batch_sequences"};
 
 } // namespace
 
@@ -261,8 +291,10 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
     auto const table = read_csv(csv, where);
     for (auto const* column : required_columns) {
         if (table.column(column) < 0) {
-            throw InputError{Fault::unreadable, {.where = std::string{where} + ":1", .problem = std::string{"no column '"} + column + "'",
-                                                 .hint = "the columns are those of validation/published_runs.csv"}};
+            throw InputError{Fault::unreadable,
+                             {.where = std::string{where} + ":1",
+                              .problem = std::string{"no column '"} + column + "'",
+                              .hint = "the columns are those of validation/published_runs.csv"}};
         }
     }
     Resolver resolver{catalog};
@@ -280,9 +312,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
         try {
             if (run.kind != "dense") { throw Skip{"kind '" + std::string{row.text("arch")} + "' is not modelled yet"}; }
             resolver.resolve(row, run);
-        } catch (Skip const& skip) {
-            run.skipped_reason = skip.reason;
-        } catch (InputError const& error) {
+        } catch (Skip const& skip) { run.skipped_reason = skip.reason; } catch (InputError const& error) {
             run.skipped_reason = error.text().problem;
         }
         runs.push_back(std::move(run));

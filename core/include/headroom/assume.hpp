@@ -14,7 +14,7 @@ namespace headroom {
 
 /// One gap that was filled, with the value taken and why.
 struct Assumption {
-    std::string field;  ///< "tp", "micro_batch", "framework", "price" ...
+    std::string field; ///< "tp", "micro_batch", "framework", "price" ...
     std::string value;
     std::string reason;
     bool structural = false; ///< a degree, micro-batch or recomputation: widens the interval

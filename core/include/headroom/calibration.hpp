@@ -12,29 +12,76 @@ namespace headroom {
 /// row, a model or a source.
 enum class Constant : int {
     // sustained fraction of the dense peak of a large bf16 (fp16 on Volta) matrix product
-    gemm_volta, gemm_ampere, gemm_ada, gemm_hopper, gemm_blackwell, gemm_blackwell_ultra,
-    gemm_consumer, gemm_tpu, gemm_other,
+    gemm_volta,
+    gemm_ampere,
+    gemm_ada,
+    gemm_hopper,
+    gemm_blackwell,
+    gemm_blackwell_ultra,
+    gemm_consumer,
+    gemm_tpu,
+    gemm_other,
     // low-precision products: fraction of their own peak over the bf16 fraction
-    fp8_hopper, fp8_blackwell, mxfp8, nvfp4,
+    fp8_hopper,
+    fp8_blackwell,
+    mxfp8,
+    nvfp4,
     gemm_prologue,
     // fused attention
-    attention_ampere, attention_hopper, attention_blackwell, attention_consumer, attention_tpu, attention_other,
+    attention_ampere,
+    attention_hopper,
+    attention_blackwell,
+    attention_consumer,
+    attention_tpu,
+    attention_other,
     attention_half_length,
-    flash1_factor, flash1_hopper, flash2_hopper, attention_backward, attention_small_head,
+    flash1_factor,
+    flash1_hopper,
+    flash2_hopper,
+    attention_backward,
+    attention_small_head,
     // unfused attention
-    unfused_passes, unfused_gemm, misaligned_head,
+    unfused_passes,
+    unfused_gemm,
+    misaligned_head,
     // memory-bound work
-    memory_fraction, bytes_hidden, bytes_sharded, bytes_ffn, fused_bytes, cast_bytes, bytes_logit,
+    memory_fraction,
+    bytes_hidden,
+    bytes_sharded,
+    bytes_ffn,
+    fused_bytes,
+    cast_bytes,
+    bytes_logit,
     // host
-    host_eager, host_modern, host_unaligned, kernel_gap,
+    host_eager,
+    host_modern,
+    host_unaligned,
+    kernel_gap,
     // network
-    nvlink_volta, nvlink_ampere, nvlink_hopper, nvlink_blackwell, pcie, other_scale_up, scale_out, hop_latency,
+    nvlink_volta,
+    nvlink_ampere,
+    nvlink_hopper,
+    nvlink_blackwell,
+    pcie,
+    other_scale_up,
+    scale_out,
+    hop_latency,
     base_latency,
     // what overlaps
-    tensor_exposed_old, tensor_exposed, gradients_exposed_old, gradients_exposed, shard_overlap_loss,
-    shard_exposed_old, point_to_point_exposed, context_exposed,
+    tensor_exposed_old,
+    tensor_exposed,
+    gradients_exposed_old,
+    gradients_exposed,
+    shard_overlap_loss,
+    shard_exposed_old,
+    point_to_point_exposed,
+    context_exposed,
     // once a micro-batch, once a step
-    accumulate_bytes, optimizer_traffic, step_overhead, straggler, bubble,
+    accumulate_bytes,
+    optimizer_traffic,
+    step_overhead,
+    straggler,
+    bubble,
     count_,
 };
 inline constexpr int constant_count = static_cast<int>(Constant::count_);
@@ -67,12 +114,12 @@ private:
 /// One constant with all that is known about it.
 struct CalibratedConstant {
     double value = 0.0;
-    double low = 0.0, high = 0.0;        ///< 90 % interval
-    double independent = 0.0;            ///< the value it is pulled towards
-    double spread = 0.0;                 ///< log standard deviation of that pull; 0: held fixed
+    double low = 0.0, high = 0.0; ///< 90 % interval
+    double independent = 0.0;     ///< the value it is pulled towards
+    double spread = 0.0;          ///< log standard deviation of that pull; 0: held fixed
     Provenance provenance = Provenance::guessed;
-    std::string source;                  ///< keys of the bibliography, or what the fit rests on
-    int sources = 0;                     ///< how many source families moved it
+    std::string source; ///< keys of the bibliography, or what the fit rests on
+    int sources = 0;    ///< how many source families moved it
 };
 
 /// Multiplicative 90 % band around a prediction, by how much of the configuration was stated.
@@ -85,8 +132,8 @@ struct Band {
 /// A whole calibration file: the constants and the bands measured with them.
 struct CalibrationSet {
     std::array<CalibratedConstant, constant_count> constant;
-    Band stated, assumed;                ///< all fields stated; some degree, batch or recompute assumed
-    std::string name;                    ///< file it came from
+    Band stated, assumed; ///< all fields stated; some degree, batch or recompute assumed
+    std::string name;     ///< file it came from
     [[nodiscard]] Calibration values() const;
 };
 

@@ -39,19 +39,19 @@ struct Framework {
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
     bool fused_elementwise = true;
-    bool pads_vocabulary = false;     ///< to a multiple of 128 tp
-    bool tensor_overlap = false;      ///< tensor-parallel collectives run behind products
-    bool sequence_parallel = false;   ///< default when tp > 1
-    bool interleaves = false;         ///< default virtual stages when pp > 1
+    bool pads_vocabulary = false;       ///< to a multiple of 128 tp
+    bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
+    bool sequence_parallel = false;     ///< default when tp > 1
+    bool interleaves = false;           ///< default virtual stages when pp > 1
     std::optional<Recompute> recompute; ///< default; empty: the least that fits
-    int zero = 1;                     ///< default stage
+    int zero = 1;                       ///< default stage
     Precision precision = Precision::bf16;
-    double gradient_bytes = 4.0;      ///< per parameter, as kept
-    double reduced_bytes = 4.0;       ///< per gradient element, as communicated
-    double parameter_bytes = 2.0;     ///< working copy
-    double optimizer_bytes = 12.0;    ///< master copy and two moments
+    double gradient_bytes = 4.0;         ///< per parameter, as kept
+    double reduced_bytes = 4.0;          ///< per gradient element, as communicated
+    double parameter_bytes = 2.0;        ///< working copy
+    double optimizer_bytes = 12.0;       ///< master copy and two moments
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
-    double extra_reduction = 1.0;     ///< passes of gradient communication beyond the textbook
+    double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
 };
 
 } // namespace headroom

@@ -11,17 +11,17 @@ namespace headroom {
 
 /// The rates of one chip with calibrated efficiencies applied: what kernel times are computed from.
 struct KernelRates {
-    FlopsPerSecond gemm;            ///< peak x sustained fraction, at the precision of linear layers
-    FlopsPerSecond head_gemm;       ///< the same in bf16: output projections stay in 16 bits
-    FlopsPerSecond attention;       ///< asymptote of fused attention
-    FlopsPerSecond unfused;         ///< batched score products
+    FlopsPerSecond gemm;      ///< peak x sustained fraction, at the precision of linear layers
+    FlopsPerSecond head_gemm; ///< the same in bf16: output projections stay in 16 bits
+    FlopsPerSecond attention; ///< asymptote of fused attention
+    FlopsPerSecond unfused;   ///< batched score products
     BytesPerSecond memory;
-    double units = 0;               ///< SMs; 0 switches wave quantisation off
-    double prologue = 0;            ///< elements of K that a tile's start-up costs
-    double half_length = 0;         ///< sequence length at half the attention asymptote
+    double units = 0;       ///< SMs; 0 switches wave quantisation off
+    double prologue = 0;    ///< elements of K that a tile's start-up costs
+    double half_length = 0; ///< sequence length at half the attention asymptote
     double small_head = 1, backward = 1, misaligned = 1, unfused_passes = 0;
     std::array<double, 7> traffic{}; ///< measured over counted bytes, by MemoryClass
-    Seconds gap;                    ///< launch gap of one kernel
+    Seconds gap;                     ///< launch gap of one kernel
 };
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants);

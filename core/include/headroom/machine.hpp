@@ -12,9 +12,30 @@ namespace headroom {
 
 /// Families of chips that share kernel behaviour; constants are kept per generation.
 enum class Generation {
-    volta, turing, ampere, ada, hopper, blackwell, blackwell_ultra, ada_consumer, blackwell_consumer,
-    rdna3, cdna2, cdna3, cdna4, tpu_v3, tpu_v4, tpu_v5e, tpu_v5p, tpu_v6e, tpu_v7x,
-    trainium1, trainium2, trainium3, gaudi2, gaudi3,
+    volta,
+    turing,
+    ampere,
+    ada,
+    hopper,
+    blackwell,
+    blackwell_ultra,
+    ada_consumer,
+    blackwell_consumer,
+    rdna3,
+    cdna2,
+    cdna3,
+    cdna4,
+    tpu_v3,
+    tpu_v4,
+    tpu_v5e,
+    tpu_v5p,
+    tpu_v6e,
+    tpu_v7x,
+    trainium1,
+    trainium2,
+    trainium3,
+    gaudi2,
+    gaudi3,
 };
 inline constexpr int generation_count = 24;
 
@@ -32,12 +53,12 @@ struct Accelerator {
     std::string vendor;
     int year = 0;
     Generation generation = Generation::hopper;
-    Bytes memory;                     ///< capacity
+    Bytes memory; ///< capacity
     BytesPerSecond memory_bandwidth;
     PeakRates peak;
-    FlopsPerSecond measured_gemm;     ///< best measured bf16 matrix product; zero when unknown
+    FlopsPerSecond measured_gemm; ///< best measured bf16 matrix product; zero when unknown
     Watts tdp;
-    int units = 0;                    ///< SMs or CUs; zero when the notion does not apply
+    int units = 0;                     ///< SMs or CUs; zero when the notion does not apply
     BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
     int scale_up_domain = 1;
     std::string confidence;

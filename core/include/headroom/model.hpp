@@ -29,13 +29,13 @@ struct Model {
     int ffn = 0;
     int vocab = 0;
     int max_positions = 0;
-    int extra_positions = 0;      ///< rows of the position table beyond max_positions (OPT has 2)
+    int extra_positions = 0; ///< rows of the position table beyond max_positions (OPT has 2)
     int norms_per_layer = 2;
     FeedForward feed_forward = FeedForward::gated;
     std::string activation = "silu";
     Normalisation norm = Normalisation::rms;
     bool norm_bias = false;
-    bool norm_affine = true;      ///< norms have weights (those of OLMo have none)
+    bool norm_affine = true; ///< norms have weights (those of OLMo have none)
     Positions positions = Positions::rotary;
     bool tied_embeddings = false;
     bool qkv_bias = false;
@@ -50,12 +50,12 @@ struct Model {
 
 /// Parameters by where they live, exactly (embeddings counted once when tied).
 struct ParameterCount {
-    double layer = 0.0;       ///< one block
-    double embedding = 0.0;   ///< token (and position) table, embedding norm
-    double head = 0.0;        ///< output projection; zero when tied
+    double layer = 0.0;     ///< one block
+    double embedding = 0.0; ///< token (and position) table, embedding norm
+    double head = 0.0;      ///< output projection; zero when tied
     double final_norm = 0.0;
     double total = 0.0;
-    double active = 0.0;      ///< touched by one token
+    double active = 0.0; ///< touched by one token
 };
 
 /// layer = h a d + 2 h g d + a d h + G h f + biases + norms; G = 3 gated, 2 plain; see MegatronLM.

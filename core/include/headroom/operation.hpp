@@ -38,7 +38,9 @@ class LayerProgram {
 public:
     static constexpr int capacity = 56; ///< the longest: sequence and context parallel, unfused, 8 bits, adapters
     void add(Operation const& operation);
-    [[nodiscard]] std::span<Operation const> operations() const { return {operation_.data(), static_cast<std::size_t>(count_)}; }
+    [[nodiscard]] std::span<Operation const> operations() const {
+        return {operation_.data(), static_cast<std::size_t>(count_)};
+    }
 
 private:
     std::array<Operation, capacity> operation_{};

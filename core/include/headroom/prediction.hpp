@@ -40,17 +40,17 @@ struct Prediction {
     MemoryUse memory;
     Bytes memory_capacity, memory_usable;
     bool fits = true;
-    std::string why_not;              ///< by how much it does not fit, and what would make it fit
+    std::string why_not; ///< by how much it does not fit, and what would make it fit
     int workers = 1, micro_batches = 1;
     double tokens_per_second = 0.0;
-    Flops model_flops, hardware_flops;  ///< a step, whole job, by `convention`
+    Flops model_flops, hardware_flops; ///< a step, whole job, by `convention`
     AttentionConvention convention = AttentionConvention::causal;
-    double mfu = 0.0, hfu = 0.0;        ///< against the dense peak of the strategy's precision
-    double mfu_full_attention = 0.0;    ///< the same step by the other convention
+    double mfu = 0.0, hfu = 0.0;     ///< against the dense peak of the strategy's precision
+    double mfu_full_attention = 0.0; ///< the same step by the other convention
     FlopsPerSecond peak;
-    double gamma = 0.0;                 ///< T_comm / T_comp, communication as if nothing overlapped
+    double gamma = 0.0; ///< T_comm / T_comp, communication as if nothing overlapped
     SerialFraction serial;
-    double speedup_ceiling = 0.0;       ///< over this worker count, communication fixed
+    double speedup_ceiling = 0.0; ///< over this worker count, communication fixed
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
     [[nodiscard]] Seconds step() const { return time.total(); }

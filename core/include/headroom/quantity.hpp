@@ -21,10 +21,22 @@ public:
 
     constexpr auto operator<=>(Quantity const&) const = default;
     constexpr Quantity operator-() const { return Quantity{-base_}; }
-    constexpr Quantity& operator+=(Quantity other) { base_ += other.base_; return *this; }
-    constexpr Quantity& operator-=(Quantity other) { base_ -= other.base_; return *this; }
-    constexpr Quantity& operator*=(double factor) { base_ *= factor; return *this; }
-    constexpr Quantity& operator/=(double factor) { base_ /= factor; return *this; }
+    constexpr Quantity& operator+=(Quantity other) {
+        base_ += other.base_;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity other) {
+        base_ -= other.base_;
+        return *this;
+    }
+    constexpr Quantity& operator*=(double factor) {
+        base_ *= factor;
+        return *this;
+    }
+    constexpr Quantity& operator/=(double factor) {
+        base_ /= factor;
+        return *this;
+    }
     friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.base_ + b.base_}; }
     friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.base_ - b.base_}; }
     friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.base_ * f}; }
@@ -83,8 +95,7 @@ struct Dimension {
     constexpr bool operator==(Dimension const&) const = default;
 };
 
-template <int B, int F, int T, int D, int J>
-constexpr Dimension dimension_of(Quantity<B, F, T, D, J> const*) {
+template <int B, int F, int T, int D, int J> constexpr Dimension dimension_of(Quantity<B, F, T, D, J> const*) {
     return {B, F, T, D, J};
 }
 
@@ -101,8 +112,7 @@ template <class Q> Q parse(std::string_view text, std::string_view where) {
 /// Writes base units with the prefix that reads best: "450 GB/s", "1.23 ms"; `digits` significant.
 std::string format_base(double base, Dimension dimension, int digits);
 
-template <int B, int F, int T, int D, int J>
-std::string format(Quantity<B, F, T, D, J> quantity, int digits = 3) {
+template <int B, int F, int T, int D, int J> std::string format(Quantity<B, F, T, D, J> quantity, int digits = 3) {
     return format_base(quantity.base(), {B, F, T, D, J}, digits);
 }
 

@@ -17,14 +17,14 @@ namespace headroom {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;       ///< kernels, recomputation included
-    Seconds recompute;                     ///< the part of the three above that is recomputation
-    Seconds backward;                      ///< the part of the first three that is backward work
-    Seconds host;                          ///< what issuing the kernels takes (a floor)
-    Seconds kernels;                       ///< launch gaps between kernels
-    Seconds tensor, tensor_exposed;        ///< tensor-parallel collectives: all, and not hidden
-    Seconds context, context_exposed;      ///< context-parallel exchange
-    Bytes tensor_bytes, context_bytes;     ///< total bytes of those collectives (see TotalBytes)
+    Seconds gemm, attention, memory;   ///< kernels, recomputation included
+    Seconds recompute;                 ///< the part of the three above that is recomputation
+    Seconds backward;                  ///< the part of the first three that is backward work
+    Seconds host;                      ///< what issuing the kernels takes (a floor)
+    Seconds kernels;                   ///< launch gaps between kernels
+    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
+    Seconds context, context_exposed;  ///< context-parallel exchange
+    Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
     int tensor_count = 0, context_count = 0;
     /// Kernels, gaps and exposed communication, never less than the host needs.
     [[nodiscard]] Seconds total() const;
@@ -54,15 +54,15 @@ struct StepSetting {
 
 /// Where a step's time goes; the parts sum to `total()`.
 struct StepTime {
-    Seconds compute;               ///< kernels of the slowest stage over all micro-batches
-    Seconds host;                  ///< waiting for kernels to be issued
-    Seconds tensor_communication;  ///< exposed
-    Seconds context_communication; ///< exposed
-    Seconds pipeline_communication;///< exposed
-    Seconds data_communication;    ///< exposed
+    Seconds compute;                ///< kernels of the slowest stage over all micro-batches
+    Seconds host;                   ///< waiting for kernels to be issued
+    Seconds tensor_communication;   ///< exposed
+    Seconds context_communication;  ///< exposed
+    Seconds pipeline_communication; ///< exposed
+    Seconds data_communication;     ///< exposed
     Seconds pipeline_bubble;
-    Seconds optimizer;             ///< update and gradient accumulation
-    Seconds overhead;              ///< fixed time a step, and drag of many nodes
+    Seconds optimizer; ///< update and gradient accumulation
+    Seconds overhead;  ///< fixed time a step, and drag of many nodes
     [[nodiscard]] Seconds exposed_communication() const {
         return tensor_communication + context_communication + pipeline_communication + data_communication;
     }
@@ -74,7 +74,7 @@ struct StepTime {
 /// One row of a step's communication: what is sent, why, and how much of it shows.
 struct CommunicationRow {
     std::string dimension, collective, why, algorithm;
-    Bytes bytes;      ///< total vector size of all operations of a step on one rank
+    Bytes bytes; ///< total vector size of all operations of a step on one rank
     int operations = 0;
     Seconds seconds, exposed;
     Group group;
@@ -82,7 +82,7 @@ struct CommunicationRow {
 
 /// Data-parallel traffic of one step on the slowest rank.
 struct DataTraffic {
-    Seconds reduce, gather;  ///< gradient reduction and parameter gathering, whole step
+    Seconds reduce, gather; ///< gradient reduction and parameter gathering, whole step
     Seconds exposed;
 };
 

@@ -21,12 +21,12 @@ struct Strategy {
     int dp = 1;
     int tp = 1;
     int pp = 1;
-    int virtual_pp = 1;   ///< model chunks per pipeline stage
+    int virtual_pp = 1; ///< model chunks per pipeline stage
     int cp = 1;
     int ep = 1;
-    int zero = 0;         ///< ZeRO stage 0..3; 3 is FSDP
-    int shard = 0;        ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
-    int micro_batch = 1;  ///< sequences per micro-batch
+    int zero = 0;        ///< ZeRO stage 0..3; 3 is FSDP
+    int shard = 0;       ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
+    int micro_batch = 1; ///< sequences per micro-batch
     bool sequence_parallel = false;
     Recompute recompute = Recompute::none;
     Precision precision = Precision::bf16;

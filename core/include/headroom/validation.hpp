@@ -15,7 +15,7 @@ struct PublishedRun {
     std::string id, source, accelerator, kind, strategy_kind;
     std::optional<Question> question;
     std::string skipped_reason;
-    bool states_enough = false;   ///< layers, hidden size, sequence, batch and accelerators are given
+    bool states_enough = false; ///< layers, hidden size, sequence, batch and accelerators are given
     Seconds measured;
     std::string measured_from;
     std::vector<std::string> assumed;
@@ -42,7 +42,7 @@ struct ErrorGroup {
 
 struct Validation {
     std::vector<RunComparison> rows;
-    ErrorSummary summary;            ///< every row; a skip that states enough counts as 100 %
+    ErrorSummary summary; ///< every row; a skip that states enough counts as 100 %
     std::vector<ErrorGroup> groups;
 };
 

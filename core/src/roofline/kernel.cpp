@@ -46,11 +46,10 @@ double low_precision_factor(Precision precision, GenerationRow const& row, Calib
 }
 
 double attention_kernel_factor(AttentionKernel kernel, Generation generation, Calibration const& constants) {
-    bool const hopper_or_later = generation == Generation::hopper || generation == Generation::blackwell
-                                 || generation == Generation::blackwell_ultra;
+    bool const hopper_or_later = generation == Generation::hopper || generation == Generation::blackwell ||
+                                 generation == Generation::blackwell_ultra;
     switch (kernel) {
-    case AttentionKernel::flash1:
-        return constants[hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor];
+    case AttentionKernel::flash1: return constants[hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor];
     case AttentionKernel::flash2: return hopper_or_later ? constants[Constant::flash2_hopper] : 1.0;
     default: return 1.0;
     }
@@ -83,13 +82,14 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
                          Calibration const& constants) {
     auto const row = row_of(chip.generation);
     double const fraction = constants[row.gemm];
-    auto const sixteen_bit = peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
+    auto const sixteen_bit =
+        peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
     double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
     KernelRates rates;
     rates.gemm = peak_rate(chip, precision) * fraction * low_precision_factor(precision, row, constants);
     rates.head_gemm = sixteen_bit * fraction;
-    rates.attention = sixteen_bit * constants[row.attention]
-                      * attention_kernel_factor(framework.attention, chip.generation, constants);
+    rates.attention = sixteen_bit * constants[row.attention] *
+                      attention_kernel_factor(framework.attention, chip.generation, constants);
     rates.unfused = sixteen_bit * fraction * constants[Constant::unfused_gemm];
     rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction];
     rates.units = chip.units;
@@ -99,9 +99,12 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.backward = constants[Constant::attention_backward];
     rates.misaligned = constants[Constant::misaligned_head];
     rates.unfused_passes = constants[Constant::unfused_passes];
-    rates.traffic = {constants[Constant::bytes_hidden] * fused, constants[Constant::bytes_sharded] * fused,
-                     constants[Constant::bytes_ffn] * fused,    constants[Constant::bytes_logit],
-                     constants[Constant::cast_bytes],           constants[Constant::unfused_passes],
+    rates.traffic = {constants[Constant::bytes_hidden] * fused,
+                     constants[Constant::bytes_sharded] * fused,
+                     constants[Constant::bytes_ffn] * fused,
+                     constants[Constant::bytes_logit],
+                     constants[Constant::cast_bytes],
+                     constants[Constant::unfused_passes],
                      1.0};
     rates.gap = Seconds{framework.host == HostPace::native ? 0.0 : constants[Constant::kernel_gap]};
     return rates;
@@ -157,7 +160,8 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
 
 Seconds kernel_time(Operation const& operation, KernelRates const& rates) {
     switch (operation.kind) {
-    case OperationKind::gemm: return gemm_time(operation.m, operation.n, operation.k, rates.gemm, rates) * operation.times;
+    case OperationKind::gemm:
+        return gemm_time(operation.m, operation.n, operation.k, rates.gemm, rates) * operation.times;
     case OperationKind::attention: return attention_time(operation, rates);
     case OperationKind::unfused_attention: return unfused_attention_time(operation, rates);
     case OperationKind::memory:

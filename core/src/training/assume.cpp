@@ -17,7 +17,12 @@ class Filler {
 public:
     Filler(PartialStrategy const& partial, Model const& model, Cluster const& cluster, Framework const& framework,
            Workload const& workload, int workers)
-        : partial_{partial}, model_{model}, cluster_{cluster}, framework_{framework}, workload_{workload}, workers_{workers} {}
+        : partial_{partial},
+          model_{model},
+          cluster_{cluster},
+          framework_{framework},
+          workload_{workload},
+          workers_{workers} {}
 
     AssumedStrategy fill() {
         formats();
@@ -46,15 +51,21 @@ private:
         s.ep = partial_.ep.value_or(1);
         s.precision = partial_.precision.value_or(framework_.precision);
         if (!partial_.precision) {
-            if (s.precision == Precision::fp8 && cluster_.accelerator.peak.fp8.base() <= 0.0) { s.precision = Precision::bf16; }
-            if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) { s.precision = Precision::fp16; }
+            if (s.precision == Precision::fp8 && cluster_.accelerator.peak.fp8.base() <= 0.0) {
+                s.precision = Precision::bf16;
+            }
+            if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) {
+                s.precision = Precision::fp16;
+            }
             note("precision", std::string{name_of(s.precision)}, "default of " + framework_.name);
         }
     }
 
     void degrees() {
         auto& s = strategy();
-        if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) { return adapter_degrees(); }
+        if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
+            return adapter_degrees();
+        }
         s.cp = partial_.cp.value_or(ranks_beyond_the_batch());
         if (partial_.tp && partial_.pp) {
             s.tp = *partial_.tp;
@@ -64,27 +75,36 @@ private:
         }
         int const inside = s.tp * s.pp * s.cp;
         if (!partial_.dp && workers_ % inside != 0) {
-            throw InputError{Fault::usage, {.where = "workers",
-                .problem = text(workers_) + " workers cannot be divided by tp " + text(s.tp) + " x pp " + text(s.pp) + " x cp " + text(s.cp),
-                .why = text(inside) + " accelerators make one replica",
-                .hint = "use a multiple of " + text(inside)}};
+            throw InputError{Fault::usage,
+                             {.where = "workers",
+                              .problem = text(workers_) + " workers cannot be divided by tp " + text(s.tp) + " x pp " +
+                                         text(s.pp) + " x cp " + text(s.cp),
+                              .why = text(inside) + " accelerators make one replica",
+                              .hint = "use a multiple of " + text(inside)}};
         }
         s.dp = partial_.dp.value_or(workers_ / inside);
         if (s.dp * inside != workers_) {
-            throw InputError{Fault::usage, {.where = "strategy",
-                .problem = "dp " + text(s.dp) + " x tp " + text(s.tp) + " x pp " + text(s.pp) + " x cp " + text(s.cp) + " is "
-                           + text(s.dp * inside) + ", not " + text(workers_) + " workers",
-                .hint = "leave one degree out and it is derived"}};
+            throw InputError{Fault::usage,
+                             {.where = "strategy",
+                              .problem = "dp " + text(s.dp) + " x tp " + text(s.tp) + " x pp " + text(s.pp) + " x cp " +
+                                         text(s.cp) + " is " + text(s.dp * inside) + ", not " + text(workers_) +
+                                         " workers",
+                              .hint = "leave one degree out and it is derived"}};
         }
         if (!partial_.dp) { note("dp", text(s.dp), "workers / (tp pp cp)"); }
         if (!partial_.cp) {
-            note("cp", text(s.cp), s.cp > 1 ? "more ranks than sequences: each sequence is split" : "no context parallelism unless asked for", s.cp > 1);
+            note("cp", text(s.cp),
+                 s.cp > 1 ? "more ranks than sequences: each sequence is split"
+                          : "no context parallelism unless asked for",
+                 s.cp > 1);
         }
         if (s.dp > workload_.global_batch) {
-            throw InputError{Fault::usage, {.where = "global batch",
-                .problem = text(workload_.global_batch) + " sequences cannot be shared by " + text(s.dp) + " data-parallel replicas",
-                .why = "the batch is smaller than dp",
-                .hint = "raise the batch to a multiple of " + text(s.dp) + ", or raise tp, pp or cp"}};
+            throw InputError{Fault::usage,
+                             {.where = "global batch",
+                              .problem = text(workload_.global_batch) + " sequences cannot be shared by " + text(s.dp) +
+                                         " data-parallel replicas",
+                              .why = "the batch is smaller than dp",
+                              .hint = "raise the batch to a multiple of " + text(s.dp) + ", or raise tp, pp or cp"}};
         }
     }
 
@@ -126,7 +146,10 @@ private:
                 s.tp = std::max(1, rest / s.pp);
             } else {
                 s.tp = 1;
-                while (s.tp * 2 <= cluster_.accelerators_per_node && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) { s.tp *= 2; }
+                while (s.tp * 2 <= cluster_.accelerators_per_node && rest % (s.tp * 2) == 0 &&
+                       model_.heads % (s.tp * 2) == 0) {
+                    s.tp *= 2;
+                }
                 s.pp = rest / s.tp;
             }
         } else {
@@ -259,8 +282,8 @@ void require_positive(std::optional<int> const& value, char const* name) {
 
 } // namespace
 
-AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster, Framework const& framework,
-                       Workload const& workload, int workers) {
+AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
+                       Framework const& framework, Workload const& workload, int workers) {
     require_positive(partial.dp, "dp");
     require_positive(partial.tp, "tp");
     require_positive(partial.pp, "pp");
@@ -268,7 +291,9 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
     require_positive(partial.virtual_pp, "virtual_pp");
     require_positive(partial.micro_batch, "micro_batch");
     require_positive(partial.grad_accum, "grad_accum");
-    if (workers < 1) { throw InputError{Fault::usage, {.where = "workers", .problem = "there must be at least one worker"}}; }
+    if (workers < 1) {
+        throw InputError{Fault::usage, {.where = "workers", .problem = "there must be at least one worker"}};
+    }
     return Filler{partial, model, cluster, framework, workload, workers}.fill();
 }
 
@@ -283,24 +308,51 @@ std::string default_framework(Accelerator const& accelerator, std::optional<int>
 
 std::string illegal_because(Strategy const& s, Model const& model, Workload const& workload) {
     auto const divides = [](int divisor, int whole) { return divisor > 0 && whole % divisor == 0; };
-    if (!divides(s.tp, model.heads)) { return "tp " + text(s.tp) + " does not divide " + text(model.heads) + " attention heads"; }
-    if (!divides(s.tp, model.kv_heads) && !divides(model.kv_heads, s.tp)) { return "tp " + text(s.tp) + " and " + text(model.kv_heads) + " key-value heads do not divide each other"; }
-    if (!divides(s.tp, model.ffn)) { return "tp " + text(s.tp) + " does not divide the feed-forward width " + text(model.ffn); }
-    if (!divides(s.pp, model.layers)) { return "pp " + text(s.pp) + " does not divide " + text(model.layers) + " layers"; }
+    if (!divides(s.tp, model.heads)) {
+        return "tp " + text(s.tp) + " does not divide " + text(model.heads) + " attention heads";
+    }
+    if (!divides(s.tp, model.kv_heads) && !divides(model.kv_heads, s.tp)) {
+        return "tp " + text(s.tp) + " and " + text(model.kv_heads) + " key-value heads do not divide each other";
+    }
+    if (!divides(s.tp, model.ffn)) {
+        return "tp " + text(s.tp) + " does not divide the feed-forward width " + text(model.ffn);
+    }
+    if (!divides(s.pp, model.layers)) {
+        return "pp " + text(s.pp) + " does not divide " + text(model.layers) + " layers";
+    }
     if (s.virtual_pp > 1 && s.pp == 1) { return "virtual stages need a pipeline (pp > 1)"; }
-    if (!divides(s.virtual_pp * s.pp, model.layers)) { return "virtual_pp " + text(s.virtual_pp) + " does not divide " + text(model.layers / s.pp) + " layers of a stage"; }
-    if (s.cp > 1 && !divides(2 * s.cp, workload.sequence_length)) { return "context parallelism cuts the sequence in 2 cp = " + text(2 * s.cp) + " pieces, which do not divide " + text(workload.sequence_length); }
-    if (s.cp < 1 || s.dp < 1 || s.ep != 1) { return s.ep != 1 ? "expert parallelism needs a mixture of experts" : "degrees must be at least 1"; }
-    if (s.micro_batch < 1 || !divides(s.dp, workload.global_batch) || !divides(s.micro_batch, workload.global_batch / s.dp)) {
-        return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " + text(workload.global_batch);
+    if (!divides(s.virtual_pp * s.pp, model.layers)) {
+        return "virtual_pp " + text(s.virtual_pp) + " does not divide " + text(model.layers / s.pp) +
+               " layers of a stage";
+    }
+    if (s.cp > 1 && !divides(2 * s.cp, workload.sequence_length)) {
+        return "context parallelism cuts the sequence in 2 cp = " + text(2 * s.cp) + " pieces, which do not divide " +
+               text(workload.sequence_length);
+    }
+    if (s.cp < 1 || s.dp < 1 || s.ep != 1) {
+        return s.ep != 1 ? "expert parallelism needs a mixture of experts" : "degrees must be at least 1";
+    }
+    if (s.micro_batch < 1 || !divides(s.dp, workload.global_batch) ||
+        !divides(s.micro_batch, workload.global_batch / s.dp)) {
+        return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " +
+               text(workload.global_batch);
     }
     int const micro_batches = workload.global_batch / s.dp / s.micro_batch;
-    if (s.virtual_pp > 1 && !divides(s.pp, micro_batches)) { return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp); }
+    if (s.virtual_pp > 1 && !divides(s.pp, micro_batches)) {
+        return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp);
+    }
     if (s.zero < 0 || s.zero > 3) { return "ZeRO has stages 0 to 3"; }
-    if (s.zero >= 2 && s.pp > 1) { return "ZeRO stage " + text(s.zero) + " with a pipeline would reduce gradients every micro-batch"; }
+    if (s.zero >= 2 && s.pp > 1) {
+        return "ZeRO stage " + text(s.zero) + " with a pipeline would reduce gradients every micro-batch";
+    }
     if (s.sequence_parallel && s.tp == 1) { return "sequence parallelism needs tp > 1"; }
-    if (s.sequence_parallel && !divides(s.tp, workload.sequence_length / std::max(1, s.cp))) { return "sequence parallelism cuts " + text(workload.sequence_length / s.cp) + " tokens in " + text(s.tp) + " unequal parts"; }
-    if (s.shard != 0 && (s.zero != 3 || !divides(s.shard, s.dp * s.cp))) { return "a shard group must divide the data-parallel ranks of ZeRO stage 3"; }
+    if (s.sequence_parallel && !divides(s.tp, workload.sequence_length / std::max(1, s.cp))) {
+        return "sequence parallelism cuts " + text(workload.sequence_length / s.cp) + " tokens in " + text(s.tp) +
+               " unequal parts";
+    }
+    if (s.shard != 0 && (s.zero != 3 || !divides(s.shard, s.dp * s.cp))) {
+        return "a shard group must divide the data-parallel ranks of ZeRO stage 3";
+    }
     return {};
 }
 

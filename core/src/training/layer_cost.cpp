@@ -20,10 +20,13 @@ Constant scale_up_constant(Cluster const& cluster) {
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
-        : shape_{shape}, framework_{framework}, constants_{constants},
+        : shape_{shape},
+          framework_{framework},
+          constants_{constants},
           rates_{kernel_rates(cluster.accelerator, shape.precision, framework, constants)},
           fabric_{calibrated_fabric(cluster, constants)},
-          tensor_{group_of(shape.tp, 1, cluster.domain)}, context_{group_of(shape.cp, shape.tp, cluster.domain)} {}
+          tensor_{group_of(shape.tp, 1, cluster.domain)},
+          context_{group_of(shape.cp, shape.tp, cluster.domain)} {}
 
     [[nodiscard]] LayerCost add(LayerProgram const& program, bool is_block) const {
         LayerCost cost;
@@ -36,7 +39,8 @@ public:
         }
         // what hides runs behind products (context exchange: behind attention), so no more than those last
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        Seconds const beside = shape_.recompute == Recompute::selective ? cost.attention - cost.recompute : cost.attention;
+        Seconds const beside =
+            shape_.recompute == Recompute::selective ? cost.attention - cost.recompute : cost.attention;
         cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
         if (is_block) { add_host(cost); }
         return cost;
@@ -58,7 +62,8 @@ private:
 
     void add_collective(Operation const& operation, LayerCost& cost) const {
         bool const tensor = operation.traffic == Traffic::tensor;
-        auto const time = fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total();
+        auto const time =
+            fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total();
         if (tensor) {
             cost.tensor += time;
             cost.tensor_exposed += time * tensor_exposed_share(operation.phase);
@@ -99,7 +104,9 @@ private:
 
 } // namespace
 
-Seconds LayerCost::total() const { return gemm + attention + memory + kernels + tensor_exposed + context_exposed + host_excess(); }
+Seconds LayerCost::total() const {
+    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + host_excess();
+}
 
 Seconds LayerCost::host_excess() const {
     Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed;
@@ -118,7 +125,8 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
                        Framework const& framework, Calibration const& constants) {
     Adder const adder{shape, cluster, framework, constants};
     auto block = adder.add(program.block, true);
-    bool const eager_softmax = framework.host == HostPace::eager_2022 && framework.attention == AttentionKernel::unfused;
+    bool const eager_softmax =
+        framework.host == HostPace::eager_2022 && framework.attention == AttentionKernel::unfused;
     if (eager_softmax && (shape.micro_batch * std::max(1, program.heads / shape.tp)) % 4 != 0) {
         block.host *= constants[Constant::host_unaligned];
     }

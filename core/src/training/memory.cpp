@@ -7,8 +7,8 @@ namespace headroom {
 namespace {
 
 struct BlockActivations {
-    double kept;     ///< bytes kept for the backward pass
-    double all;      ///< bytes alive while one block is recomputed
+    double kept; ///< bytes kept for the backward pass
+    double all;  ///< bytes alive while one block is recomputed
 };
 
 /// Tensor by tensor, bytes per token: inputs of both norms and of both linear pairs are h wide, the
@@ -55,7 +55,12 @@ StageParameters stage_parameters(Model const& model, ParameterCount const& count
     bool const last = stage == strategy.pp - 1;
     double ends = 0.0;
     if (first) { ends += count.embedding; }
-    if (last) { ends += count.final_norm + (first ? count.head : std::max(count.head, model.tied_embeddings ? static_cast<double>(model.vocab) * model.hidden : 0.0)); }
+    if (last) {
+        ends += count.final_norm +
+                (first ? count.head
+                       : std::max(count.head,
+                                  model.tied_embeddings ? static_cast<double>(model.vocab) * model.hidden : 0.0));
+    }
     return {(blocks + ends) / strategy.tp, count.layer / strategy.tp};
 }
 
@@ -72,7 +77,10 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Par
     use.stage = stage;
     use.weights = Bytes{framework.parameter_bytes * n / shards};
     use.gradients = Bytes{framework.gradient_bytes * trained * n / (strategy.zero == 2 ? data : shards)};
-    use.optimizer = Bytes{framework.optimizer_bytes * trained * n / (strategy.zero == 3 ? shards : strategy.zero >= 1 ? data : 1.0)};
+    use.optimizer = Bytes{framework.optimizer_bytes * trained * n /
+                          (strategy.zero == 3   ? shards
+                           : strategy.zero >= 1 ? data
+                                                : 1.0)};
     double const blocks_here = static_cast<double>(setting.model.layers) / strategy.pp;
     double const in_flight = micro_batches_in_flight(strategy, stage, micro_batches);
     double activations = block.kept * blocks_here * in_flight;

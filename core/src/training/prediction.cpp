@@ -9,7 +9,8 @@ namespace headroom {
 namespace {
 
 /// Hardware operations of one sequence: model operations plus what is computed again.
-Flops hardware_flops_of(Model const& model, Strategy const& strategy, int sequence_length, AttentionConvention convention) {
+Flops hardware_flops_of(Model const& model, Strategy const& strategy, int sequence_length,
+                        AttentionConvention convention) {
     auto const forward = forward_flops(model, sequence_length, convention);
     Flops const training = 3.0 * forward.total();
     switch (strategy.recompute) {
@@ -25,10 +26,11 @@ std::string gib(Bytes size) { return format_binary(size); }
 /// In words: by how much a plan is too large and which change would make it fit, cheapest first.
 std::string why_it_does_not_fit(StepSetting const& setting, Strategy const& strategy, MemoryUse const& memory) {
     Bytes const usable = usable_memory(setting.cluster.accelerator);
-    std::string why = "needs " + gib(memory.total()) + " of " + gib(usable) + " usable ("
-                      + gib(memory.total() - usable) + " too much)";
+    std::string why = "needs " + gib(memory.total()) + " of " + gib(usable) + " usable (" +
+                      gib(memory.total() - usable) + " too much)";
     auto const fits = [&](Strategy const& change) {
-        return illegal_because(change, setting.model, setting.workload).empty() && memory_use(setting, change).total() <= usable;
+        return illegal_because(change, setting.model, setting.workload).empty() &&
+               memory_use(setting, change).total() <= usable;
     };
     std::vector<std::string> cures;
     auto const try_change = [&](std::string name, auto edit) {
@@ -38,11 +40,22 @@ std::string why_it_does_not_fit(StepSetting const& setting, Strategy const& stra
     };
     try_change("ZeRO stage 1", [](Strategy& s) { s.zero = std::max(s.zero, 1); });
     try_change("sequence parallelism", [](Strategy& s) { s.sequence_parallel = s.tp > 1; });
-    try_change("selective recomputation", [](Strategy& s) { if (s.recompute == Recompute::none) { s.recompute = Recompute::selective; } });
+    try_change("selective recomputation", [](Strategy& s) {
+        if (s.recompute == Recompute::none) { s.recompute = Recompute::selective; }
+    });
     try_change("micro-batch 1", [](Strategy& s) { s.micro_batch = 1; });
     try_change("full recomputation", [](Strategy& s) { s.recompute = Recompute::full; });
-    try_change("full recomputation with micro-batch 1", [](Strategy& s) { s.recompute = Recompute::full; s.micro_batch = 1; });
-    try_change("ZeRO stage 3 with full recomputation", [](Strategy& s) { if (s.pp == 1) { s.zero = 3; s.recompute = Recompute::full; s.micro_batch = 1; } });
+    try_change("full recomputation with micro-batch 1", [](Strategy& s) {
+        s.recompute = Recompute::full;
+        s.micro_batch = 1;
+    });
+    try_change("ZeRO stage 3 with full recomputation", [](Strategy& s) {
+        if (s.pp == 1) {
+            s.zero = 3;
+            s.recompute = Recompute::full;
+            s.micro_batch = 1;
+        }
+    });
     if (cures.empty()) { return why + "; more tensor or pipeline ranks are needed"; }
     why += "; fits with " + cures.front();
     for (std::size_t i = 1; i < std::min<std::size_t>(cures.size(), 3); ++i) { why += ", or " + cures[i]; }
@@ -59,14 +72,18 @@ Interval interval_of(Seconds step, std::vector<Assumption> const& assumptions, C
 
 Prediction predict(Question const& question, CalibrationSet const& calibration) {
     if (question.model.moe.experts > 0) {
-        throw InputError{Fault::usage, {.where = question.model.name, .problem = "mixtures of experts are counted but not timed yet",
-                                        .hint = "dense transformers are covered"}};
+        throw InputError{Fault::usage,
+                         {.where = question.model.name,
+                          .problem = "mixtures of experts are counted but not timed yet",
+                          .hint = "dense transformers are covered"}};
     }
     auto const& strategy = question.strategy;
     FlopsPerSecond const peak = peak_rate(question.cluster.accelerator, strategy.precision);
     if (peak.base() <= 0.0) {
-        throw InputError{Fault::usage, {.where = question.cluster.accelerator.name,
-            .problem = "has no " + std::string{name_of(strategy.precision)} + " arithmetic", .hint = "choose another --precision"}};
+        throw InputError{Fault::usage,
+                         {.where = question.cluster.accelerator.name,
+                          .problem = "has no " + std::string{name_of(strategy.precision)} + " arithmetic",
+                          .hint = "choose another --precision"}};
     }
     Calibration const constants = calibration.values();
     StepSetting const setting{question.model, question.cluster, question.framework, constants, question.workload};
@@ -74,7 +91,8 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
 
     Prediction p;
     p.question = question;
-    p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster, question.framework, constants);
+    p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
+                          question.framework, constants);
     p.time = step_time(setting, strategy, p.costs);
     p.interval = interval_of(p.time.total(), question.assumptions, calibration);
     p.memory = memory_use(setting, strategy);
@@ -93,8 +111,9 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.hardware_flops = sequences * hardware_flops_of(question.model, strategy, length, p.convention);
     p.mfu = flops_utilization(p.model_flops, p.step(), p.workers, peak);
     p.hfu = flops_utilization(p.hardware_flops, p.step(), p.workers, peak);
-    p.mfu_full_attention = flops_utilization(3.0 * sequences * forward_flops(question.model, length, AttentionConvention::full).total(),
-                                             p.step(), p.workers, peak);
+    p.mfu_full_attention =
+        flops_utilization(3.0 * sequences * forward_flops(question.model, length, AttentionConvention::full).total(),
+                          p.step(), p.workers, peak);
 
     p.communication = communication_rows(setting, strategy, p.costs);
     Seconds communication;

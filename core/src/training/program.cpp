@@ -87,12 +87,11 @@ private:
     [[nodiscard]] double attention_bytes() const {
         return size_.tokens * 2.0 * size_.element * (size_.query_width + 2.0 * size_.kv_width);
     }
-    [[nodiscard]] double activation_bytes() const {
-        return size_.tokens * size_.element * (size_.ffn_in + size_.ffn);
-    }
+    [[nodiscard]] double activation_bytes() const { return size_.tokens * size_.element * (size_.ffn_in + size_.ffn); }
 
     void memory(std::string_view name, Phase phase, MemoryClass kind, double bytes) {
-        program_.add({.name = name, .kind = OperationKind::memory, .phase = phase, .bytes = Bytes{bytes}, .memory = kind});
+        program_.add(
+            {.name = name, .kind = OperationKind::memory, .phase = phase, .bytes = Bytes{bytes}, .memory = kind});
     }
 
     void product(std::string_view name, Phase phase, double out, double in) {
@@ -101,9 +100,19 @@ private:
 
     /// Gradient of the input (T x in, inner dimension out) and of the weight (in x out, inner T).
     void gradient_products(std::string_view name, double out, double in) {
-        program_.add({.name = name, .kind = OperationKind::gemm, .phase = Phase::backward, .m = size_.tokens, .n = in, .k = out});
+        program_.add({.name = name,
+                      .kind = OperationKind::gemm,
+                      .phase = Phase::backward,
+                      .m = size_.tokens,
+                      .n = in,
+                      .k = out});
         if (shape_.trained == Trained::adapters) { return; } // frozen weights have no gradient
-        program_.add({.name = name, .kind = OperationKind::gemm, .phase = Phase::backward, .m = in, .n = out, .k = size_.tokens});
+        program_.add({.name = name,
+                      .kind = OperationKind::gemm,
+                      .phase = Phase::backward,
+                      .m = in,
+                      .n = out,
+                      .k = size_.tokens});
     }
 
     void attention(Phase phase, double matrix_passes) {
@@ -124,8 +133,12 @@ private:
     }
 
     void collective(std::string_view name, Phase phase, Collective kind, Traffic traffic, double bytes) {
-        program_.add({.name = name, .kind = OperationKind::collective, .phase = phase, .bytes = Bytes{bytes},
-                      .collective = kind, .traffic = traffic});
+        program_.add({.name = name,
+                      .kind = OperationKind::collective,
+                      .phase = phase,
+                      .bytes = Bytes{bytes},
+                      .collective = kind,
+                      .traffic = traffic});
     }
 
     [[nodiscard]] double hidden_vector() const { return size_.tokens * size_.hidden * size_.element; }
@@ -145,7 +158,8 @@ private:
     }
     void exchange_keys(std::string_view name, Phase phase, double times) {
         if (shape_.cp > 1) {
-            double const keys_and_values = size_.sequences * shape_.sequence_length * 2.0 * size_.kv_width * size_.element;
+            double const keys_and_values =
+                size_.sequences * shape_.sequence_length * 2.0 * size_.kv_width * size_.element;
             collective(name, phase, Collective::all_gather, Traffic::context, times * keys_and_values);
         }
     }
@@ -153,7 +167,8 @@ private:
     /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank
     /// adapters: the thin products are bound by reading the input and updating the output.
     void low_precision_and_adapters(Phase phase, double passes) {
-        if (shape_.precision == Precision::fp8 || shape_.precision == Precision::mxfp8 || shape_.precision == Precision::nvfp4) {
+        if (shape_.precision == Precision::fp8 || shape_.precision == Precision::mxfp8 ||
+            shape_.precision == Precision::nvfp4) {
             double const inputs = 2.0 * size_.hidden + size_.query_width + size_.ffn;
             memory("conversion to 8 bits", phase, MemoryClass::cast, passes * size_.tokens * 4.0 * inputs);
         }
@@ -178,7 +193,10 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
         head.add({.name = "output projection", .kind = OperationKind::gemm, .phase = phase, .m = m, .n = n, .k = k});
     };
     product(Phase::forward, tokens, words, h);
-    head.add({.name = "loss", .kind = OperationKind::memory, .phase = Phase::forward, .bytes = Bytes{tokens * words},
+    head.add({.name = "loss",
+              .kind = OperationKind::memory,
+              .phase = Phase::forward,
+              .bytes = Bytes{tokens * words},
               .memory = MemoryClass::logits});
     product(Phase::backward, tokens, h, words);
     if (shape.trained == Trained::all) { product(Phase::backward, h, words, tokens); }
@@ -187,10 +205,16 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
 void write_embedding(LayerProgram& embedding, Model const& model, LayerShape const& shape) {
     double const tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
     double const vector = tokens * model.hidden * element_bytes(shape.precision);
-    embedding.add({.name = "look-up", .kind = OperationKind::memory, .phase = Phase::forward, .bytes = Bytes{2.0 * vector}});
-    embedding.add({.name = "scatter gradient", .kind = OperationKind::memory, .phase = Phase::backward, .bytes = Bytes{3.0 * vector}});
+    embedding.add(
+        {.name = "look-up", .kind = OperationKind::memory, .phase = Phase::forward, .bytes = Bytes{2.0 * vector}});
+    embedding.add({.name = "scatter gradient",
+                   .kind = OperationKind::memory,
+                   .phase = Phase::backward,
+                   .bytes = Bytes{3.0 * vector}});
     if (shape.tp > 1) {
-        embedding.add({.name = "vocabulary-parallel look-up", .kind = OperationKind::collective, .phase = Phase::forward,
+        embedding.add({.name = "vocabulary-parallel look-up",
+                       .kind = OperationKind::collective,
+                       .phase = Phase::forward,
                        .bytes = Bytes{vector},
                        .collective = shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce,
                        .traffic = Traffic::tensor});

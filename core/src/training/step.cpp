@@ -1,7 +1,8 @@
 #include "headroom/step.hpp"
 
-#include "headroom/error.hpp"
 #include "traced.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,8 +68,8 @@ Seconds hop_seconds(StepSetting const& setting, Strategy const& strategy, Fabric
     // each tensor rank sends its share of the boundary; the others rebuild it inside the domain
     Bytes const bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
     bool const leaves = place(strategy, setting.cluster.domain).pipeline_leaves_domain;
-    return point_to_point({bytes}, leaves ? fabric.scale_out : fabric.scale_up).total()
-           + Seconds{setting.constants[Constant::base_latency]};
+    return point_to_point({bytes}, leaves ? fabric.scale_out : fabric.scale_up).total() +
+           Seconds{setting.constants[Constant::base_latency]};
 }
 
 /// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
@@ -77,9 +78,7 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
     return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
 }
 
-template <class N> struct Parts {
-    N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead;
-};
+template <class N> struct Parts { N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead; };
 
 /// The part of data-parallel time that shows. `window` is the backward (or whole) computation that it
 /// can run behind.
@@ -96,90 +95,139 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     if (strategy.zero == 3) {
         N const traffic = e.passes * (2.0 * e.gather + e.reduce);
         if (style == GradientOverlap::exposed) { return e.shard_old * traffic; }
-        return larger(traffic - e.compute_window, 0.0 * traffic) + e.shard_loss * smaller(traffic, e.compute_window);
+        return larger(traffic - e.compute_window, literal<N>(0.0)) + e.shard_loss * smaller(traffic, e.compute_window);
     }
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
-    N const behind_backward = larger(reduce - window, 0.0 * reduce) + e.loss * smaller(reduce, window);
-    N const behind_forward = larger(e.gather - e.forward_window, 0.0 * e.gather) + e.loss * smaller(e.gather, e.forward_window);
+    N const behind_backward = larger(reduce - window, literal<N>(0.0)) + e.loss * smaller(reduce, window);
+    N const behind_forward =
+        larger(e.gather - e.forward_window, literal<N>(0.0)) + e.loss * smaller(e.gather, e.forward_window);
     return behind_backward + behind_forward;
+}
+
+/// What every part of the closed form reads; built once from the setting.
+template <class N> struct Frame {
+    StepSetting const& setting;
+    Strategy const& strategy;
+    LayerCosts const& costs;
+    Fabric fabric;
+    DataPlan plan;
+    double micro_batch_count;
+    Recorder<N>& record;
+    N micro_batches, layers, block, ends;
+
+    N in(char const* name, double value) const { return record.input(name, value); }
+    N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
+};
+
+/// 1F1B: the slowest stage works m times; filling and draining costs the other stages once, over v when
+/// each holds v chunks. Source: [Narayanan2021]
+template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
+    N const chunks = f.in("chunks_per_stage", f.strategy.virtual_pp);
+    N const slowest = f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends);
+    N const all = f.record.term("all_stages_seconds", "s",
+                                f.in("pipeline_stages", f.strategy.pp) * f.layers * f.block + both_ends);
+    parts.bubble =
+        f.record.term("pipeline_bubble_seconds", "s", f.in("bubble", Constant::bubble) * (all - slowest) / chunks);
+    N const hop = f.in("hop_seconds", hop_seconds(f.setting, f.strategy, f.fabric).base());
+    parts.pipeline = f.record.term("pipeline_seconds", "s",
+                                   f.in("point_to_point_exposed", Constant::point_to_point_exposed) *
+                                       (2.0 * f.micro_batches) * chunks * hop);
+}
+
+/// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
+template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
+    auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
+    N const kernels = f.in("block_kernel_seconds", kernels_of(f.costs.block));
+    N const host = f.in("block_host_excess_seconds", f.costs.block.host_excess().base());
+    N const tensor = f.in("block_tensor_exposed_seconds", f.costs.block.tensor_exposed.base());
+    N const context = f.in("block_context_exposed_seconds", f.costs.block.context_exposed.base());
+    N const head = f.in("head_seconds", kernels_of(f.costs.head));
+    N const embedding =
+        f.in("embedding_seconds", kernels_of(f.costs.embedding) + f.costs.embedding.tensor_exposed.base());
+    // the output projection is on the last stage, the embedding on the first: one of them is the slowest
+    f.ends = f.record.term("ends_seconds", "s", f.strategy.pp > 1 ? larger(head, embedding) : head + embedding);
+    f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context);
+    parts.compute = f.record.term("compute_seconds", "s", f.micro_batches * (f.layers * kernels + f.ends));
+    parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
+    parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * f.layers * tensor);
+    parts.context = f.record.term("context_seconds", "s", f.micro_batches * f.layers * context);
+    parts.bubble = parts.pipeline = literal<N>(0.0);
+    if (f.strategy.pp > 1) { compose_pipeline(f, head + embedding, parts); }
+}
+
+/// Gradient reduction and weight gathering beyond what hides behind computation.
+template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
+    auto const& block = f.costs.block;
+    double const layers = static_cast<double>(f.setting.model.layers) / f.strategy.pp;
+    double const backward = block.backward.base() * layers;
+    double const forward =
+        (block.gemm + block.attention + block.memory - block.backward - block.recompute).base() * layers;
+    // the last micro-batch hides traffic; interleaved, the last p of them do
+    double const micro_batches =
+        f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
+    Exposure<N> const exposure{
+        .reduce = f.in("reduce_seconds", f.plan.reduce),
+        .gather = f.in("gather_seconds", f.plan.gather),
+        .backward_window = f.in("backward_window_seconds", backward * micro_batches),
+        .forward_window = f.in("forward_window_seconds", forward * micro_batches),
+        .compute_window = f.micro_batches * f.layers * f.block,
+        .passes = f.in("gatherings_per_step", f.setting.framework.gathers_per_micro_batch ? f.micro_batch_count : 1.0),
+        .reductions =
+            f.in("reductions_per_step", reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count)),
+        .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
+        .loss = f.in("gradients_exposed", Constant::gradients_exposed),
+        .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
+        .shard_old = f.in("shard_exposed_old", Constant::shard_exposed_old),
+    };
+    bool const fully_exposed = f.strategy.overlap == Overlap::off;
+    parts.data = f.record.term("data_seconds", "s",
+                               exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed));
+}
+
+/// Gradient accumulation every micro-batch and the update once: both are bound by memory.
+template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
+    auto const bandwidth =
+        f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
+    N const memory = f.in("memory_bytes_per_second", bandwidth.base());
+    double const accumulated =
+        f.plan.local_parameters * trained_share(f.strategy) / (f.strategy.zero == 3 ? f.plan.data_ranks : 1);
+    N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
+                         f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
+    N const update = f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
+                     f.in("updated_parameters", f.plan.updated_parameters) / memory;
+    parts.optimizer = f.record.term("optimizer_seconds", "s", accumulate + update);
 }
 
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
 template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
-    auto const& k = setting.constants;
-    auto const fabric = calibrated_fabric(setting.cluster, k);
-    auto const plan = data_plan(setting, strategy, fabric);
-    double const micro_batch_count = std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
-    auto const in = [&record](char const* name, double value) { return record.input(name, value); };
-    auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
-
-    N const m = in("micro_batches", micro_batch_count);
-    N const layers = in("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp);
-    N const block_kernels = in("block_kernel_seconds", kernels_of(costs.block));
-    N const block_host = in("block_host_excess_seconds", costs.block.host_excess().base());
-    N const block_tensor = in("block_tensor_exposed_seconds", costs.block.tensor_exposed.base());
-    N const block_context = in("block_context_exposed_seconds", costs.block.context_exposed.base());
-    N const head = in("head_kernel_seconds", kernels_of(costs.head));
-    N const embedding = in("embedding_kernel_seconds", kernels_of(costs.embedding));
-    N const embedding_tensor = in("embedding_tensor_exposed_seconds", costs.embedding.tensor_exposed.base());
-
-    bool const staged = strategy.pp > 1;
-    N const ends = record.term("ends_seconds", "s", staged ? larger(head, embedding + embedding_tensor) : head + embedding + embedding_tensor);
-    N const block = record.term("block_seconds", "s", block_kernels + block_host + block_tensor + block_context);
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    double const micro_batches =
+        std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    Frame<N> f{setting,
+               strategy,
+               costs,
+               fabric,
+               data_plan(setting, strategy, fabric),
+               micro_batches,
+               record,
+               record.input("micro_batches", micro_batches),
+               record.input("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp),
+               N{},
+               N{}};
     Parts<N> parts;
-    parts.compute = record.term("compute_seconds", "s", m * (layers * block_kernels + ends));
-    parts.host = record.term("host_seconds", "s", m * layers * block_host);
-    parts.tensor = record.term("tensor_seconds", "s", m * layers * block_tensor);
-    parts.context = record.term("context_seconds", "s", m * layers * block_context);
-
-    // 1F1B: the slowest stage works m times; filling and draining costs the other stages once, over v
-    // when each holds v chunks.
-    N const zero = 0.0 * m;
-    if (staged) {
-        N const stages = in("pipeline_stages", strategy.pp);
-        N const chunks = in("chunks_per_stage", strategy.virtual_pp);
-        N const slowest = record.term("slowest_stage_seconds", "s", layers * block + ends);
-        N const all = record.term("all_stages_seconds", "s", stages * layers * block + head + embedding + embedding_tensor);
-        parts.bubble = record.term("pipeline_bubble_seconds", "s", in("bubble", k[Constant::bubble]) * (all - slowest) / chunks);
-        N const hop = in("hop_seconds", hop_seconds(setting, strategy, fabric).base());
-        parts.pipeline = record.term("pipeline_seconds", "s", in("point_to_point_exposed", k[Constant::point_to_point_exposed]) * (2.0 * m) * chunks * hop);
-    } else {
-        parts.bubble = zero;
-        parts.pipeline = zero;
-    }
-
-    double const backward = costs.block.backward.base() * setting.model.layers / strategy.pp;
-    double const overlapped_micro_batches = strategy.virtual_pp > 1 ? std::min(micro_batch_count, static_cast<double>(strategy.pp)) : 1.0;
-    double const forward = (costs.block.gemm + costs.block.attention + costs.block.memory - costs.block.backward - costs.block.recompute).base()
-                           * setting.model.layers / strategy.pp;
-    Exposure<N> const exposure{
-        .reduce = in("reduce_seconds", plan.reduce),
-        .gather = in("gather_seconds", plan.gather),
-        .backward_window = in("backward_window_seconds", backward * overlapped_micro_batches),
-        .forward_window = in("forward_window_seconds", forward * overlapped_micro_batches),
-        .compute_window = m * layers * block,
-        .passes = in("gatherings_per_step", setting.framework.gathers_per_micro_batch ? micro_batch_count : 1.0),
-        .reductions = in("reductions_per_step", reductions_per_step(strategy, setting.framework, micro_batch_count)),
-        .old_share = in("gradients_exposed_old", k[Constant::gradients_exposed_old]),
-        .loss = in("gradients_exposed", k[Constant::gradients_exposed]),
-        .shard_loss = in("shard_overlap_loss", k[Constant::shard_overlap_loss]),
-        .shard_old = in("shard_exposed_old", k[Constant::shard_exposed_old]),
-    };
-    bool const fully_exposed = strategy.overlap == Overlap::off;
-    parts.data = record.term("data_seconds", "s", exposed_data(exposure, strategy, setting.framework.gradient_overlap, fully_exposed));
-
-    N const memory = in("memory_bytes_per_second", (setting.cluster.accelerator.memory_bandwidth * k[Constant::memory_fraction]).base());
-    double const accumulated = plan.local_parameters * trained_share(strategy) / (strategy.zero == 3 ? plan.data_ranks : 1);
-    N const accumulate = in("accumulate_bytes", k[Constant::accumulate_bytes]) * in("accumulated_parameters", accumulated) * m / memory;
-    N const update = in("optimizer_traffic_bytes", k[Constant::optimizer_traffic]) * in("updated_parameters", plan.updated_parameters) / memory;
-    parts.optimizer = record.term("optimizer_seconds", "s", accumulate + update);
-
-    N const busy = record.term("busy_seconds", "s", parts.compute + parts.host + parts.tensor + parts.context + parts.pipeline + parts.data + parts.bubble + parts.optimizer);
+    compose_stage(f, parts);
+    compose_data(f, parts);
+    compose_optimizer(f, parts);
+    N const busy = record.term("busy_seconds", "s",
+                               parts.compute + parts.host + parts.tensor + parts.context + parts.pipeline + parts.data +
+                                   parts.bubble + parts.optimizer);
     double const nodes = std::max(1.0, static_cast<double>(strategy.workers()) / setting.cluster.accelerators_per_node);
-    parts.overhead = record.term("overhead_seconds", "s", in("step_overhead_seconds", k[Constant::step_overhead]) + in("straggler", k[Constant::straggler]) * in("doublings_of_nodes", std::log2(nodes)) * busy);
+    N const drag = f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes)) * busy;
+    parts.overhead =
+        record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead) + drag);
     record.term("step_seconds", "s", busy + parts.overhead);
     return parts;
 }
@@ -206,13 +254,15 @@ std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strat
     return std::move(record.terms);
 }
 
-std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
+                                                 LayerCosts const& costs) {
     std::vector<CommunicationRow> rows;
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const placement = place(strategy, setting.cluster.domain);
     auto const time = step_time(setting, strategy, costs);
     auto const plan = data_plan(setting, strategy, fabric);
-    double const m = std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    double const m =
+        std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
     double const visits = m * setting.model.layers / strategy.pp;
     auto const algorithm = [&fabric](Collective collective, Bytes bytes, Group group) {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
@@ -220,7 +270,8 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     if (strategy.tp > 1) {
         bool const sp = strategy.sequence_parallel;
         Bytes const each = costs.block.tensor_bytes / std::max(1, costs.block.tensor_count);
-        rows.push_back({"tensor", sp ? "all_gather + reduce_scatter" : "all_reduce", "partial sums of every attention and feed-forward block",
+        rows.push_back({"tensor", sp ? "all_gather + reduce_scatter" : "all_reduce",
+                        "partial sums of every attention and feed-forward block",
                         algorithm(sp ? Collective::all_gather : Collective::all_reduce, each, placement.tensor),
                         costs.block.tensor_bytes * visits, static_cast<int>(costs.block.tensor_count * visits),
                         costs.block.tensor * visits, time.tensor_communication, placement.tensor});
@@ -234,11 +285,12 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     }
     if (strategy.pp > 1) {
         double const hops = 2.0 * m * strategy.virtual_pp;
-        double const tokens = static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
+        double const tokens =
+            static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
         Bytes const each{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
-        rows.push_back({"pipeline", "point_to_point", "activations and their gradients between stages", "direct", each * hops,
-                        static_cast<int>(hops), hop_seconds(setting, strategy, fabric) * hops, time.pipeline_communication,
-                        placement.pipeline});
+        rows.push_back({"pipeline", "point_to_point", "activations and their gradients between stages", "direct",
+                        each * hops, static_cast<int>(hops), hop_seconds(setting, strategy, fabric) * hops,
+                        time.pipeline_communication, placement.pipeline});
     }
     if (plan.data_ranks > 1) {
         auto const& framework = setting.framework;
@@ -247,16 +299,22 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
         Seconds const reduce{plan.reduce * passes}, gather{plan.gather * gathers};
         Seconds const both = reduce + gather;
         Bytes const gradients{plan.local_parameters * trained_share(strategy) * framework.reduced_bytes};
-        Bytes const parameters{plan.local_parameters * framework.parameter_bytes * (strategy.zero == 3 ? 1.0 : trained_share(strategy))};
-        auto const share = [&](Seconds part) { return both.base() > 0.0 ? time.data_communication * (part / both) : Seconds{}; };
+        Bytes const parameters{plan.local_parameters * framework.parameter_bytes *
+                               (strategy.zero == 3 ? 1.0 : trained_share(strategy))};
+        auto const share = [&](Seconds part) {
+            return both.base() > 0.0 ? time.data_communication * (part / both) : Seconds{};
+        };
         auto const kind = strategy.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
         auto const group = strategy.zero == 3 ? placement.shard : placement.data;
-        rows.push_back({"data", std::string{name_of(kind)}, "gradients of data parallel", algorithm(kind, gradients, group), gradients * passes,
-                        static_cast<int>(passes), reduce, share(reduce), group});
+        rows.push_back({"data", std::string{name_of(kind)}, "gradients of data parallel",
+                        algorithm(kind, gradients, group), gradients * passes, static_cast<int>(passes), reduce,
+                        share(reduce), group});
         if (gathers > 0.0) {
-            rows.push_back({"data", "all_gather", strategy.zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer",
-                            algorithm(Collective::all_gather, parameters, group), parameters * gathers, static_cast<int>(gathers),
-                            gather, share(gather), group});
+            rows.push_back(
+                {"data", "all_gather",
+                 strategy.zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer",
+                 algorithm(Collective::all_gather, parameters, group), parameters * gathers, static_cast<int>(gathers),
+                 gather, share(gather), group});
         }
     }
     return rows;

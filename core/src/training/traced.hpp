@@ -3,8 +3,10 @@
 #include "headroom/term.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <charconv>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,12 +22,21 @@ struct Traced {
 };
 
 inline std::string shortest(double value) {
-    char buffer[32];
-    int const length = std::snprintf(buffer, sizeof buffer, "%.17g", value);
-    return {buffer, static_cast<std::size_t>(length)};
+    std::array<char, 32> buffer{};
+    auto const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    return {buffer.data(), end};
 }
 
 inline Traced number(double value) { return {value, shortest(value), {}, 2}; }
+
+/// A literal number in either arithmetic.
+template <class N> N literal(double value) {
+    if constexpr (std::is_same_v<N, double>) {
+        return value;
+    } else {
+        return number(value);
+    }
+}
 
 inline std::vector<std::pair<std::string, double>> joined(Traced const& a, Traced const& b) {
     auto result = a.inputs;
@@ -39,14 +50,26 @@ inline std::vector<std::pair<std::string, double>> joined(Traced const& a, Trace
 
 inline std::string wrapped(Traced const& a, int least) { return a.rank >= least ? a.text : "(" + a.text + ")"; }
 
-inline Traced operator+(Traced const& a, Traced const& b) { return {a.value + b.value, a.text + " + " + b.text, joined(a, b), 0}; }
-inline Traced operator-(Traced const& a, Traced const& b) { return {a.value - b.value, a.text + " - " + wrapped(b, 1), joined(a, b), 0}; }
-inline Traced operator*(Traced const& a, Traced const& b) { return {a.value * b.value, wrapped(a, 1) + " * " + wrapped(b, 2), joined(a, b), 1}; }
-inline Traced operator/(Traced const& a, Traced const& b) { return {a.value / b.value, wrapped(a, 1) + " / " + wrapped(b, 2), joined(a, b), 1}; }
+inline Traced operator+(Traced const& a, Traced const& b) {
+    return {a.value + b.value, a.text + " + " + b.text, joined(a, b), 0};
+}
+inline Traced operator-(Traced const& a, Traced const& b) {
+    return {a.value - b.value, a.text + " - " + wrapped(b, 1), joined(a, b), 0};
+}
+inline Traced operator*(Traced const& a, Traced const& b) {
+    return {a.value * b.value, wrapped(a, 1) + " * " + wrapped(b, 2), joined(a, b), 1};
+}
+inline Traced operator/(Traced const& a, Traced const& b) {
+    return {a.value / b.value, wrapped(a, 1) + " / " + wrapped(b, 2), joined(a, b), 1};
+}
 inline Traced operator*(double a, Traced const& b) { return number(a) * b; }
 inline Traced operator-(double a, Traced const& b) { return number(a) - b; }
-inline Traced larger(Traced const& a, Traced const& b) { return {std::max(a.value, b.value), "max(" + a.text + ", " + b.text + ")", joined(a, b), 2}; }
-inline Traced smaller(Traced const& a, Traced const& b) { return {std::min(a.value, b.value), "min(" + a.text + ", " + b.text + ")", joined(a, b), 2}; }
+inline Traced larger(Traced const& a, Traced const& b) {
+    return {std::max(a.value, b.value), "max(" + a.text + ", " + b.text + ")", joined(a, b), 2};
+}
+inline Traced smaller(Traced const& a, Traced const& b) {
+    return {std::min(a.value, b.value), "min(" + a.text + ", " + b.text + ")", joined(a, b), 2};
+}
 inline double larger(double a, double b) { return std::max(a, b); }
 inline double smaller(double a, double b) { return std::min(a, b); }
 

@@ -104,7 +104,9 @@ Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet 
     std::map<std::string, CalibrationSet> sets;
     for (auto const& [source, values] : folds.without) {
         CalibrationSet without = set;
-        for (auto const& info : constants()) { without.constant[static_cast<std::size_t>(info.id)].value = values[info.id]; }
+        for (auto const& info : constants()) {
+            without.constant[static_cast<std::size_t>(info.id)].value = values[info.id];
+        }
         sets.emplace(source, std::move(without));
     }
     std::vector<RunComparison> rows;

@@ -11,10 +11,10 @@ namespace headroom::fit {
 
 /// How the constants are fitted; the defaults are what `make fit` uses.
 struct FitSettings {
-    double noise = 0.06;        ///< log standard deviation of one run that nothing explains
-    double huber = 0.05;        ///< log residual beyond which a run pulls linearly, not quadratically
+    double noise = 0.06; ///< log standard deviation of one run that nothing explains
+    double huber = 0.05; ///< log residual beyond which a run pulls linearly, not quadratically
     int iterations = 60;
-    int threads = 1;            ///< the answer does not depend on it
+    int threads = 1; ///< the answer does not depend on it
 };
 
 /// Fits all constants with a spread to the predicted runs.
@@ -25,7 +25,8 @@ struct FitSettings {
 /// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay. Intervals are 90 %, from the
 /// curvature at the minimum. Deterministic.
 /// Errors: InputError{insufficient} with fewer runs than constants.
-CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent, FitSettings const& settings);
+CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
+                            FitSettings const& settings);
 
 /// Fits once for every source, each time without that source.
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
