@@ -120,7 +120,8 @@ struct Catalog::Index {
     void add(RecordText record) {
         hash = fnv1a(fnv1a(hash, record.name), record.content);
         auto& of_kind = records[index_of(record.kind)];
-        of_kind.try_emplace(record.name, std::move(record));
+        std::string name = record.name;
+        of_kind.try_emplace(std::move(name), std::move(record));
     }
 
     void add_overlay(std::filesystem::path const& folder) {

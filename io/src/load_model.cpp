@@ -57,7 +57,7 @@ fs::path hub_cache() {
         char const* value = std::getenv(name);
         return fs::path{value == nullptr ? "" : value};
     };
-    if (auto const cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
+    if (auto cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
     if (auto const home = variable("HF_HOME"); !home.empty()) return home / "hub";
     if (auto const home = variable("HOME"); !home.empty()) return home / ".cache" / "huggingface" / "hub";
     return {};
@@ -86,7 +86,7 @@ fs::path cached_config(std::string_view id) {
         std::string revision = read_file(main, 256);
         revision.erase(std::ranges::find_if_not(revision, [](unsigned char c) { return std::isalnum(c) != 0; }),
                        revision.end());
-        fs::path const config = folder / "snapshots" / revision / config_name;
+        fs::path config = folder / "snapshots" / revision / config_name;
         if (!revision.empty() && is_there(config)) return config;
     }
     fs::path newest;

@@ -129,7 +129,9 @@ inline std::string name_of(Question const& question) {
 /// One question, priced with one set of constants.
 struct Priced {
     explicit Priced(Question const& asked, Calibration const& values = fitted().values())
-        : question{asked}, constants{values}, shape{shape_of(question.strategy, question.workload.sequence_length)},
+        : question{asked},
+          constants{values},
+          shape{shape_of(question.strategy, question.workload.sequence_length)},
           costs{layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
                             question.framework, constants)},
           time{step_time(setting(), question.strategy, costs)} {}

@@ -58,8 +58,9 @@ TEST(ModelConfig, PublicConfigsGiveTheExactParameterCount) {
     std::map<std::string, double> const parameters{
         {"bloom-176b", 176247271424.0}, {"falcon-7b", 6921720704.0},     {"gemma-7b", 8537680896.0},
         {"gpt-j-6b", 6050882784.0},     {"gpt-neox-20b", 20554567680.0}, {"gpt2-xl", 1557611200.0},
-        {"llama-3-70b", 70553706496.0}, {"mixtral-8x7b", 46702792704.0}, {"llama-3.2-1b", 1235814400.0},  {"mistral-7b", 7241732096.0},
-        {"mpt-30b", 29957200896.0},     {"opt-6.7b", 6658473984.0},      {"qwen2.5-7b", 7615616512.0},
+        {"llama-3-70b", 70553706496.0}, {"mixtral-8x7b", 46702792704.0}, {"llama-3.2-1b", 1235814400.0},
+        {"mistral-7b", 7241732096.0},   {"mpt-30b", 29957200896.0},      {"opt-6.7b", 6658473984.0},
+        {"qwen2.5-7b", 7615616512.0},
     };
     int read = 0;
     for (auto const& entry : fs::directory_iterator{configs}) {

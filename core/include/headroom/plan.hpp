@@ -72,7 +72,7 @@ std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluste
 /// Evaluates all legal strategies for each worker count. When stopped, the counts finished so far are
 /// returned: an unfinished one has no result.
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
-                                 std::stop_token stop = {});
+                                 std::stop_token const& stop = {});
 
 /// How a size is chosen when nothing else decides; see `make_plan`.
 enum class Objective { knee, time, cost };
@@ -141,7 +141,7 @@ struct Plan {
 /// Without a price, costs are compared in accelerator-hours.
 /// Errors: InputError{usage} when there are no workers, a deadline has no tokens, a budget no tokens or
 /// no price, a value of time no price.
-Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token stop = {});
+Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop = {});
 
 /// marginal speedup per doubling = (T_prev / T)^(1 / log2(K / K_prev))
 double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after);

@@ -167,7 +167,7 @@ double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_
     return std::pow(before / after, 1.0 / doublings);
 }
 
-Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token stop) {
+Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop) {
     check(question);
     Plan plan;
     plan.question = question;

@@ -196,7 +196,8 @@ SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
     return *this;
 }
 
-std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top, std::stop_token stop) {
+std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
+                                 std::stop_token const& stop) {
     CostTable table{setting};
     std::vector<SearchResult> results;
     for (int const workers : space.workers) {

@@ -50,7 +50,7 @@ std::string span_of(Seconds time) {
 }
 
 std::string size_of(int workers, Cluster const& cluster) {
-    std::string const text = std::to_string(workers) + (workers == 1 ? " accelerator" : " accelerators");
+    std::string text = std::to_string(workers) + (workers == 1 ? " accelerator" : " accelerators");
     int const node = cluster.accelerators_per_node;
     if (node < 1 || workers % node != 0) return text;
     int const nodes = workers / node;
