@@ -87,11 +87,11 @@ std::optional<int> zero_stage(std::string_view raw) {
     if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
     if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
     if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
-    if (contains(text, "stage 3") || contains(text, "zero-3") || contains(text, "zero3") || contains(text, "fsdp")) {
-        return 3;
+    for (auto const* word : {"zero-", "zero ", "zero", "stage "}) {
+        if (auto const stage = number_after(text, word); stage && *stage <= 3) { return stage; }
     }
-    if (contains(text, "zero-2") || contains(text, "zero2")) { return 2; }
-    if (contains(text, "zero-1") || contains(text, "zero1") || contains(text, "distributedoptimizer")) { return 1; }
+    if (contains(text, "fsdp")) { return 3; }
+    if (contains(text, "distributedoptimizer")) { return 1; }
     return std::nullopt;
 }
 
@@ -111,47 +111,72 @@ bool offloads(std::string_view raw) {
 
 namespace {
 
-/// One clause, "8x NVIDIA CX7 (400Gb/s)": adapters times Gbit/s; zero when it states no rate.
+bool spaced(char c) { return c == ' '; }
+
+/// The number that ends at `end`, spaces before `end` skipped; its start is written to `begin`.
+double number_before(std::string_view text, std::size_t end, std::size_t& begin) {
+    while (end > 0 && spaced(text[end - 1])) { --end; }
+    begin = end;
+    while (begin > 0 && (digit(text[begin - 1]) || text[begin - 1] == '.')) { --begin; }
+    double value = 0.0;
+    std::from_chars(text.data() + begin, text.data() + end, value);
+    return value;
+}
+
+/// One clause, "8x NVIDIA CX7 (400Gb/s)": adapters times Gbit/s; zero when it states no rate. Written as
+/// people do: "Gb", "Gbps", "Gbit" are bits, "GB/s" is bytes.
 double gigabits(std::string_view text) {
-    std::size_t const unit = text.find("gb");
+    std::size_t unit = std::string_view::npos;
+    for (std::size_t i = 0; i + 1 < text.size() && unit == std::string_view::npos; ++i) {
+        if (text[i] == 'G' && (text[i + 1] == 'b' || text[i + 1] == 'B') && i > 0 &&
+            (digit(text[i - 1]) || spaced(text[i - 1]))) {
+            unit = i;
+        }
+    }
     if (unit == std::string_view::npos) { return 0.0; }
-    std::size_t end = unit;
-    while (end > 0 && text[end - 1] == ' ') { --end; }
-    std::size_t begin = end;
-    while (begin > 0 && digit(text[begin - 1])) { --begin; }
-    double rate = 0.0;
-    if (begin == end || std::from_chars(text.data() + begin, text.data() + end, rate).ec != std::errc{}) { return 0.0; }
+    bool const bytes = text.substr(unit).starts_with("GB/s");
+    std::size_t begin = 0;
+    double const rate = number_before(text, unit, begin);
     double adapters = 1.0;
-    for (std::size_t i = 1; i < begin; ++i) { // the count stands before an 'x': "8x 200"
-        if (text[i] == 'x' && digit(text[i - 1])) {
-            std::size_t from = i - 1;
-            while (from > 0 && digit(text[from - 1])) { --from; }
-            std::from_chars(text.data() + from, text.data() + i, adapters);
+    for (std::size_t i = 1; i < begin; ++i) { // the count stands before an 'x': "8x 200", "8 x 200"
+        std::size_t ignored = 0;
+        bool const counts = text[i] == 'x' && (digit(text[i - 1]) || spaced(text[i - 1]));
+        if (double const count = counts ? number_before(text, i, ignored) : 0.0; count > 0.0) {
+            adapters = count;
             break;
         }
     }
-    return rate * adapters;
+    return rate * adapters * (bytes ? 8.0 : 1.0);
+}
+
+/// The first place where a clause ends: a comma, "and", "for".
+std::size_t clause_end(std::string_view text, std::size_t from) {
+    std::size_t end = text.size();
+    for (auto const* word : {",", " and ", " for "}) { end = std::min(end, text.find(word, from)); }
+    return end;
 }
 
 } // namespace
 
 std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
-    std::string text = lower(raw);
-    if (auto const compute = text.find("compute"); compute != std::string::npos) {
-        text = text.substr(text.find(':', compute) + 1); // storage and management networks do not count
+    std::string text{raw};
+    auto const words = lower(raw);
+    if (auto const compute = words.find("compute"); compute != std::string::npos) {
+        text = text.substr(words.find(':', compute) + 1); // storage and management networks do not count
     }
-    if (contains(text, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
-    if (contains(text, "omnipath links per node")) {
-        return 12.5 * units::GB / units::s * number_after(text, "").value_or(4) / per_node;
+    if (contains(words, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
+    int const node = std::max(1, per_node);
+    if (contains(words, "omnipath links per node")) {
+        return 12.5 * units::GB / units::s * number_after(words, "").value_or(4) / node;
     }
     double fastest = 0.0; // of several networks the fastest is the fabric
     for (std::size_t from = 0; from < text.size();) {
-        std::size_t const comma = std::min(text.find(',', from), text.size());
-        fastest = std::max(fastest, gigabits(std::string_view{text}.substr(from, comma - from)));
-        from = comma + 1;
+        std::size_t const end = clause_end(text, from);
+        fastest = std::max(fastest, gigabits(std::string_view{text}.substr(from, end - from)));
+        from = end + 1;
     }
     if (fastest <= 0.0) { return std::nullopt; }
-    double const share = contains(text, "per gpu") ? fastest : fastest / std::max(1, per_node);
+    double const share = contains(words, "per gpu") ? fastest : fastest / node;
     return share * units::Gbit / units::s;
 }
 

@@ -28,6 +28,13 @@ std::string kind_of(std::string_view arch) {
     return "other";
 }
 
+/// Products of cells can be large: in floating point they cannot overflow.
+double product_of(std::initializer_list<int> factors) {
+    double product = 1.0;
+    for (int const factor : factors) { product *= factor; }
+    return product;
+}
+
 /// A model that a row describes by its dimensions alone, in the common shape of its feed-forward kind.
 Model generic_model(RunCells const& row) {
     Model model;
@@ -48,6 +55,8 @@ int head_count(int hidden) {
     }
     return best;
 }
+
+constexpr int largest_layers = 10'000, largest_width = 10'000'000;
 
 /// Resolves rows against one catalog; remembers records that many rows share.
 class Resolver {
@@ -97,11 +106,17 @@ private:
             throw Skip{"no layers and hidden size stated, and the catalog has no such model"};
         }
         Model model = known ? cached_model(name) : generic_model(row);
+        if (model.moe.experts > 0) {
+            throw Skip{"the catalog knows the model as a mixture of experts, which is not modelled yet"};
+        }
         model.name = name;
         bool const same_shape = known && hidden.value_or(model.hidden) == model.hidden &&
                                 row.integer("heads").value_or(model.heads) == model.heads;
         model.layers = layers.value_or(model.layers);
         model.hidden = hidden.value_or(model.hidden);
+        if (model.layers > largest_layers || model.hidden > largest_width) {
+            throw Skip{"dimensions beyond any model"};
+        }
         auto const fill = [&](char const* column, int& field, int fallback) {
             if (auto const stated = row.integer(column)) {
                 field = *stated;
@@ -114,9 +129,12 @@ private:
         fill("kv_heads", model.kv_heads, model.heads);
         if (known && !same_shape && !row.integer("kv_heads")) { model.kv_heads = model.heads; }
         fill("ffn_hidden", model.ffn,
-             model.feed_forward == FeedForward::gated ? 8 * model.hidden / 3 : 4 * model.hidden);
+             model.feed_forward == FeedForward::gated ? static_cast<int>(8.0 * model.hidden / 3.0) : 4 * model.hidden);
         constexpr int gpt2_padded = 50304;
         fill("vocab", model.vocab, gpt2_padded);
+        if (model.ffn > largest_width || model.heads > model.hidden || model.kv_heads > model.heads) {
+            throw Skip{"dimensions beyond any model"};
+        }
         if (!same_shape || model.head_dim == 0) { model.head_dim = std::max(1, model.hidden / model.heads); }
         return model;
     }
@@ -196,7 +214,7 @@ private:
         if (row.mentions("LoRA")) { partial.trained = Trained::adapters; }
         // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
         if (partial.dp && partial.tp && partial.pp &&
-            *partial.dp * *partial.tp * *partial.pp * partial.cp.value_or(1) != workers) {
+            product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {
             if (partial.zero == 3 && *partial.dp > 1 && workers % *partial.dp == 0) {
                 partial.shard = workers / *partial.dp;
             }
@@ -213,7 +231,9 @@ private:
         if (!dp || !micro) { throw Skip{"no global batch stated"}; }
         int const steps = row.integer("grad_accum").value_or(1);
         run.assumed.push_back("global batch = dp x micro-batch x accumulation steps");
-        return *dp * *micro * steps;
+        double const batch = product_of({*dp, *micro, steps});
+        if (batch > 1e9) { throw Skip{"a batch beyond any run"}; }
+        return static_cast<int>(batch);
     }
 
     /// Measured step time by the contract's order of preference.
@@ -313,7 +333,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
             if (run.kind != "dense") { throw Skip{"kind '" + std::string{row.text("arch")} + "' is not modelled yet"}; }
             resolver.resolve(row, run);
         } catch (Skip const& skip) { run.skipped_reason = skip.reason; } catch (InputError const& error) {
-            run.skipped_reason = error.text().problem;
+            run.skipped_reason = error.fault() == Fault::unreadable ? error.what() : error.text().problem;
         }
         runs.push_back(std::move(run));
     }

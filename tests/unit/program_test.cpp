@@ -261,8 +261,8 @@ TEST(Program, UnfusedAttentionWritesTheScores) {
     // Expectation: a score for each head, query and key, of two bytes; fused attention never writes them.
     auto const model = training::catalog().model("gpt3-13b");
     double bytes = 0.0;
-    for (auto const& operation :
-         step_program(model, {.sequence_length = 2048, .tp = 4}, unfused()).block.operations()) {
+    auto const scored = step_program(model, {.sequence_length = 2048, .tp = 4}, unfused());
+    for (auto const& operation : scored.block.operations()) {
         if (operation.memory == MemoryClass::scores && operation.phase == Phase::forward)
             bytes += operation.bytes.base();
     }

@@ -27,8 +27,8 @@ struct AssumedStrategy {
 
 /// Fills what a strategy leaves open from the model, the cluster and the software; the one home of
 /// defaults. Never looks at a measured value.
-/// Errors: InputError{usage} when the degrees given cannot make `workers`, or the batch does not
-/// divide.
+/// Errors: InputError{usage} when a degree or the workload is out of range, the degrees given cannot make
+/// `workers`, or there are more replicas than sequences. A batch that does not divide is `illegal_because`'s.
 AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
                        Framework const& framework, Workload const& workload, int workers);
 

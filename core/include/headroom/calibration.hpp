@@ -73,7 +73,7 @@ enum class Constant : int {
     gradients_exposed_old,
     gradients_exposed,
     shard_overlap_loss,
-    shard_exposed_old,
+    unbucketed_traffic,
     point_to_point_exposed,
     context_exposed,
     // once a micro-batch, once a step

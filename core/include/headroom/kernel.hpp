@@ -16,6 +16,7 @@ struct KernelRates {
     FlopsPerSecond attention; ///< asymptote of fused attention
     FlopsPerSecond unfused;   ///< batched score products
     BytesPerSecond memory;
+    double element = 2;     ///< bytes of a product's operand element
     double units = 0;       ///< SMs; 0 switches wave quantisation off
     double prologue = 0;    ///< elements of K that a tile's start-up costs
     double half_length = 0; ///< sequence length at half the attention asymptote

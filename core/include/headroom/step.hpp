@@ -67,7 +67,8 @@ struct StepTime {
         return tensor_communication + context_communication + pipeline_communication + data_communication;
     }
     [[nodiscard]] Seconds total() const {
-        return compute + host + exposed_communication() + pipeline_bubble + optimizer + overhead;
+        return compute + host + tensor_communication + context_communication + pipeline_communication +
+               data_communication + pipeline_bubble + optimizer + overhead; // in the order of the closed form
     }
 };
 

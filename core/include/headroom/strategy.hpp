@@ -53,6 +53,10 @@ struct Workload {
     int global_batch = 0; ///< sequences
 };
 
+/// Micro-batches that one replica works through in a step, at least one; fractional when they do not
+/// divide (published runs with a ragged last one).
+double micro_batch_count(Strategy const& strategy, Workload const& workload);
+
 /// "tp8 pp4 dp16 zero1 mb1 selective": how a strategy is written in a table.
 std::string short_name(Strategy const& strategy);
 

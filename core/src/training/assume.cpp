@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace headroom {
 namespace {
 
-std::string text(int value) { return std::to_string(value); }
+std::string text(std::int64_t value) { return std::to_string(value); }
 
 /// Fills one gap after another; later choices see the earlier ones.
 class Filler {
@@ -73,7 +74,7 @@ private:
         } else {
             model_parallel_degrees();
         }
-        int const inside = s.tp * s.pp * s.cp;
+        std::int64_t const inside = std::int64_t{s.tp} * s.pp * s.cp;
         if (!partial_.dp && workers_ % inside != 0) {
             throw InputError{Fault::usage,
                              {.where = "workers",
@@ -82,7 +83,7 @@ private:
                               .why = text(inside) + " accelerators make one replica",
                               .hint = "use a multiple of " + text(inside)}};
         }
-        s.dp = partial_.dp.value_or(workers_ / inside);
+        s.dp = partial_.dp.value_or(static_cast<int>(workers_ / inside));
         if (s.dp * inside != workers_) {
             throw InputError{Fault::usage,
                              {.where = "strategy",
@@ -138,8 +139,9 @@ private:
         s.tp = partial_.tp.value_or(1);
         s.pp = partial_.pp.value_or(1);
         s.micro_batch = 1;
-        if (partial_.dp && workers_ % (*partial_.dp * s.cp) == 0) {
-            int const rest = workers_ / (*partial_.dp * s.cp);
+        std::int64_t const outside = std::int64_t{partial_.dp.value_or(0)} * s.cp;
+        if (partial_.dp && workers_ % outside == 0) {
+            int const rest = static_cast<int>(workers_ / outside);
             if (partial_.tp) {
                 s.pp = std::max(1, rest / s.tp);
             } else if (partial_.pp) {
@@ -155,8 +157,13 @@ private:
         } else {
             smallest_that_fits();
         }
-        if (!partial_.tp) { note("tp", text(s.tp), "smallest degree that fits in memory", true); }
-        if (!partial_.pp) { note("pp", text(s.pp), "smallest depth that fits in memory", true); }
+        if (!partial_.tp) { note("tp", text(s.tp), reason("smallest degree that fits in memory"), true); }
+        if (!partial_.pp) { note("pp", text(s.pp), reason("smallest depth that fits in memory"), true); }
+    }
+
+    [[nodiscard]] char const* reason(char const* when_it_fits) const {
+        if (partial_.dp) { return "what dp leaves"; }
+        return fits_ ? when_it_fits : "none that was tried is enough";
     }
 
     void smallest_that_fits() {
@@ -164,14 +171,14 @@ private:
         for (int pp = s.pp; pp <= model_.layers; ++pp) {
             if (partial_.pp && pp != *partial_.pp) { break; }
             if (model_.layers % pp != 0 && !partial_.pp) { continue; }
-            for (int tp = s.tp; tp <= cluster_.accelerators_per_node; tp *= 2) {
+            for (int tp = s.tp; tp <= std::max(s.tp, cluster_.accelerators_per_node); tp *= 2) {
                 if (partial_.tp && tp != *partial_.tp) { break; }
-                int const inside = tp * pp * s.cp;
+                std::int64_t const inside = std::int64_t{tp} * pp * s.cp;
                 if (inside > workers_ || workers_ % inside != 0 || model_.heads % tp != 0) { continue; }
                 Strategy trial = s;
                 trial.tp = tp;
                 trial.pp = pp;
-                trial.dp = workers_ / inside;
+                trial.dp = static_cast<int>(workers_ / inside);
                 if (workload_.global_batch % trial.dp != 0) { continue; }
                 trial.zero = pp > 1 ? std::min(trial.zero, 1) : trial.zero;
                 trial.sequence_parallel = tp > 1 && partial_.sequence_parallel.value_or(framework_.sequence_parallel);
@@ -179,6 +186,7 @@ private:
                 if (fits(trial)) {
                     s.tp = tp;
                     s.pp = pp;
+                    fits_ = true;
                     return;
                 }
             }
@@ -248,7 +256,7 @@ private:
             return;
         }
         s.virtual_pp = 1;
-        int const micro_batches = workload_.global_batch / (s.dp * std::max(1, s.micro_batch));
+        int const micro_batches = static_cast<int>(micro_batch_count(s, workload_));
         if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
             int const per_stage = model_.layers / s.pp; // a remainder is spread over the stages
             int v = std::clamp(per_stage, 1, 8);
@@ -271,12 +279,31 @@ private:
     Workload const& workload_;
     int workers_;
     bool recomputation_known_ = false;
+    bool fits_ = false;
     AssumedStrategy result_;
 };
 
-void require_positive(std::optional<int> const& value, char const* name) {
-    if (value && *value < 1) {
-        throw InputError{Fault::usage, {.where = name, .problem = "a degree must be at least 1, not " + text(*value)}};
+constexpr int largest_degree = 1'000'000;
+
+void require_degree(std::optional<int> const& value, char const* name, int least = 1) {
+    if (value && (*value < least || *value > largest_degree)) {
+        throw InputError{Fault::usage,
+                         {.where = name,
+                          .problem = text(*value) + " is out of range",
+                          .why = "it must be from " + text(least) + " to " + text(largest_degree)}};
+    }
+}
+
+void require_workload(Workload const& workload) {
+    if (workload.global_batch < 1) {
+        throw InputError{
+            Fault::usage,
+            {.where = "global batch", .problem = "must be at least 1 sequence, not " + text(workload.global_batch)}};
+    }
+    if (workload.sequence_length < 1) {
+        throw InputError{
+            Fault::usage,
+            {.where = "sequence length", .problem = "must be at least 1 token, not " + text(workload.sequence_length)}};
     }
 }
 
@@ -284,15 +311,21 @@ void require_positive(std::optional<int> const& value, char const* name) {
 
 AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
                        Framework const& framework, Workload const& workload, int workers) {
-    require_positive(partial.dp, "dp");
-    require_positive(partial.tp, "tp");
-    require_positive(partial.pp, "pp");
-    require_positive(partial.cp, "cp");
-    require_positive(partial.virtual_pp, "virtual_pp");
-    require_positive(partial.micro_batch, "micro_batch");
-    require_positive(partial.grad_accum, "grad_accum");
-    if (workers < 1) {
-        throw InputError{Fault::usage, {.where = "workers", .problem = "there must be at least one worker"}};
+    require_workload(workload);
+    require_degree(partial.dp, "dp");
+    require_degree(partial.tp, "tp");
+    require_degree(partial.pp, "pp");
+    require_degree(partial.cp, "cp");
+    require_degree(partial.ep, "ep");
+    require_degree(partial.virtual_pp, "virtual_pp");
+    require_degree(partial.micro_batch, "micro_batch");
+    require_degree(partial.grad_accum, "grad_accum");
+    require_degree(partial.shard, "shard", 0);
+    require_degree(partial.zero, "zero", 0);
+    require_degree(workers, "workers");
+    if (partial.zero.value_or(0) > 3) {
+        throw InputError{Fault::usage,
+                         {.where = "zero", .problem = "ZeRO has stages 0 to 3, not " + text(*partial.zero)}};
     }
     return Filler{partial, model, cluster, framework, workload, workers}.fill();
 }

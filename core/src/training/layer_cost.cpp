@@ -9,7 +9,8 @@ Constant scale_up_constant(Cluster const& cluster) {
     if (cluster.scale_up_name.starts_with("pcie")) { return Constant::pcie; }
     if (!cluster.scale_up_name.starts_with("nvlink")) { return Constant::other_scale_up; }
     switch (cluster.accelerator.generation) {
-    case Generation::volta: return Constant::nvlink_volta;
+    case Generation::volta:
+    case Generation::turing: return Constant::nvlink_volta;
     case Generation::ampere: return Constant::nvlink_ampere;
     case Generation::hopper: return Constant::nvlink_hopper;
     default: return Constant::nvlink_blackwell;
@@ -63,7 +64,8 @@ private:
     void add_collective(Operation const& operation, LayerCost& cost) const {
         bool const tensor = operation.traffic == Traffic::tensor;
         auto const time =
-            fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total();
+            fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total() +
+            Seconds{constants_[Constant::base_latency]};
         if (tensor) {
             cost.tensor += time;
             cost.tensor_exposed += time * tensor_exposed_share(operation.phase);

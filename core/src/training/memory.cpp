@@ -84,11 +84,13 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Par
     double const blocks_here = static_cast<double>(setting.model.layers) / strategy.pp;
     double const in_flight = micro_batches_in_flight(strategy, stage, micro_batches);
     double activations = block.kept * blocks_here * in_flight;
-    if (strategy.recompute == Recompute::full) { activations += block.all; }
+    if (strategy.recompute != Recompute::none) { activations += block.all - block.kept; } // the block being recomputed
     if (stage == strategy.pp - 1) { activations += logits; }
     use.activations = Bytes{activations};
     if (strategy.zero == 3) { // the block in use and the next one, gathered, and one block's gradients
-        use.buffers = Bytes{parameters.blocks * (2.0 * framework.parameter_bytes + framework.reduced_bytes)};
+        use.buffers =
+            Bytes{parameters.blocks * (2.0 * std::min(framework.parameter_bytes, element_bytes(strategy.precision)) +
+                                       framework.reduced_bytes)};
     } else if (data > 1.0) {
         constexpr double bucket_elements = 40e6; // Megatron's default bucket
         use.buffers = Bytes{std::min(n, bucket_elements) * framework.reduced_bytes};
@@ -117,7 +119,7 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
     auto const shape = shape_of(strategy, setting.workload.sequence_length);
     auto const block = block_activations(setting.model, shape, setting.framework);
     double const logits = logit_bytes(setting.model, shape, setting.framework);
-    int const micro_batches = std::max(1, setting.workload.global_batch / (strategy.dp * strategy.micro_batch));
+    int const micro_batches = static_cast<int>(micro_batch_count(strategy, setting.workload));
     auto const first = stage_memory(setting, strategy, count, block, logits, 0, micro_batches);
     if (strategy.pp == 1) { return first; }
     auto const last = stage_memory(setting, strategy, count, block, logits, strategy.pp - 1, micro_batches);

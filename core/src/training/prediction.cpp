@@ -8,11 +8,19 @@
 namespace headroom {
 namespace {
 
+/// Forward, and twice that backward; frozen weights have no gradient, so their products run backward once.
+Flops training_flops(SequenceFlops const& forward, Strategy const& strategy) {
+    if (strategy.trained == Trained::adapters) {
+        return 2.0 * (forward.matrix + forward.head) + 3.0 * forward.attention;
+    }
+    return 3.0 * forward.total();
+}
+
 /// Hardware operations of one sequence: model operations plus what is computed again.
 Flops hardware_flops_of(Model const& model, Strategy const& strategy, int sequence_length,
                         AttentionConvention convention) {
     auto const forward = forward_flops(model, sequence_length, convention);
-    Flops const training = 3.0 * forward.total();
+    Flops const training = training_flops(forward, strategy);
     switch (strategy.recompute) {
     case Recompute::full: return training + forward.matrix + forward.attention;
     case Recompute::selective: return training + forward.attention;
@@ -55,6 +63,10 @@ std::string why_it_does_not_fit(StepSetting const& setting, Strategy const& stra
             s.recompute = Recompute::full;
             s.micro_batch = 1;
         }
+    });
+    std::erase_if(cures, [&](std::string const& cure) { // a cure that holds a simpler one says nothing new
+        return std::ranges::any_of(cures,
+                                   [&](std::string const& other) { return cure != other && cure.starts_with(other); });
     });
     if (cures.empty()) { return why + "; more tensor or pipeline ranks are needed"; }
     why += "; fits with " + cures.front();
@@ -101,19 +113,19 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.fits = p.memory.total() <= p.memory_usable;
     if (!p.fits) { p.why_not = why_it_does_not_fit(setting, strategy, p.memory); }
     p.workers = strategy.workers();
-    p.micro_batches = std::max(1, question.workload.global_batch / (strategy.dp * strategy.micro_batch));
+    p.micro_batches = static_cast<int>(micro_batch_count(strategy, question.workload));
     p.peak = peak;
 
     double const sequences = question.workload.global_batch;
     int const length = question.workload.sequence_length;
     p.tokens_per_second = sequences * length / p.step().base();
-    p.model_flops = 3.0 * sequences * forward_flops(question.model, length, p.convention).total();
+    p.model_flops = sequences * training_flops(forward_flops(question.model, length, p.convention), strategy);
     p.hardware_flops = sequences * hardware_flops_of(question.model, strategy, length, p.convention);
     p.mfu = flops_utilization(p.model_flops, p.step(), p.workers, peak);
     p.hfu = flops_utilization(p.hardware_flops, p.step(), p.workers, peak);
-    p.mfu_full_attention =
-        flops_utilization(3.0 * sequences * forward_flops(question.model, length, AttentionConvention::full).total(),
-                          p.step(), p.workers, peak);
+    p.mfu_full_attention = flops_utilization(
+        sequences * training_flops(forward_flops(question.model, length, AttentionConvention::full), strategy),
+        p.step(), p.workers, peak);
 
     p.communication = communication_rows(setting, strategy, p.costs);
     Seconds communication;

@@ -192,6 +192,16 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
     auto const product = [&head](Phase phase, double m, double n, double k) {
         head.add({.name = "output projection", .kind = OperationKind::gemm, .phase = phase, .m = m, .n = n, .k = k});
     };
+    auto const collective = [&](char const* name, Phase phase, Collective kind) {
+        if (shape.tp == 1) { return; }
+        head.add({.name = name,
+                  .kind = OperationKind::collective,
+                  .phase = phase,
+                  .bytes = Bytes{tokens * h * element_bytes(shape.precision)},
+                  .collective = kind,
+                  .traffic = Traffic::tensor});
+    };
+    if (shape.sequence_parallel) { collective("gather before output", Phase::forward, Collective::all_gather); }
     product(Phase::forward, tokens, words, h);
     head.add({.name = "loss",
               .kind = OperationKind::memory,
@@ -200,6 +210,8 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
               .memory = MemoryClass::logits});
     product(Phase::backward, tokens, h, words);
     if (shape.trained == Trained::all) { product(Phase::backward, h, words, tokens); }
+    collective("gradient before output", Phase::backward,
+               shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce);
 }
 
 void write_embedding(LayerProgram& embedding, Model const& model, LayerShape const& shape) {

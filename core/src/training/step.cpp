@@ -12,10 +12,11 @@ namespace {
 
 /// Parameters and groups of the data-parallel traffic of the fullest stage.
 struct DataPlan {
-    double local_parameters = 0.0; ///< of one rank before any data-parallel sharding
-    double updated_parameters = 0.0;
+    double local_parameters = 0.0;     ///< of one rank before any data-parallel sharding
     double reduce = 0.0, gather = 0.0; ///< seconds of one whole reduction and of one whole gathering
+    Bytes gradients, parameters;       ///< total bytes of those
     int data_ranks = 1;
+    int state_shards = 1, gradient_shards = 1; ///< ranks that optimizer state and kept gradients are split over
 };
 
 double fullest_stage_parameters(Model const& model, Strategy const& strategy) {
@@ -31,6 +32,11 @@ double trained_share(Strategy const& strategy) {
     return strategy.trained == Trained::adapters ? adapters : 1.0;
 }
 
+/// Bytes of a parameter as it travels: 32-bit shards are cast to the working format first.
+double gathered_bytes(Framework const& framework, Precision precision) {
+    return std::min(framework.parameter_bytes, element_bytes(precision));
+}
+
 DataPlan data_plan(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
     DataPlan plan;
     auto const placement = place(strategy, setting.cluster.domain);
@@ -38,24 +44,28 @@ DataPlan data_plan(StepSetting const& setting, Strategy const& strategy, Fabric 
     double const local = fullest_stage_parameters(setting.model, strategy);
     double const trained = local * trained_share(strategy);
     plan.local_parameters = local;
-    plan.data_ranks = strategy.dp * strategy.cp;
-    plan.updated_parameters = strategy.zero >= 1 ? trained / plan.data_ranks : trained;
-    Bytes const gradients{trained * framework.reduced_bytes};
-    Bytes const parameters{local * framework.parameter_bytes};
+    plan.data_ranks = placement.data.size;
+    plan.state_shards = strategy.zero == 3 ? placement.shard.size : strategy.zero >= 1 ? plan.data_ranks : 1;
+    plan.gradient_shards = strategy.zero == 3 ? placement.shard.size : 1;
+    plan.gradients = Bytes{trained * framework.reduced_bytes};
+    plan.parameters = Bytes{(strategy.zero == 3 ? local : trained) * gathered_bytes(framework, strategy.precision)};
     if (plan.data_ranks == 1) { return plan; }
-    auto const time = [&fabric](Collective collective, Bytes bytes, Group group) {
-        return fastest(collective, {bytes}, group, fabric).time.total().base();
+    Seconds const start{setting.constants[Constant::base_latency]};
+    auto const time = [&](Collective collective, Bytes bytes, Group group) {
+        return group.size > 1 ? (start + fastest(collective, {bytes}, group, fabric).time.total()).base() : 0.0;
     };
     if (strategy.zero == 0) {
-        plan.reduce = time(Collective::all_reduce, gradients, placement.data);
+        plan.reduce = time(Collective::all_reduce, plan.gradients, placement.data);
     } else if (strategy.zero < 3) {
-        plan.reduce = time(Collective::reduce_scatter, gradients, placement.data);
-        plan.gather = time(Collective::all_gather, parameters * trained_share(strategy), placement.data);
+        plan.reduce = time(Collective::reduce_scatter, plan.gradients, placement.data);
+        plan.gather = time(Collective::all_gather, plan.parameters, placement.data);
     } else {
-        plan.gather = time(Collective::all_gather, parameters, placement.shard);
-        plan.reduce = time(Collective::reduce_scatter, gradients, placement.shard);
-        if (placement.replicate.size > 1) {
-            plan.reduce += time(Collective::all_reduce, gradients / placement.shard.size, placement.replicate);
+        plan.gather = time(Collective::all_gather, plan.parameters, placement.shard);
+        plan.reduce = time(Collective::reduce_scatter, plan.gradients, placement.shard);
+        plan.reduce += time(Collective::all_reduce, plan.gradients / placement.shard.size, placement.replicate);
+        if (framework.gradient_overlap == GradientOverlap::exposed) { // small unbucketed transfers, layer by layer
+            plan.gather *= setting.constants[Constant::unbucketed_traffic];
+            plan.reduce *= setting.constants[Constant::unbucketed_traffic];
         }
     }
     plan.reduce *= framework.extra_reduction;
@@ -78,23 +88,30 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
     return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
 }
 
+/// ZeRO-3 gathers weights before the forward and before the backward pass; stacks that do not prefetch
+/// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
+double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
+    bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
+    return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
+}
+
 template <class N> struct Parts { N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead; };
 
 /// The part of data-parallel time that shows. `window` is the backward (or whole) computation that it
 /// can run behind.
 template <class N> struct Exposure {
-    N reduce, gather, backward_window, forward_window, compute_window, passes, reductions;
-    N old_share, loss, shard_loss, shard_old;
+    N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
+    N old_share, loss, shard_loss;
 };
 
 template <class N>
 N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
     if (fully_exposed) {
-        return strategy.zero == 3 ? e.passes * (2.0 * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
+        return strategy.zero == 3 ? e.passes * (e.gathers * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
     }
     if (strategy.zero == 3) {
-        N const traffic = e.passes * (2.0 * e.gather + e.reduce);
-        if (style == GradientOverlap::exposed) { return e.shard_old * traffic; }
+        N const traffic = e.passes * (e.gathers * e.gather + e.reduce);
+        if (style == GradientOverlap::exposed) { return traffic; }
         return larger(traffic - e.compute_window, literal<N>(0.0)) + e.shard_loss * smaller(traffic, e.compute_window);
     }
     N const reduce = e.reductions * e.reduce;
@@ -115,7 +132,7 @@ template <class N> struct Frame {
     DataPlan plan;
     double micro_batch_count;
     Recorder<N>& record;
-    N micro_batches, layers, block, ends;
+    N micro_batches, layers, block, ends, ends_tensor;
 
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -125,7 +142,7 @@ template <class N> struct Frame {
 /// each holds v chunks. Source: [Narayanan2021]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
     N const chunks = f.in("chunks_per_stage", f.strategy.virtual_pp);
-    N const slowest = f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends);
+    N const slowest = f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends + f.ends_tensor);
     N const all = f.record.term("all_stages_seconds", "s",
                                 f.in("pipeline_stages", f.strategy.pp) * f.layers * f.block + both_ends);
     parts.bubble =
@@ -144,26 +161,31 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     N const tensor = f.in("block_tensor_exposed_seconds", f.costs.block.tensor_exposed.base());
     N const context = f.in("block_context_exposed_seconds", f.costs.block.context_exposed.base());
     N const head = f.in("head_seconds", kernels_of(f.costs.head));
-    N const embedding =
-        f.in("embedding_seconds", kernels_of(f.costs.embedding) + f.costs.embedding.tensor_exposed.base());
+    N const embedding = f.in("embedding_seconds", kernels_of(f.costs.embedding));
+    N const head_tensor = f.in("head_tensor_exposed_seconds", f.costs.head.tensor_exposed.base());
+    N const embedding_tensor = f.in("embedding_tensor_exposed_seconds", f.costs.embedding.tensor_exposed.base());
     // the output projection is on the last stage, the embedding on the first: one of them is the slowest
     f.ends = f.record.term("ends_seconds", "s", f.strategy.pp > 1 ? larger(head, embedding) : head + embedding);
+    f.ends_tensor =
+        f.record.term("ends_tensor_seconds", "s",
+                      f.strategy.pp > 1 ? larger(head_tensor, embedding_tensor) : head_tensor + embedding_tensor);
     f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context);
     parts.compute = f.record.term("compute_seconds", "s", f.micro_batches * (f.layers * kernels + f.ends));
     parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
-    parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * f.layers * tensor);
+    parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * (f.layers * tensor + f.ends_tensor));
     parts.context = f.record.term("context_seconds", "s", f.micro_batches * f.layers * context);
     parts.bubble = parts.pipeline = literal<N>(0.0);
-    if (f.strategy.pp > 1) { compose_pipeline(f, head + embedding, parts); }
+    if (f.strategy.pp > 1) { compose_pipeline(f, head + embedding + head_tensor + embedding_tensor, parts); }
 }
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = static_cast<double>(f.setting.model.layers) / f.strategy.pp;
-    double const backward = block.backward.base() * layers;
-    double const forward =
-        (block.gemm + block.attention + block.memory - block.backward - block.recompute).base() * layers;
+    Seconds const kernels = block.gemm + block.attention + block.memory;
+    double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
+    double const backward = block.backward.base() * layers * stretch;
+    double const forward = (kernels - block.backward - block.recompute).base() * layers * stretch;
     // the last micro-batch hides traffic; interleaved, the last p of them do
     double const micro_batches =
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
@@ -173,13 +195,14 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
         .forward_window = f.in("forward_window_seconds", forward * micro_batches),
         .compute_window = f.micro_batches * f.layers * f.block,
-        .passes = f.in("gatherings_per_step", f.setting.framework.gathers_per_micro_batch ? f.micro_batch_count : 1.0),
+        .passes =
+            f.in("sharded_passes_per_step", f.setting.framework.gathers_per_micro_batch ? f.micro_batch_count : 1.0),
+        .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
         .reductions =
             f.in("reductions_per_step", reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count)),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
-        .shard_old = f.in("shard_exposed_old", Constant::shard_exposed_old),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     parts.data = f.record.term("data_seconds", "s",
@@ -191,12 +214,12 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
         f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
     N const memory = f.in("memory_bytes_per_second", bandwidth.base());
-    double const accumulated =
-        f.plan.local_parameters * trained_share(f.strategy) / (f.strategy.zero == 3 ? f.plan.data_ranks : 1);
+    double const accumulated = f.plan.local_parameters * trained_share(f.strategy) / f.plan.gradient_shards;
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
                          f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
-    N const update = f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
-                     f.in("updated_parameters", f.plan.updated_parameters) / memory;
+    N const update =
+        f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
+        f.in("updated_parameters", f.plan.local_parameters * trained_share(f.strategy) / f.plan.state_shards) / memory;
     parts.optimizer = f.record.term("optimizer_seconds", "s", accumulate + update);
 }
 
@@ -204,8 +227,7 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
 template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
-    double const micro_batches =
-        std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    double const micro_batches = micro_batch_count(strategy, setting.workload);
     Frame<N> f{setting,
                strategy,
                costs,
@@ -215,6 +237,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
                record,
                record.input("micro_batches", micro_batches),
                record.input("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp),
+               N{},
                N{},
                N{}};
     Parts<N> parts;
@@ -261,8 +284,7 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     auto const placement = place(strategy, setting.cluster.domain);
     auto const time = step_time(setting, strategy, costs);
     auto const plan = data_plan(setting, strategy, fabric);
-    double const m =
-        std::max(1.0, setting.workload.global_batch / (static_cast<double>(strategy.dp) * strategy.micro_batch));
+    double const m = micro_batch_count(strategy, setting.workload);
     double const visits = m * setting.model.layers / strategy.pp;
     auto const algorithm = [&fabric](Collective collective, Bytes bytes, Group group) {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
@@ -295,12 +317,12 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     if (plan.data_ranks > 1) {
         auto const& framework = setting.framework;
         double const passes = reductions_per_step(strategy, framework, m);
-        double const gathers = strategy.zero == 0 ? 0.0 : strategy.zero == 3 ? 2.0 * passes : 1.0;
+        double const gathers = strategy.zero == 0   ? 0.0
+                               : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * passes
+                                                    : 1.0;
         Seconds const reduce{plan.reduce * passes}, gather{plan.gather * gathers};
         Seconds const both = reduce + gather;
-        Bytes const gradients{plan.local_parameters * trained_share(strategy) * framework.reduced_bytes};
-        Bytes const parameters{plan.local_parameters * framework.parameter_bytes *
-                               (strategy.zero == 3 ? 1.0 : trained_share(strategy))};
+        Bytes const gradients = plan.gradients, parameters = plan.parameters;
         auto const share = [&](Seconds part) {
             return both.base() > 0.0 ? time.data_communication * (part / both) : Seconds{};
         };

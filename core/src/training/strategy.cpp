@@ -1,5 +1,7 @@
 #include "headroom/strategy.hpp"
 
+#include <algorithm>
+
 namespace headroom {
 
 namespace {
@@ -25,6 +27,11 @@ std::string_view name_of(Recompute recompute) {
 }
 
 /// Degrees of 1 are left out, dp and the micro-batch never are; what is off (zero0, no recomputation) is left out.
+double micro_batch_count(Strategy const& strategy, Workload const& workload) {
+    double const share = static_cast<double>(strategy.dp) * strategy.micro_batch;
+    return std::max(1.0, workload.global_batch / share);
+}
+
 std::string short_name(Strategy const& strategy) {
     std::string name;
     append_degree(name, "tp", strategy.tp);

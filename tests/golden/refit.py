@@ -1,0 +1,50 @@
+"""The committed constants are what `headroom-fit` makes of the committed runs.
+
+The constants of training.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import tomllib
+
+from _harness import PROGRAM, SOURCE, check, close, equal, finish
+
+FIT = pathlib.Path(os.environ.get("HEADROOM_FIT") or pathlib.Path(os.path.realpath(PROGRAM)).with_name("headroom-fit"))
+LONG = os.environ.get("HEADROOM_LONG") == "1"
+COMMITTED = SOURCE / "catalog" / "calibration"
+TOLERANCE = 1e-6
+
+
+def load(path):
+    with open(path, "rb") as file:
+        return tomllib.load(file)
+
+
+def compare(found, expected, where):
+    """Numbers to the tolerance, everything else the same."""
+    if isinstance(expected, dict):
+        if equal(sorted(found), sorted(expected), f"keys of {where}"):
+            for key in expected:
+                compare(found[key], expected[key], f"{where}.{key}")
+    elif isinstance(expected, float):
+        close(found, expected, where, TOLERANCE)
+    else:
+        equal(found, expected, where)
+
+
+if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it is in HEADROOM_FIT"):
+    with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
+        out = pathlib.Path(folder)
+        done = subprocess.run([FIT, SOURCE, "--out", out, *([] if LONG else ["--quick"])],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+        if check(done.returncode == 0, f"{FIT.name}: exit {done.returncode}, said: {done.stderr.strip()}"):
+            made, committed = load(out / "training.toml"), load(COMMITTED / "training.toml")
+            if not LONG:  # bands are measured with the folds
+                made.pop("bands", None), committed.pop("bands", None)
+            compare(made, committed, "training")
+            if LONG:
+                compare(load(out / "folds.toml"), load(COMMITTED / "folds.toml"), "folds")
+
+finish()

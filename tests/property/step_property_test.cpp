@@ -1,0 +1,240 @@
+// Laws of the step model on every framework of the catalog, with several models and machines.
+
+#include "support/training.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace headroom {
+namespace {
+
+using training::for_all_questions;
+using training::name_of;
+using training::Priced;
+
+double relative(double a, double b) { return std::abs(a - b) / std::max({std::abs(a), std::abs(b), 1e-300}); }
+
+TEST(StepProperty, PartsArePositiveAndSumToTheStep) {
+    for_all_questions([](Question const& question) {
+        auto const time = Priced{question}.time;
+        double const sum = time.compute.base() + time.host.base() + time.tensor_communication.base() +
+                           time.context_communication.base() + time.pipeline_communication.base() +
+                           time.data_communication.base() + time.pipeline_bubble.base() + time.optimizer.base() +
+                           time.overhead.base();
+        EXPECT_LT(relative(time.total().base(), sum), 1e-12) << name_of(question);
+        for (auto const part : {time.compute, time.host, time.tensor_communication, time.context_communication,
+                                time.pipeline_communication, time.data_communication, time.pipeline_bubble,
+                                time.optimizer, time.overhead}) {
+            EXPECT_GE(part, Seconds{}) << name_of(question);
+            EXPECT_TRUE(std::isfinite(part.base())) << name_of(question);
+        }
+    });
+}
+
+TEST(StepProperty, EveryTermIsItsFormula) {
+    for_all_questions([](Question const& question) {
+        Priced const priced{question};
+        auto const terms = priced.terms();
+        ASSERT_FALSE(terms.empty());
+        for (auto const& term : terms) {
+            EXPECT_LT(relative(evaluate(term.formula, term.inputs), term.value), 1e-12)
+                << name_of(question) << ": " << term.name << " = " << term.formula;
+        }
+        EXPECT_EQ(terms.back().name, "step_seconds");
+        EXPECT_LT(relative(terms.back().value, priced.time.total().base()), 1e-12) << name_of(question);
+    });
+}
+
+TEST(StepProperty, TheBreakdownIsTheTerms) {
+    for_all_questions([](Question const& question) {
+        Priced const priced{question};
+        auto const terms = priced.terms();
+        auto const expect = [&](char const* name, Seconds part) {
+            for (auto const& term : terms) {
+                if (term.name == name) {
+                    EXPECT_EQ(term.value, part.base()) << name_of(question) << ": " << name;
+                    EXPECT_EQ(term.unit, "s");
+                    return;
+                }
+            }
+            EXPECT_EQ(part, Seconds{}) << name_of(question) << ": no term " << name;
+        };
+        expect("compute_seconds", priced.time.compute);
+        expect("host_seconds", priced.time.host);
+        expect("tensor_seconds", priced.time.tensor_communication);
+        expect("context_seconds", priced.time.context_communication);
+        expect("pipeline_seconds", priced.time.pipeline_communication);
+        expect("data_seconds", priced.time.data_communication);
+        expect("pipeline_bubble_seconds", priced.time.pipeline_bubble);
+        expect("optimizer_seconds", priced.time.optimizer);
+        expect("overhead_seconds", priced.time.overhead);
+    });
+}
+
+TEST(StepProperty, EveryInputOfATermIsANumberOrAnEarlierTerm) {
+    for_all_questions([](Question const& question) {
+        std::map<std::string, double> known;
+        for (auto const& term : Priced{question}.terms()) {
+            for (auto const& [name, value] : term.inputs) {
+                auto const [at, fresh] = known.emplace(name, value);
+                EXPECT_EQ(at->second, value) << name_of(question) << ": " << name << " has two values";
+            }
+            EXPECT_TRUE(known.emplace(term.name, term.value).second) << "the term " << term.name << " comes twice";
+        }
+    });
+}
+
+TEST(StepProperty, RowsExposeWhatTheStepExposes) {
+    for_all_questions([](Question const& question) {
+        Priced const priced{question};
+        std::map<std::string, double> exposed;
+        for (auto const& row : priced.rows()) {
+            exposed[row.dimension] += row.exposed.base();
+            EXPECT_GT(row.bytes.base(), 0.0) << name_of(question) << ": " << row.dimension;
+            EXPECT_GT(row.operations, 0) << name_of(question) << ": " << row.dimension;
+            EXPECT_GE(row.seconds.base(), row.exposed.base() * (1.0 - 1e-9))
+                << name_of(question) << ": " << row.dimension;
+            EXPECT_FALSE(row.algorithm.empty());
+            EXPECT_FALSE(row.why.empty());
+        }
+        auto const expect = [&](char const* dimension, Seconds part) {
+            EXPECT_LT(std::abs(exposed[dimension] - part.base()), 1e-12 * priced.time.total().base())
+                << name_of(question) << ": " << dimension;
+        };
+        expect("tensor", priced.time.tensor_communication);
+        expect("context", priced.time.context_communication);
+        expect("pipeline", priced.time.pipeline_communication);
+        expect("data", priced.time.data_communication);
+    });
+}
+
+TEST(StepProperty, OneRankSendsNothing) {
+    for_all_questions([](Question const& question) {
+        if (question.strategy.workers() > 1) return;
+        Priced const priced{question};
+        EXPECT_EQ(priced.time.exposed_communication(), Seconds{}) << name_of(question);
+        EXPECT_EQ(priced.time.pipeline_bubble, Seconds{}) << name_of(question);
+        EXPECT_TRUE(priced.rows().empty()) << name_of(question);
+    });
+}
+
+TEST(StepProperty, MoreOfAResourceIsNeverSlower) {
+    for_all_questions([](Question const& question) {
+        Seconds const before = training::step(question);
+        auto const expect_no_slower = [&](char const* what, auto change) {
+            Question changed = question;
+            change(changed.cluster);
+            EXPECT_LE(training::step(changed), before * (1.0 + 1e-12)) << name_of(question) << ": " << what;
+        };
+        expect_no_slower("scale-out bandwidth", [](Cluster& cluster) { cluster.scale_out.bandwidth *= 2.0; });
+        expect_no_slower("scale-up bandwidth", [](Cluster& cluster) { cluster.scale_up.bandwidth *= 2.0; });
+        expect_no_slower("scale-out latency", [](Cluster& cluster) { cluster.scale_out.latency *= 0.5; });
+        expect_no_slower("memory bandwidth", [](Cluster& cluster) { cluster.accelerator.memory_bandwidth *= 2.0; });
+        expect_no_slower("arithmetic", [](Cluster& cluster) {
+            cluster.accelerator.peak.bf16 *= 2.0;
+            cluster.accelerator.peak.fp16 *= 2.0;
+        });
+    });
+}
+
+TEST(StepProperty, OverlapOffIsNeverFaster) {
+    for_all_questions([](Question const& question) {
+        if (question.strategy.overlap == Overlap::off) return;
+        Question exposed = question;
+        exposed.strategy.overlap = Overlap::off;
+        EXPECT_GE(training::step(exposed), training::step(question) * (1.0 - 1e-12)) << name_of(question);
+    });
+}
+
+TEST(StepProperty, RecomputationIsNeverFree) {
+    for_all_questions([](Question const& question) {
+        if (question.strategy.recompute != Recompute::none) return;
+        Seconds last;
+        for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+            Question changed = question;
+            changed.strategy.recompute = recompute;
+            Seconds const now = training::step(changed);
+            EXPECT_GE(now, last * (1.0 - 1e-12)) << name_of(question);
+            last = now;
+        }
+    });
+}
+
+TEST(StepProperty, TwiceTheBatchIsNoMoreThanTwiceTheStep) {
+    // Expectation: what is paid once a step is not paid twice; and the work is.
+    for_all_questions([](Question const& question) {
+        Question twice = question;
+        twice.workload.global_batch *= 2;
+        double const ratio = training::step(twice) / training::step(question);
+        EXPECT_LE(ratio, 2.0 + 1e-9) << name_of(question);
+        EXPECT_GE(ratio, 1.0) << name_of(question);
+    });
+}
+
+TEST(StepProperty, NoStepBeatsTheArithmetic) {
+    // Expectation: operations divided by the peak of all accelerators bound every step from below.
+    for_all_questions([](Question const& question) {
+        auto const work = forward_flops(question.model, question.workload.sequence_length, AttentionConvention::causal);
+        double const passes = question.strategy.trained == Trained::adapters ? 2.0 : 3.0;
+        Flops const least = passes * work.total() * question.workload.global_batch;
+        Seconds const bound = least / (peak_rate(question.cluster.accelerator, question.strategy.precision) *
+                                       static_cast<double>(question.strategy.workers()));
+        EXPECT_GT(training::step(question), bound) << name_of(question);
+    });
+}
+
+TEST(StepProperty, MemoryPartsSum) {
+    for_all_questions([](Question const& question) {
+        auto const use = Priced{question}.memory();
+        double const sum = use.weights.base() + use.gradients.base() + use.optimizer.base() + use.activations.base() +
+                           use.buffers.base();
+        EXPECT_LT(relative(use.total().base(), sum), 1e-12) << name_of(question);
+        for (auto const part : {use.weights, use.gradients, use.optimizer, use.activations, use.buffers}) {
+            EXPECT_GE(part, Bytes{}) << name_of(question);
+        }
+        EXPECT_GE(use.stage, 0);
+        EXPECT_LT(use.stage, question.strategy.pp);
+    });
+}
+
+TEST(StepProperty, RecomputationSavesMemory) {
+    // Expectation: full < selective <= none where a stage holds several layers.
+    for_all_questions([](Question const& question) {
+        if (question.strategy.recompute != Recompute::none) return;
+        auto const bytes = [&](Recompute recompute) {
+            Question changed = question;
+            changed.strategy.recompute = recompute;
+            return Priced{changed}.memory().total();
+        };
+        EXPECT_LE(bytes(Recompute::selective), bytes(Recompute::none)) << name_of(question);
+        EXPECT_LT(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question);
+    });
+}
+
+TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
+    for_all_questions([](Question const& question) {
+        Question wider = question;
+        wider.strategy.tp *= 2;
+        if (!illegal_because(wider.strategy, wider.model, wider.workload).empty()) return;
+        // Expectation: a vocabulary padded for more ranks may add at most what the padding adds.
+        if (question.framework.pads_vocabulary) {
+            wider.framework.pads_vocabulary = false;
+            Question narrow = question;
+            narrow.framework.pads_vocabulary = false;
+            EXPECT_LE(Priced{wider}.memory().total(), Priced{narrow}.memory().total()) << name_of(question);
+            return;
+        }
+        EXPECT_LE(Priced{wider}.memory().total(), Priced{question}.memory().total()) << name_of(question);
+    });
+}
+
+TEST(StepProperty, TheSameQuestionGivesTheSameBits) {
+    for_all_questions([](Question const& question) { EXPECT_EQ(training::step(question), training::step(question)); });
+}
+
+} // namespace
+} // namespace headroom

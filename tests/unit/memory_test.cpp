@@ -1,0 +1,152 @@
+#include "support/training.hpp"
+
+#include "headroom/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+using namespace units;
+using training::Priced;
+
+Question asked(Strategy const& strategy, char const* framework = "megatron-core", int global_batch = 64) {
+    return training::question(training::catalog().model("llama-3-70b"), training::catalog().cluster("dgx-h100"),
+                              training::catalog().framework(framework), strategy,
+                              {.sequence_length = 4096, .global_batch = global_batch});
+}
+
+MemoryUse memory(Strategy const& strategy, char const* framework = "megatron-core", int global_batch = 64) {
+    return Priced{asked(strategy, framework, global_batch)}.memory();
+}
+
+TEST(MemoryUse, PartsOfOneRankAreCounted) {
+    // Expectation: 70.6 billion parameters in 2 + 4 + 12 bytes each, and nothing in buffers: there is nobody to send to.
+    auto const use = memory({});
+    double const n = count_parameters(training::catalog().model("llama-3-70b")).total;
+    EXPECT_DOUBLE_EQ(use.weights.base(), 2.0 * n);
+    EXPECT_DOUBLE_EQ(use.gradients.base(), 4.0 * n);
+    EXPECT_DOUBLE_EQ(use.optimizer.base(), 12.0 * n);
+    EXPECT_EQ(use.buffers, Bytes{});
+    EXPECT_EQ(use.total(), use.weights + use.gradients + use.optimizer + use.activations);
+    EXPECT_EQ(use.stage, 0);
+}
+
+TEST(MemoryUse, StagesAndTensorRanksDivideTheParameters) {
+    // Expectation: the first of 4 stages holds a quarter of the blocks and the embedding, cut over 8 tensor ranks.
+    auto const model = training::catalog().model("llama-3-70b");
+    auto const count = count_parameters(model);
+    auto const use = memory({.tp = 8, .pp = 4});
+    ASSERT_EQ(use.stage, 0);
+    EXPECT_DOUBLE_EQ(use.weights.base(), 2.0 * (20.0 * count.layer + count.embedding) / 8.0);
+}
+
+TEST(MemoryUse, TheFullestStageIsTheFirstUnlessTheHeadIsHeavier) {
+    // Expectation: the first stage holds the activations of p micro-batches, the last one those of one and the logits.
+    EXPECT_EQ(memory({.tp = 8, .pp = 4}).stage, 0);
+    auto question = asked({.tp = 8, .pp = 4, .recompute = Recompute::full});
+    question.model.vocab = 4'000'000; // a head larger than all activations
+    EXPECT_EQ(Priced{question}.memory().stage, 3);
+}
+
+TEST(MemoryUse, TiedEmbeddingsAreHeldTwiceInAPipeline) {
+    // Expectation: with one stage the table is stored once; the last of two stages keeps a copy for the head.
+    auto question = asked({.pp = 2, .recompute = Recompute::full});
+    question.model.tied_embeddings = true;
+    question.model.vocab = 4'000'000;
+    auto const use = Priced{question}.memory();
+    auto const count = count_parameters(question.model);
+    ASSERT_EQ(use.stage, 1);
+    EXPECT_DOUBLE_EQ(use.weights.base(), 2.0 * (40.0 * count.layer + count.embedding + count.final_norm));
+    question.strategy.pp = 1;
+    EXPECT_DOUBLE_EQ(Priced{question}.memory().weights.base(), 2.0 * count.total);
+}
+
+TEST(MemoryUse, AMicroBatchOfTwoHoldsTwice) {
+    auto const one = memory({.dp = 8, .zero = 1}), two = memory({.dp = 8, .zero = 1, .micro_batch = 2});
+    EXPECT_DOUBLE_EQ(two.activations / one.activations, 2.0);
+    EXPECT_EQ(two.weights, one.weights);
+}
+
+TEST(MemoryUse, RecomputationKeepsLayerInputs) {
+    // Expectation: 80 inputs of two bytes a token and hidden unit, one block (its input counted once) while it is recomputed, and the logits in
+    // 16 and 32 bits.
+    auto const use = memory({.recompute = Recompute::full});
+    auto const model = training::catalog().model("llama-3-70b");
+    auto const framework = training::catalog().framework("megatron-core");
+    LayerShape const shape{.sequence_length = 4096};
+    double const block = block_activation_bytes(model, shape, framework).base();
+    double const logits = 4096.0 * laid_out_vocabulary(model, 1, framework) * 6.0;
+    EXPECT_DOUBLE_EQ(use.activations.base(), 79.0 * 4096 * 8192 * 2 + block + logits);
+}
+
+TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
+    // Expectation: while attention of one block is recomputed, that block's scores exist: unfused attention needs more
+    // than the kept activations by one block's scores.
+    auto question = asked({.tp = 8, .recompute = Recompute::selective}, "megatron-2021");
+    auto const use = Priced{question}.memory();
+    LayerShape shape = shape_of(question.strategy, 4096);
+    double const kept = block_activation_bytes(question.model, shape, question.framework).base();
+    shape.recompute = Recompute::none;
+    double const all = block_activation_bytes(question.model, shape, question.framework).base();
+    double const logits = 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0;
+    EXPECT_NEAR(use.activations.base(), 80.0 * kept + (all - kept) + logits, 1e-6 * use.activations.base());
+}
+
+TEST(MemoryUse, Zero3GathersTwoBlocks) {
+    // Expectation: the block in use and the next one in 16 bits, and the gradients of one, whatever the shards.
+    auto const count = count_parameters(training::catalog().model("llama-3-70b"));
+    auto const framework = training::catalog().framework("megatron-core");
+    for (int const ranks : {8, 64}) {
+        EXPECT_DOUBLE_EQ(memory({.dp = ranks, .zero = 3}).buffers.base(),
+                         count.layer * (2.0 * framework.parameter_bytes + framework.reduced_bytes));
+    }
+}
+
+TEST(MemoryUse, AdaptersKeepNoStateOfFrozenWeights) {
+    auto const all = memory({.dp = 8}), adapters = memory({.dp = 8, .trained = Trained::adapters});
+    EXPECT_EQ(adapters.weights, all.weights);
+    EXPECT_LT(adapters.optimizer, all.optimizer * 0.01);
+    EXPECT_LT(adapters.gradients, all.gradients * 0.01);
+}
+
+TEST(MemoryUse, DoesNotDependOnTimes) {
+    auto const question = asked({.dp = 2, .tp = 4, .pp = 2});
+    EXPECT_EQ(Priced(question, Calibration{}).memory().total(), Priced{question}.memory().total());
+}
+
+TEST(MicroBatchesInFlight, AreBoundedByWhatThereIs) {
+    for (int const p : {1, 2, 4, 8}) {
+        for (int const v : {1, 2, 3}) {
+            if (p == 1 && v > 1) continue;
+            for (int const m : {1, 4, 8, 64}) {
+                double last = 1e9;
+                for (int stage = 0; stage < p; ++stage) {
+                    double const held = micro_batches_in_flight({.pp = p, .virtual_pp = v}, stage, m);
+                    EXPECT_GT(held, 0.0);
+                    EXPECT_LE(held, m);
+                    EXPECT_LE(held, last) << "a later stage never holds more";
+                    last = held;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(micro_batches_in_flight({.pp = 8}, 0, 64), 8.0);
+    EXPECT_DOUBLE_EQ(micro_batches_in_flight({.pp = 8, .virtual_pp = 2}, 0, 64), 8.0 * (1.0 + 7.0 / 16.0));
+}
+
+TEST(UsableMemory, IsLessThanTheCapacity) {
+    for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
+        auto const chip = training::catalog().accelerator(name);
+        EXPECT_LT(usable_memory(chip), chip.memory) << name;
+        EXPECT_GT(usable_memory(chip), chip.memory * 0.8) << name;
+    }
+    Accelerator chip;
+    chip.memory = 80.0 * GiB;
+    EXPECT_NEAR(usable_memory(chip).in(GiB), 75.66, 1e-9); // (80 - 2) x 0.97
+}
+
+} // namespace
+} // namespace headroom

@@ -1,0 +1,310 @@
+#include "support/training.hpp"
+
+#include "headroom/step.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+using namespace units;
+using training::Priced;
+
+/// Costs of a block that only multiplies, with nothing before and after the blocks.
+LayerCosts only_products(Seconds forward_and_backward) {
+    LayerCosts costs;
+    costs.block.gemm = forward_and_backward;
+    costs.block.backward = forward_and_backward * (2.0 / 3.0);
+    return costs;
+}
+
+Calibration without_drag() {
+    Calibration constants = training::fitted().values();
+    constants[Constant::bubble] = 1.0;
+    constants[Constant::point_to_point_exposed] = 0.0;
+    constants[Constant::step_overhead] = 0.0;
+    constants[Constant::straggler] = 0.0;
+    return constants;
+}
+
+struct Setting {
+    Model model = training::catalog().model("llama-3-70b");
+    Cluster cluster = training::catalog().cluster("dgx-h100");
+    Framework framework = training::catalog().framework("megatron-core");
+    Calibration constants = without_drag();
+    Workload workload{.sequence_length = 4096, .global_batch = 64};
+
+    [[nodiscard]] StepTime price(Strategy const& strategy, LayerCosts const& costs) const {
+        return step_time({model, cluster, framework, constants, workload}, strategy, costs);
+    }
+    [[nodiscard]] StepTime price(Strategy const& strategy) const {
+        return Priced{training::question(model, cluster, framework, strategy, workload), constants}.time;
+    }
+};
+
+TEST(StepTime, OneRankComputesAndNothingElse) {
+    // Expectation: one accelerator with everything on it sends nothing and waits for nobody.
+    Setting setting;
+    setting.model = training::catalog().model("llama-3-8b");
+    auto const time = setting.price({});
+    EXPECT_EQ(time.exposed_communication(), Seconds{});
+    EXPECT_EQ(time.pipeline_bubble, Seconds{});
+    EXPECT_GT(time.compute, Seconds{});
+    EXPECT_GT(time.optimizer, Seconds{});
+    auto const asked = training::question(setting.model, setting.cluster, setting.framework, {}, setting.workload);
+    EXPECT_TRUE(Priced{asked}.rows().empty());
+}
+
+TEST(StepTime, ComputesEveryLayerOfEveryMicroBatch) {
+    // Expectation: 80 layers of 10 ms on 4 stages and 16 micro-batches: 3.2 s of work on each stage.
+    Setting const setting;
+    auto const time = setting.price({.dp = 4, .pp = 4}, only_products(10.0 * ms));
+    EXPECT_NEAR(time.compute.in(s), 16 * 20 * 0.010, 1e-12);
+}
+
+TEST(StepTime, BubbleIsStagesLessOneOverMicroBatches) {
+    // Expectation: with equal stages and nothing at the ends, 1F1B wastes (p-1)/m of the ideal time, and v chunks a
+    // stage divide that by v.
+    for (int const stages : {2, 4, 8}) {
+        for (int const micro_batches : {8, 16, 64}) {
+            for (int const chunks : {1, 2, 5}) {
+                Setting setting;
+                setting.workload.global_batch = micro_batches;
+                auto const time = setting.price({.pp = stages, .virtual_pp = chunks}, only_products(10.0 * ms));
+                EXPECT_NEAR(time.pipeline_bubble / time.compute,
+                            (stages - 1.0) / (micro_batches * static_cast<double>(chunks)), 1e-12)
+                    << stages << " stages, " << micro_batches << " micro-batches, " << chunks << " chunks";
+            }
+        }
+    }
+}
+
+TEST(StepTime, TheSlowestStageSetsThePace) {
+    // Expectation: the head makes the last stage longer; all stages wait for it m times.
+    Setting const setting;
+    auto costs = only_products(10.0 * ms);
+    auto const even = setting.price({.dp = 4, .pp = 4}, costs);
+    costs.head.gemm = 30.0 * ms;
+    costs.embedding.memory = 5.0 * ms;
+    auto const uneven = setting.price({.dp = 4, .pp = 4}, costs);
+    EXPECT_NEAR((uneven.compute - even.compute).in(ms), 16 * 30.0, 1e-9);
+    // Expectation: filling and draining passes every other stage once, the embedding among them.
+    EXPECT_NEAR((uneven.pipeline_bubble - even.pipeline_bubble).in(ms), 5.0, 1e-9);
+    // Expectation: without a pipeline both ends are on the one stage.
+    EXPECT_NEAR(
+        (setting.price({.dp = 4}, costs).compute - setting.price({.dp = 4}, only_products(10.0 * ms)).compute).in(ms),
+        16 * 35.0, 1e-9);
+}
+
+TEST(StepTime, Zero3SendsHalfAgainAsMuch) {
+    // Expectation: weights are gathered twice and gradients scattered once: 3 N against the 2 N of an all-reduce, where
+    // both are kept in 16 bits, nothing overlaps, and bandwidth is all that counts.
+    Setting setting;
+    setting.framework.reduced_bytes = setting.framework.parameter_bytes = 2.0;
+    setting.constants[Constant::hop_latency] = setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.scale_up.latency = setting.cluster.scale_out.latency = Seconds{};
+    setting.workload.global_batch = 8;
+    auto const costs = only_products(10.0 * ms);
+    auto const all_reduce = setting.price({.dp = 8, .overlap = Overlap::off}, costs);
+    auto const sharded_state = setting.price({.dp = 8, .zero = 1, .overlap = Overlap::off}, costs);
+    auto const fully_sharded = setting.price({.dp = 8, .zero = 3, .overlap = Overlap::off}, costs);
+    EXPECT_NEAR(sharded_state.data_communication / all_reduce.data_communication, 1.0, 1e-9);
+    EXPECT_NEAR(fully_sharded.data_communication / all_reduce.data_communication, 1.5, 0.01); // final norm aside
+    // Expectation: four micro-batches gather and scatter four times, unless the stack keeps the weights.
+    setting.workload.global_batch = 32;
+    auto const often = setting.price({.dp = 8, .zero = 3, .overlap = Overlap::off}, costs);
+    EXPECT_NEAR(often.data_communication / fully_sharded.data_communication, 4.0, 1e-9);
+    setting.framework.gathers_per_micro_batch = false;
+    auto const once = setting.price({.dp = 8, .zero = 3, .overlap = Overlap::off}, costs);
+    EXPECT_NEAR(once.data_communication / fully_sharded.data_communication, 1.0, 1e-9);
+}
+
+TEST(StepTime, GradientsHideBehindTheBackwardPass) {
+    // Expectation: a backward pass that lasts longer than the reduction hides all but the calibrated loss; a short one
+    // shows what does not fit.
+    Setting setting;
+    setting.constants[Constant::gradients_exposed] = 0.25;
+    Strategy const strategy{.dp = 8};
+    setting.workload.global_batch = 8;
+    double const whole =
+        setting.price({.dp = 8, .overlap = Overlap::off}, only_products(1.0 * s)).data_communication.base();
+    EXPECT_NEAR(setting.price(strategy, only_products(1.0 * s)).data_communication.base(), 0.25 * whole, 1e-12 * whole);
+    double const window = 80 * 1e-6 * (2.0 / 3.0);
+    EXPECT_NEAR(setting.price(strategy, only_products(1.0 * us)).data_communication.base(), whole - 0.75 * window,
+                1e-9 * whole);
+    setting.framework.gradient_overlap = GradientOverlap::exposed;
+    setting.constants[Constant::gradients_exposed_old] = 0.8;
+    EXPECT_NEAR(setting.price(strategy, only_products(1.0 * s)).data_communication.base(), 0.8 * whole, 1e-12 * whole);
+}
+
+TEST(StepTime, TensorParallelismStaysInsideTheNode) {
+    // Expectation: eight accelerators behind four adapters of 100 Gbit/s reach a neighbour node far slower than each
+    // other; one adapter each softens that; a fast domain that spans the rack removes it.
+    Setting setting;
+    setting.workload.global_batch = 1;
+    auto const dearer = [&](char const* node) {
+        setting.cluster = training::catalog().cluster(node);
+        return setting.price({.tp = 16}).tensor_communication / setting.price({.tp = 8}).tensor_communication;
+    };
+    EXPECT_GT(dearer("aws-p4d"), 3.0);
+    EXPECT_GT(dearer("dgx-h100"), 1.2);
+    EXPECT_LT(dearer("gb200-nvl72"), 1.15);
+}
+
+TEST(StepTime, TheOptimizerReadsItsShareOfTheState) {
+    // Expectation: ZeRO-1 over 8 ranks updates an eighth; what accumulates gradients stays.
+    Setting setting;
+    setting.constants[Constant::accumulate_bytes] = 0.0;
+    auto const costs = only_products(10.0 * ms);
+    double const alone = setting.price({.dp = 8}, costs).optimizer.base();
+    EXPECT_NEAR(setting.price({.dp = 8, .zero = 1}, costs).optimizer.base(), alone / 8.0, 1e-12);
+    EXPECT_NEAR(setting.price({.dp = 8, .zero = 3}, costs).optimizer.base(), alone / 8.0, 1e-12);
+    double const bytes = setting.constants[Constant::optimizer_traffic] * count_parameters(setting.model).total;
+    double const rate =
+        (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
+    EXPECT_NEAR(alone / (bytes / rate), 1.0, 1e-6); // all but the final norm
+}
+
+TEST(StepTime, AShardGroupUpdatesItsShare) {
+    // Expectation: when 8 of 32 ranks hold one copy of the state, each holds and updates an eighth, not a thirty-second.
+    Setting setting;
+    auto const costs = only_products(10.0 * ms);
+    double const all = setting.price({.dp = 32, .zero = 3}, costs).optimizer.base();
+    double const group = setting.price({.dp = 32, .zero = 3, .shard = 8}, costs).optimizer.base();
+    EXPECT_NEAR(group / all, 4.0, 1e-9);
+}
+
+TEST(StepTime, WeightsAreGatheredInTheFormatTheyAreComputedIn) {
+    // Expectation: a stack that keeps 32-bit shards and computes in 16 bits casts before it gathers: the same bytes on
+    // the wire as one that keeps 16-bit weights.
+    Setting setting;
+    auto const costs = only_products(10.0 * ms);
+    Strategy const strategy{.dp = 8, .zero = 3, .overlap = Overlap::off};
+    setting.framework.parameter_bytes = 2.0;
+    setting.framework.optimizer_bytes = 12.0;
+    auto const copy = setting.price(strategy, costs);
+    setting.framework.parameter_bytes = 4.0;
+    setting.framework.optimizer_bytes = 8.0;
+    auto const master = setting.price(strategy, costs);
+    EXPECT_NEAR(master.data_communication / copy.data_communication, 1.0, 1e-9);
+}
+
+TEST(StepTime, ComputeHoldsNoCommunication) {
+    // Expectation: compute is kernels; the collective of a vocabulary-parallel look-up counts as communication.
+    Setting const setting;
+    auto costs = only_products(10.0 * ms);
+    auto const quiet = setting.price({.tp = 8}, costs);
+    costs.embedding.tensor = costs.embedding.tensor_exposed = 1.0 * ms;
+    auto const loud = setting.price({.tp = 8}, costs);
+    EXPECT_EQ(loud.compute, quiet.compute);
+    EXPECT_NEAR((loud.tensor_communication - quiet.tensor_communication).in(ms), 64.0, 1e-9);
+}
+
+TEST(StepTime, NodesDragByTheirDoublings) {
+    Setting setting;
+    setting.constants[Constant::straggler] = 0.01;
+    setting.constants[Constant::step_overhead] = 0.1;
+    auto const costs = only_products(10.0 * ms);
+    auto const one_node = setting.price({.dp = 8}, costs);
+    EXPECT_NEAR(one_node.overhead.base(), 0.1, 1e-12); // no other node to wait for
+    auto const eight = setting.price({.dp = 64}, costs);
+    EXPECT_NEAR(eight.overhead.base(), 0.1 + 0.03 * (eight.total() - eight.overhead).base(), 1e-9);
+}
+
+TEST(LayerCost, TheHostIsAFloor) {
+    // Expectation: a host that needs ten times as long as the chip sets the time; one that needs a tenth does not show.
+    LayerCost cost;
+    cost.gemm = 1.0 * ms;
+    EXPECT_EQ(cost.host_excess(), Seconds{});
+    cost.host = 10.0 * ms;
+    EXPECT_NEAR(cost.total().in(ms), 10.0, 1e-6);
+    cost.host = 0.1 * ms;
+    EXPECT_NEAR(cost.total().in(ms), 1.0, 1e-6);
+    EXPECT_GE(cost.host_excess(), Seconds{});
+}
+
+TEST(LayerCosts, RecomputationIsAnotherForwardPass) {
+    Setting const setting;
+    auto const costs = [&](Recompute recompute) {
+        return Priced{training::question(setting.model, setting.cluster, setting.framework,
+                                         {.tp = 8, .recompute = recompute}, setting.workload),
+                      setting.constants}
+            .costs.block;
+    };
+    auto const none = costs(Recompute::none), selective = costs(Recompute::selective), full = costs(Recompute::full);
+    EXPECT_EQ(none.recompute, Seconds{});
+    Seconds const forward = none.gemm + none.attention + none.memory - none.backward;
+    EXPECT_NEAR(full.recompute / forward, 1.0, 1e-9);
+    EXPECT_NEAR(full.backward / none.backward, 1.0, 1e-12);
+    EXPECT_GT(selective.recompute, Seconds{});
+    EXPECT_LT(selective.recompute, forward * 0.3);
+    EXPECT_NEAR(selective.gemm / none.gemm, 1.0, 1e-12);
+}
+
+TEST(LayerCosts, OverlapShowsLessOfTheTensorCollectives) {
+    Setting setting;
+    auto const exposed = [&](bool overlap) {
+        setting.framework.tensor_overlap = overlap;
+        auto const block =
+            Priced{training::question(setting.model, setting.cluster, setting.framework, {.tp = 8}, setting.workload),
+                   setting.constants}
+                .costs.block;
+        EXPECT_LE(block.tensor_exposed, block.tensor);
+        return block.tensor_exposed / block.tensor;
+    };
+    EXPECT_NEAR(exposed(true), setting.constants[Constant::tensor_exposed], 1e-12);
+    EXPECT_NEAR(exposed(false), 0.5 + 0.5 * setting.constants[Constant::tensor_exposed_old], 1e-12);
+}
+
+TEST(CalibratedFabric, DeratesEachLevelByItsOwnConstant) {
+    Calibration const constants = training::fitted().values();
+    auto const ratio = [&](char const* node) {
+        auto const cluster = training::catalog().cluster(node);
+        auto const fabric = calibrated_fabric(cluster, constants);
+        EXPECT_NEAR(fabric.scale_out.bandwidth / cluster.scale_out.bandwidth, constants[Constant::scale_out], 1e-12);
+        EXPECT_EQ(fabric.scale_up.latency, Seconds{constants[Constant::hop_latency]});
+        return fabric.scale_up.bandwidth / cluster.scale_up.bandwidth;
+    };
+    EXPECT_NEAR(ratio("dgx-v100"), constants[Constant::nvlink_volta], 1e-12);
+    EXPECT_NEAR(ratio("dgx-a100"), constants[Constant::nvlink_ampere], 1e-12);
+    EXPECT_NEAR(ratio("dgx-h100"), constants[Constant::nvlink_hopper], 1e-12);
+    EXPECT_NEAR(ratio("dgx-b200"), constants[Constant::nvlink_blackwell], 1e-12);
+    EXPECT_NEAR(ratio("l40s-pcie-8"), constants[Constant::pcie], 1e-12);
+    EXPECT_NEAR(ratio("tpu-v5p-host"), constants[Constant::other_scale_up], 1e-12);
+    EXPECT_NEAR(ratio("rtx-2080-ti-nvlink-2"), constants[Constant::nvlink_volta], 1e-12); // Turing: the same NVLink
+}
+
+TEST(CommunicationRows, SayWhatEachDimensionSends) {
+    Setting const setting;
+    Strategy const strategy{.dp = 4, .tp = 8, .pp = 2, .zero = 1, .sequence_parallel = true};
+    Priced const priced{
+        training::question(setting.model, setting.cluster, setting.framework, strategy, setting.workload)};
+    auto const rows = priced.rows();
+    auto const named = [&](std::string const& dimension, std::string const& collective) {
+        auto const found = std::ranges::find_if(rows, [&](CommunicationRow const& row) {
+            return row.dimension == dimension && row.collective == collective;
+        });
+        EXPECT_NE(found, rows.end()) << dimension << " " << collective;
+        return found == rows.end() ? CommunicationRow{} : *found;
+    };
+    // Expectation: 8 collectives of s b h w bytes for each of 40 layers and 16 micro-batches.
+    auto const tensor = named("tensor", "all_gather + reduce_scatter");
+    EXPECT_EQ(tensor.operations, 8 * 40 * 16);
+    EXPECT_DOUBLE_EQ(tensor.bytes.base(), 8.0 * 40 * 16 * 4096 * 8192 * 2);
+    EXPECT_EQ(tensor.group, (Group{.size = 8, .per_domain = 8}));
+    // Expectation: an activation and its gradient for each micro-batch, an eighth of it from each tensor rank.
+    auto const pipeline = named("pipeline", "point_to_point");
+    EXPECT_EQ(pipeline.operations, 2 * 16);
+    EXPECT_DOUBLE_EQ(pipeline.bytes.base(), 2.0 * 16 * 4096 * 8192 * 2 / 8);
+    auto const reduced = named("data", "reduce_scatter"), gathered = named("data", "all_gather");
+    EXPECT_DOUBLE_EQ(reduced.bytes / gathered.bytes,
+                     setting.framework.reduced_bytes / setting.framework.parameter_bytes);
+    EXPECT_EQ(reduced.group, (Group{.size = 4, .per_domain = 1}));
+}
+
+} // namespace
+} // namespace headroom

@@ -1,0 +1,214 @@
+#include "support/training.hpp"
+
+#include "headroom/io/embedded.hpp"
+#include "headroom/io/runs.hpp"
+#include "headroom/validation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+PublishedRun skipped(bool states_enough) {
+    PublishedRun run;
+    run.kind = "dense";
+    run.skipped_reason = "no global batch stated";
+    run.states_enough = states_enough;
+    return run;
+}
+
+RunComparison not_compared(PublishedRun const& run) {
+    RunComparison row;
+    row.run = &run;
+    return row;
+}
+
+RunComparison compared(PublishedRun const& run, double error, bool inside = true) {
+    return {.run = &run, .predicted = Seconds{1.0 + error}, .relative_error = error, .inside_interval = inside};
+}
+
+/// A run of 8 accelerators whose measured step is `factor` times the predicted one.
+PublishedRun measured(double factor, std::string source = "somebody") {
+    PublishedRun run;
+    run.kind = "dense";
+    run.source = std::move(source);
+    run.accelerator = "H100-80GB";
+    run.strategy_kind = "data parallel";
+    run.states_enough = true;
+    run.question = training::question(training::catalog().model("llama-3-8b"), training::catalog().cluster("dgx-h100"),
+                                      training::catalog().framework("megatron-core"), {.dp = 8, .zero = 1},
+                                      {.sequence_length = 4096, .global_batch = 64});
+    run.measured = training::step(*run.question) * factor;
+    return run;
+}
+
+std::string_view embedded(std::string_view path) {
+    for (auto const& file : io::embedded_files()) {
+        if (file.path == path) { return file.content; }
+    }
+    ADD_FAILURE() << path << " is not built in";
+    return {};
+}
+
+std::vector<PublishedRun> const& published() {
+    static auto const runs =
+        io::read_runs(embedded("validation/published_runs.csv"), "validation/published_runs.csv", training::catalog());
+    return runs;
+}
+
+Folds const& folds() {
+    static Folds const all = io::read_folds(embedded("catalog/calibration/folds.toml"), "folds.toml");
+    return all;
+}
+
+ErrorGroup const& group(Validation const& validation, std::string const& by, std::string const& name) {
+    static ErrorGroup const none;
+    auto const found =
+        std::ranges::find_if(validation.groups, [&](ErrorGroup const& g) { return g.by == by && g.name == name; });
+    if (found != validation.groups.end()) { return *found; }
+    ADD_FAILURE() << "no group " << by << " " << name;
+    return none;
+}
+
+TEST(Summarise, ASkipThatStatesEnoughIsAllWrong) {
+    // Expectation: errors 0.1, -0.2 and one hidden 100 %: the median is 0.2; the row that states too little is only
+    // counted.
+    PublishedRun const run, whole = skipped(true), bare = skipped(false);
+    std::vector<RunComparison> const rows{compared(run, 0.1), compared(run, -0.2, false), not_compared(whole),
+                                          not_compared(bare)};
+    auto const summary = summarise(rows);
+    EXPECT_EQ(summary.rows, 4);
+    EXPECT_EQ(summary.skipped, 2);
+    EXPECT_DOUBLE_EQ(summary.median_absolute_error, 0.2);
+    EXPECT_DOUBLE_EQ(summary.p90_absolute_error, 0.2 + 0.8 * 0.8);
+    EXPECT_DOUBLE_EQ(summary.mean_error, -0.05);
+    EXPECT_DOUBLE_EQ(summary.interval_coverage, 0.5);
+}
+
+TEST(Summarise, NothingIsNothing) {
+    auto const summary = summarise({});
+    EXPECT_EQ(summary.rows, 0);
+    EXPECT_EQ(summary.median_absolute_error, 0.0);
+    EXPECT_EQ(summary.interval_coverage, 0.0);
+    PublishedRun const bare = skipped(false);
+    std::vector<RunComparison> const rows{not_compared(bare)};
+    EXPECT_EQ(summarise(rows).median_absolute_error, 0.0);
+}
+
+TEST(Validate, ComparesWithWhatWasMeasured) {
+    // Expectation: a measured step of 1.25 times the prediction is a prediction 20 % too short.
+    std::vector<PublishedRun> const runs{measured(1.25), measured(1.0), measured(0.5), skipped(true)};
+    auto const validation = validate(runs, training::fitted());
+    ASSERT_EQ(validation.rows.size(), 4u);
+    EXPECT_NEAR(*validation.rows[0].relative_error, -0.2, 1e-12);
+    EXPECT_NEAR(*validation.rows[1].relative_error, 0.0, 1e-12);
+    EXPECT_NEAR(*validation.rows[2].relative_error, 1.0, 1e-12);
+    EXPECT_TRUE(validation.rows[0].inside_interval);
+    EXPECT_FALSE(validation.rows[2].inside_interval);
+    EXPECT_FALSE(validation.rows[3].predicted.has_value());
+    EXPECT_EQ(validation.rows[1].run, &runs[1]);
+    EXPECT_EQ(validation.summary.rows, 4);
+    EXPECT_EQ(validation.summary.skipped, 1);
+}
+
+TEST(Validate, GroupsByKindSourceChipAndStrategy) {
+    std::vector<PublishedRun> runs{measured(1.0, "a"), measured(1.1, "a"), measured(1.2, "b"), skipped(false)};
+    runs[1].structural_assumption = true;
+    auto const validation = validate(runs, training::fitted());
+    EXPECT_EQ(group(validation, "source", "a").summary.rows, 2);
+    EXPECT_EQ(group(validation, "source", "b").summary.rows, 1);
+    EXPECT_EQ(group(validation, "kind", "dense").summary.rows, 4);
+    EXPECT_EQ(group(validation, "accelerator", "H100-80GB").summary.rows, 3);
+    EXPECT_EQ(group(validation, "strategy", "data parallel").summary.rows, 3);
+    EXPECT_EQ(group(validation, "assumed", "assumed").summary.rows, 1);
+}
+
+TEST(ValidateLeftOut, UsesTheConstantsThatNeverSawTheSource) {
+    // Expectation: the run of a source with a fold is predicted by the fold's constants, any other by the set's.
+    std::vector<PublishedRun> const runs{measured(1.0, "known"), measured(1.0, "new")};
+    Folds one;
+    Calibration slower = training::fitted().values();
+    slower[Constant::gemm_hopper] *= 0.5;
+    one.without.emplace("known", slower);
+    auto const left_out = validate_left_out(runs, training::fitted(), one);
+    EXPECT_GT(*left_out.rows[0].relative_error, 0.3);
+    EXPECT_NEAR(*left_out.rows[1].relative_error, 0.0, 1e-12);
+}
+
+// ---- the published runs that are built in ------------------------------------------------------------------------
+
+TEST(PublishedRuns, AlmostEveryDenseRowThatStatesEnoughIsPredicted) {
+    int enough = 0, predicted = 0;
+    for (auto const& run : published()) {
+        if (run.kind != "dense" || !run.states_enough) { continue; }
+        ++enough;
+        predicted += run.question ? 1 : 0;
+    }
+    std::cout << predicted << " of " << enough << " dense rows that state enough are predicted\n";
+    EXPECT_GT(enough, 300);
+    EXPECT_GE(predicted, 0.95 * enough);
+}
+
+TEST(PublishedRuns, AreEitherAskedOrExplained) {
+    for (auto const& run : published()) {
+        EXPECT_EQ(run.question.has_value(), run.skipped_reason.empty()) << run.id;
+        EXPECT_FALSE(run.id.empty());
+        EXPECT_FALSE(run.source.empty()) << run.id;
+        if (!run.question) { continue; }
+        EXPECT_GT(run.measured, Seconds{}) << run.id;
+        EXPECT_TRUE(std::isfinite(run.measured.base())) << run.id;
+        EXPECT_FALSE(run.measured_from.empty()) << run.id;
+        EXPECT_EQ(run.question->model.moe.experts, 0) << run.id;
+        EXPECT_GT(run.question->strategy.workers(), 0) << run.id;
+    }
+}
+
+TEST(PublishedRuns, DenseOnesAreWithinSevenPerCentInTheMiddle) {
+    auto const validation = validate(published(), training::fitted());
+    std::vector<RunComparison> dense;
+    for (auto const& row : validation.rows) {
+        if (row.run->kind == "dense" && row.run->states_enough) { dense.push_back(row); }
+    }
+    auto const summary = summarise(dense);
+    std::cout << "dense rows that state enough: median error " << 100.0 * summary.median_absolute_error << " %, p90 "
+              << 100.0 * summary.p90_absolute_error << " %\n";
+    EXPECT_LE(summary.median_absolute_error, 0.07);
+    for (auto const& row : validation.rows) {
+        if (row.relative_error) { EXPECT_TRUE(std::isfinite(*row.relative_error)) << row.run->id; }
+    }
+}
+
+TEST(PublishedRuns, LeftOutSourcesStayInsideTheirInterval) {
+    auto const validation = validate_left_out(published(), training::fitted(), folds());
+    auto const& dense = group(validation, "kind", "dense").summary;
+    std::cout << "every source left out: median error " << 100.0 * dense.median_absolute_error
+              << " %, inside the interval " << 100.0 * dense.interval_coverage << " %\n";
+    EXPECT_GE(dense.interval_coverage, 0.80);
+    EXPECT_LE(dense.interval_coverage, 0.97);
+    // Expectation: constants that never saw a source are no better for it than those that did.
+    EXPECT_GE(dense.median_absolute_error,
+              group(validate(published(), training::fitted()), "kind", "dense").summary.median_absolute_error);
+}
+
+TEST(PublishedRuns, EverySourceThatWasFittedHasAFold) {
+    for (auto const& run : published()) {
+        if (run.question) { EXPECT_EQ(folds().without.count(run.source), 1u) << run.source; }
+    }
+}
+
+TEST(PublishedRuns, TheSameTableGivesTheSameErrors) {
+    auto const once = validate(published(), training::fitted()), again = validate(published(), training::fitted());
+    ASSERT_EQ(once.rows.size(), again.rows.size());
+    for (std::size_t i = 0; i < once.rows.size(); ++i) {
+        EXPECT_EQ(once.rows[i].relative_error, again.rows[i].relative_error);
+    }
+}
+
+} // namespace
+} // namespace headroom
