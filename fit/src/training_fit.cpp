@@ -42,7 +42,7 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, std::string con
         if (!run.question || run.source == without) { continue; }
         auto const& question = *run.question;
         auto const shape = shape_of(question.strategy, question.workload.sequence_length);
-        constexpr double few = 20.0; // a source of a few rows must not weigh like a whole table
+        constexpr double few = 20.0; // rows: a source of fewer must not weigh like a whole table
         double const crowd = (of_source[run.source] + few) * (of_both[{run.source, run.accelerator}] + few);
         rows.push_back({&run, shape, step_program(question.model, shape, question.framework), std::pow(crowd, -0.25)});
     }
@@ -187,6 +187,32 @@ int sources_behind(Eigen::VectorXd const& column, std::vector<FitRow> const& row
         std::ranges::count_if(information, [](auto const& entry) { return entry.second > noticeable; }));
 }
 
+struct Weighted {
+    double value, weight;
+};
+
+/// The least value at or below which `share` of the weight lies.
+double weighted_quantile(std::vector<Weighted> samples, double share) {
+    std::ranges::sort(samples, {}, &Weighted::value);
+    double total = 0.0;
+    for (auto const& sample : samples) { total += sample.weight; }
+    double below = 0.0;
+    for (auto const& sample : samples) {
+        below += sample.weight;
+        if (below >= share * total) { return sample.value; }
+    }
+    return samples.empty() ? 0.0 : samples.back().value;
+}
+
+Band band_of(std::vector<Weighted> const& samples) {
+    Band band;
+    band.coverage = 0.9;
+    band.rows = static_cast<int>(samples.size());
+    band.low = std::exp(weighted_quantile(samples, 0.05));
+    band.high = std::exp(weighted_quantile(samples, 0.95));
+    return band;
+}
+
 } // namespace
 
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
@@ -206,7 +232,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     for (int i = 0; i < problem.parameters(); ++i) {
         auto& constant = set.constant[static_cast<std::size_t>(problem.free()[static_cast<std::size_t>(i)])];
         double const deviation = constant.spread * std::sqrt(covariance(i, i));
-        constexpr double ninety_per_cent = 1.6449;
+        constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
         constant.value = values[problem.free()[static_cast<std::size_t>(i)]];
         constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
         constant.high = constant.value * std::exp(ninety_per_cent * deviation);
@@ -231,35 +257,6 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
     }
     return folds;
 }
-
-namespace {
-
-struct Weighted {
-    double value, weight;
-};
-
-double weighted_quantile(std::vector<Weighted> samples, double share) {
-    std::ranges::sort(samples, {}, &Weighted::value);
-    double total = 0.0;
-    for (auto const& sample : samples) { total += sample.weight; }
-    double below = 0.0;
-    for (auto const& sample : samples) {
-        below += sample.weight;
-        if (below >= share * total) { return sample.value; }
-    }
-    return samples.empty() ? 0.0 : samples.back().value;
-}
-
-Band band_of(std::vector<Weighted> const& samples) {
-    Band band;
-    band.coverage = 0.9;
-    band.rows = static_cast<int>(samples.size());
-    band.low = std::exp(weighted_quantile(samples, 0.05));
-    band.high = std::exp(weighted_quantile(samples, 0.95));
-    return band;
-}
-
-} // namespace
 
 Bands left_out_bands(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
     auto const validation = validate_left_out(runs, set, folds);

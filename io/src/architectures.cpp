@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 namespace headroom::io {
@@ -36,21 +38,21 @@ constexpr std::string_view query_key_norms = "the norms of queries and keys are 
 // ---- what the keys of a type change --------------------------------------------------------------------------------
 
 void read_biases(JsonKeys& keys, Model& model) {
-    if (auto const bias = keys.flag("attention_bias")) model.qkv_bias = model.out_bias = *bias;
-    if (auto const bias = keys.flag("mlp_bias")) model.mlp_bias = *bias;
+    if (auto const bias = keys.flag("attention_bias")) { model.qkv_bias = model.out_bias = *bias; }
+    if (auto const bias = keys.flag("mlp_bias")) { model.mlp_bias = *bias; }
 }
 
 void read_one_bias(JsonKeys& keys, Model& model) {
-    if (auto const bias = keys.flag("bias")) model.qkv_bias = model.out_bias = *bias;
+    if (auto const bias = keys.flag("bias")) { model.qkv_bias = model.out_bias = *bias; }
 }
 
 void read_experts(JsonKeys& keys, Model& model) {
     read_biases(keys, model);
     auto experts = keys.whole("num_local_experts", limits::experts);
-    if (!experts) experts = keys.whole("num_experts", limits::experts);
-    if (!experts) keys.fail("num_local_experts", "missing", "a mixture of experts states how many there are");
+    if (!experts) { experts = keys.whole("num_experts", limits::experts); }
+    if (!experts) { keys.fail("num_local_experts", "missing", "a mixture of experts states how many there are"); }
     auto const top_k = keys.whole("num_experts_per_tok", limits::experts);
-    if (!top_k) keys.fail("num_experts_per_tok", "missing", "a mixture of experts states how many a token visits");
+    if (!top_k) { keys.fail("num_experts_per_tok", "missing", "a mixture of experts states how many a token visits"); }
     int const stride = keys.whole("decoder_sparse_step", {1, 10'000}).value_or(1);
     if (stride != 1 || keys.has_elements("mlp_only_layers")) {
         keys.fail(stride != 1 ? "decoder_sparse_step" : "mlp_only_layers", "layers of two kinds",
@@ -66,8 +68,8 @@ void read_falcon(JsonKeys& keys, Model& model) {
     bool const multi = keys.flag("multi_query").value_or(true);
     bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
     bool const bias = keys.flag("bias").value_or(false);
-    if (!grouped) model.kv_heads = multi ? 1 : model.heads; // its key heads are stated for the grouped kind only
-    if (keys.flag("alibi").value_or(false)) model.positions = Positions::alibi;
+    if (!grouped) { model.kv_heads = multi ? 1 : model.heads; } // its key heads are stated for the grouped kind only
+    if (keys.flag("alibi").value_or(false)) { model.positions = Positions::alibi; }
     model.parallel_block = parallel;
     int const norms = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
     model.norms_per_layer = parallel ? norms : 2;
@@ -76,7 +78,7 @@ void read_falcon(JsonKeys& keys, Model& model) {
 
 void read_neox(JsonKeys& keys, Model& model) {
     model.parallel_block = keys.flag("use_parallel_residual").value_or(true);
-    if (auto const bias = keys.flag("attention_bias")) model.qkv_bias = model.out_bias = *bias;
+    if (auto const bias = keys.flag("attention_bias")) { model.qkv_bias = model.out_bias = *bias; }
 }
 
 void read_opt(JsonKeys& keys, Model& model) {
@@ -87,8 +89,10 @@ void read_opt(JsonKeys& keys, Model& model) {
     }
     bool const before = keys.flag("do_layer_norm_before").value_or(true);
     model.final_norm = before && !keys.flag("_remove_final_layer_norm").value_or(false);
-    if (auto const bias = keys.flag("enable_bias")) model.qkv_bias = model.out_bias = model.mlp_bias = *bias;
-    if (auto const affine = keys.flag("layer_norm_elementwise_affine")) model.norm_affine = model.norm_bias = *affine;
+    if (auto const bias = keys.flag("enable_bias")) { model.qkv_bias = model.out_bias = model.mlp_bias = *bias; }
+    if (auto const affine = keys.flag("layer_norm_elementwise_affine")) {
+        model.norm_affine = model.norm_bias = *affine;
+    }
 }
 
 void read_mpt(JsonKeys& keys, Model& model) {
@@ -103,21 +107,21 @@ void read_mpt(JsonKeys& keys, Model& model) {
         model.positions = Positions::none;
     }
     auto const kind = keys.text("attn_config.attn_type").value_or("multihead_attention");
-    if (kind == "multiquery_attention") model.kv_heads = 1;
+    if (kind == "multiquery_attention") { model.kv_heads = 1; }
     auto const norm = keys.text("norm_type").value_or("low_precision_layernorm");
     if (norm.ends_with("rmsnorm")) {
         model.norm = Normalisation::rms;
         model.norm_bias = false;
     }
-    if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) model.ffn = model.hidden * *ratio;
+    if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) { model.ffn = model.hidden * *ratio; }
 }
 
 void read_bigcode(JsonKeys& keys, Model& model) {
-    if (keys.flag("multi_query").value_or(true)) model.kv_heads = 1;
+    if (keys.flag("multi_query").value_or(true)) { model.kv_heads = 1; }
 }
 
 void read_starcoder2(JsonKeys& keys, Model& model) {
-    if (auto const bias = keys.flag("use_bias")) model.qkv_bias = model.out_bias = model.mlp_bias = *bias;
+    if (auto const bias = keys.flag("use_bias")) { model.qkv_bias = model.out_bias = model.mlp_bias = *bias; }
 }
 
 void read_stablelm(JsonKeys& keys, Model& model) {
@@ -126,57 +130,23 @@ void read_stablelm(JsonKeys& keys, Model& model) {
         model.parallel_block = true;
         model.norms_per_layer = 1;
     }
-    if (keys.flag("qk_layernorm").value_or(false)) keys.fail("qk_layernorm", "true", std::string{query_key_norms});
+    if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
 }
 
 void read_phi(JsonKeys& keys, Model&) {
-    if (keys.flag("qk_layernorm").value_or(false)) keys.fail("qk_layernorm", "true", std::string{query_key_norms});
+    if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
 }
 
 /// The 13B variants have no rotary positions, and another name for the longest sequence.
 void read_baichuan(JsonKeys& keys, Model& model) {
-    if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) model.positions = Positions::alibi;
+    if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) { model.positions = Positions::alibi; }
 }
 
 // ---- the tables ----------------------------------------------------------------------------------------------------
 
-std::vector<Architecture> make_architectures() {
+/// Types whose blocks are those of Llama, but for what is said.
+std::vector<Architecture> llama_like() {
     Model const llama = llama_traits();
-    Model const gpt = gpt_traits();
-
-    Model const gpt2 = with(gpt, [](Model& model) {
-        model.positions = Positions::learned;
-        model.tied_embeddings = true;
-    });
-    Model const gpt_neo = with(gpt2, [](Model& model) { model.qkv_bias = false; });
-    Model const gptj = with(gpt, [](Model& model) {
-        model.qkv_bias = model.out_bias = false;
-        model.parallel_block = model.head_bias = true;
-        model.norms_per_layer = 1;
-    });
-    Model const phi = with(gpt, [](Model& model) {
-        model.parallel_block = model.head_bias = true;
-        model.norms_per_layer = 1;
-    });
-    Model const bloom = with(gpt, [](Model& model) {
-        model.positions = Positions::alibi;
-        model.tied_embeddings = model.embedding_norm = true;
-    });
-    Model const opt = with(gpt2, [](Model& model) {
-        model.activation = "relu";
-        model.extra_positions = 2;
-    });
-    Model const neox = with(gpt, [](Model& model) { model.activation = "gelu"; });
-    Model const tied = with(gpt, [](Model& model) {
-        model.activation = "gelu";
-        model.tied_embeddings = true;
-    });
-    Model const mpt = with(tied, [](Model& model) { model.positions = Positions::learned; });
-    Model const starcoder = with(gpt, [](Model& model) { model.tied_embeddings = true; });
-    Model const nemotron = with(gpt, [](Model& model) {
-        model.activation = "squared_relu";
-        model.qkv_bias = model.out_bias = model.mlp_bias = false;
-    });
     Model const gemma = with(llama, [](Model& model) {
         model.activation = "gelu_tanh";
         model.tied_embeddings = true;
@@ -218,7 +188,6 @@ std::vector<Architecture> make_architectures() {
          .default_head_dim = 64,
          .adjust = read_experts,
          .note = "router biases, attention sinks and sliding windows are not modelled"},
-        {.type = "phi", .traits = phi, .adjust = read_phi},
         {.type = "phi3", .traits = llama},
         {.type = "stablelm", .traits = stablelm, .adjust = read_stablelm},
         {.type = "internlm", .traits = internlm, .adjust = read_one_bias},
@@ -227,6 +196,48 @@ std::vector<Architecture> make_architectures() {
         {.type = "olmo", .traits = olmo, .adjust = read_biases},
         {.type = "granite", .traits = llama, .adjust = read_biases},
         {.type = "cohere", .traits = cohere, .adjust = read_biases},
+    };
+}
+
+/// Types whose blocks are those of GPT, but for what is said.
+std::vector<Architecture> gpt_like() {
+    Model const gpt = gpt_traits();
+    Model const gpt2 = with(gpt, [](Model& model) {
+        model.positions = Positions::learned;
+        model.tied_embeddings = true;
+    });
+    Model const gpt_neo = with(gpt2, [](Model& model) { model.qkv_bias = false; });
+    Model const gptj = with(gpt, [](Model& model) {
+        model.qkv_bias = model.out_bias = false;
+        model.parallel_block = model.head_bias = true;
+        model.norms_per_layer = 1;
+    });
+    Model const phi = with(gpt, [](Model& model) {
+        model.parallel_block = model.head_bias = true;
+        model.norms_per_layer = 1;
+    });
+    Model const bloom = with(gpt, [](Model& model) {
+        model.positions = Positions::alibi;
+        model.tied_embeddings = model.embedding_norm = true;
+    });
+    Model const opt = with(gpt2, [](Model& model) {
+        model.activation = "relu";
+        model.extra_positions = 2;
+    });
+    Model const neox = with(gpt, [](Model& model) { model.activation = "gelu"; });
+    Model const tied = with(gpt, [](Model& model) {
+        model.activation = "gelu";
+        model.tied_embeddings = true;
+    });
+    Model const mpt = with(tied, [](Model& model) { model.positions = Positions::learned; });
+    Model const starcoder = with(gpt, [](Model& model) { model.tied_embeddings = true; });
+    Model const nemotron = with(gpt, [](Model& model) {
+        model.activation = "squared_relu";
+        model.qkv_bias = model.out_bias = model.mlp_bias = false;
+    });
+
+    return {
+        {.type = "phi", .traits = phi, .adjust = read_phi},
         {.type = "nemotron", .traits = nemotron, .adjust = read_biases},
         {.type = "gpt2", .traits = gpt2, .ffn_from_hidden = true},
         {.type = "gpt_neo",
@@ -309,7 +320,11 @@ constexpr std::array unsupported{
 } // namespace
 
 std::span<Architecture const> architectures() {
-    static std::vector<Architecture> const table = make_architectures();
+    static std::vector<Architecture> const table = [] {
+        auto all = llama_like();
+        std::ranges::move(gpt_like(), std::back_inserter(all));
+        return all;
+    }();
     return table;
 }
 

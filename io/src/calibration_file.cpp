@@ -1,11 +1,9 @@
 #include "record.hpp"
+#include "toml_text.hpp"
 
 #include "headroom/io/catalog.hpp"
 
 #include <fmt/format.h>
-
-#include <array>
-#include <cmath>
 
 namespace headroom::io {
 
@@ -13,54 +11,22 @@ namespace {
 
 constexpr double largest = 1e30;
 
-std::string number(double value) {
-    if (!std::isfinite(value)) throw ContractError{"a calibration holds a number that is not finite"};
-    std::string text = fmt::format("{}", value); // shortest that reads back the same
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return text;
-}
-
-std::string escaped(std::string_view text) {
-    std::string result = "\"";
-    for (char const c : text) {
-        auto const code = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (code < 0x20 || code == 0x7f) {
-            result += fmt::format("\\u{:04X}", code);
-        } else {
-            result += c;
-        }
-    }
-    return result + '"';
-}
-
-std::string one_line(std::string_view text) {
-    std::string result;
-    for (char const c : text) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    return result;
-}
-
 Band read_band(Section section) {
     Band band;
     section.read("low", band.low, {0, largest}, Presence::required);
     section.read("high", band.high, {0, largest}, Presence::required);
     section.read("coverage", band.coverage, {0, 1});
     section.read("rows", band.rows, {0, 1e9});
-    if (band.low > band.high) section.fail("low", "above high", "a band runs from low to high");
+    if (band.low > band.high) { section.fail("low", "above high", "a band runs from low to high"); }
     return band;
 }
 
 Provenance read_provenance(Section& section) {
     std::string word;
-    if (!section.read("provenance", word)) return Provenance::guessed;
-    if (auto const provenance = provenance_from(word)) return *provenance;
+    if (!section.read("provenance", word)) { return Provenance::guessed; }
+    if (auto const provenance = provenance_from(word)) { return *provenance; }
     std::vector<std::string> known;
-    for (auto const provenance : {Provenance::given, Provenance::measured, Provenance::fitted, Provenance::cited,
-                                  Provenance::datasheet, Provenance::guessed}) {
-        known.emplace_back(name_of(provenance));
-    }
+    for (Provenance const provenance : provenances) { known.emplace_back(name_of(provenance)); }
     section.fail("provenance", fmt::format("unknown word {}", headroom::quoted(word)),
                  fmt::format("known: {}", one_of(known)), did_you_mean(word, known));
 }
@@ -77,26 +43,26 @@ CalibratedConstant read_constant(Section section) {
     constant.provenance = read_provenance(section);
     std::vector<std::string> sources;
     section.read("source", sources);
-    for (auto const& source : sources) constant.source += (constant.source.empty() ? "" : ", ") + source;
+    for (auto const& source : sources) { constant.source += (constant.source.empty() ? "" : ", ") + source; }
     section.read("sources", constant.sources, {0, 1e9});
     section.skip({"meaning", "unit", "notes"});
-    if (constant.low > constant.high) section.fail("low", "above high", "an interval runs from low to high");
+    if (constant.low > constant.high) { section.fail("low", "above high", "an interval runs from low to high"); }
     return constant;
 }
 
 std::string written(std::string_view name, Band const& band) {
-    return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, number(band.low),
-                       number(band.high), number(band.coverage), band.rows);
+    return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, toml_number(band.low),
+                       toml_number(band.high), toml_number(band.coverage), band.rows);
 }
 
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
     std::string text =
-        fmt::format("# {} [{}]\n[constants.{}]\n", one_line(info.meaning), one_line(info.unit), info.key);
-    text +=
-        fmt::format("value = {}\nlow = {}\nhigh = {}\nindependent = {}\nspread = {}\n", number(constant.value),
-                    number(constant.low), number(constant.high), number(constant.independent), number(constant.spread));
-    text += fmt::format("provenance = {}\nsource = {}\nsources = {}\n", escaped(name_of(constant.provenance)),
-                        escaped(constant.source), constant.sources);
+        toml_comment(fmt::format("{} [{}]", info.meaning, info.unit)) + fmt::format("[constants.{}]\n", info.key);
+    text += fmt::format("value = {}\nlow = {}\nhigh = {}\nindependent = {}\nspread = {}\n", toml_number(constant.value),
+                        toml_number(constant.low), toml_number(constant.high), toml_number(constant.independent),
+                        toml_number(constant.spread));
+    text += fmt::format("provenance = {}\nsource = {}\nsources = {}\n", toml_string(name_of(constant.provenance)),
+                        toml_string(constant.source), constant.sources);
     return text;
 }
 
@@ -113,8 +79,8 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
     root.skip({"aliases", "date", "rows", "sources", "source", "source_detail", "notes", "confidence"});
 
     Section bands = root.section("bands");
-    if (bands.has("stated")) set.stated = read_band(bands.section("stated"));
-    if (bands.has("assumed")) set.assumed = read_band(bands.section("assumed"));
+    if (bands.has("stated")) { set.stated = read_band(bands.section("stated")); }
+    if (bands.has("assumed")) { set.assumed = read_band(bands.section("assumed")); }
 
     Section values = root.section("constants");
     for (auto const& info : constants()) {
@@ -123,9 +89,10 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
             set.constant[static_cast<std::size_t>(info.id)] = read_constant(values.section(key));
         } else {
             values.skip({key}); // known, so offered when another key is near it
-            if (!partial)
+            if (!partial) {
                 values.fail(key, "missing", "a calibration states every constant",
                             "write partial = true to leave some out");
+            }
         }
     }
     record.refuse_the_rest();
@@ -134,13 +101,13 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header) {
     std::string text;
-    for (auto const& line : header) text += line.empty() ? "#\n" : fmt::format("# {}\n", one_line(line));
-    text += fmt::format("{}name = {}\n\n", header.empty() ? "" : "\n", escaped(set.name));
+    for (auto const& line : header) { text += toml_comment(line); }
+    text += fmt::format("{}name = {}\n\n", header.empty() ? "" : "\n", toml_string(set.name));
     text += written("stated", set.stated);
     text += written("assumed", set.assumed);
     for (auto const& info : constants()) {
         text += written(info, set.constant[static_cast<std::size_t>(info.id)]);
-        if (&info != &constants().back()) text += '\n';
+        if (&info != &constants().back()) { text += '\n'; }
     }
     return text;
 }

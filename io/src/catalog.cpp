@@ -51,10 +51,10 @@ std::string_view value_text(std::string_view toml, std::string_view key) {
     for (std::size_t at = 0; at < toml.size();) {
         auto const end = std::min(toml.find('\n', at), toml.size());
         std::string_view line = toml.substr(at, end - at);
-        if (line.starts_with('[')) return {};
+        if (line.starts_with('[')) { return {}; }
         if (line.starts_with(key)) {
             auto const equals = line.find_first_not_of(" \t", key.size());
-            if (equals != std::string_view::npos && line[equals] == '=') return toml.substr(at + equals + 1);
+            if (equals != std::string_view::npos && line[equals] == '=') { return toml.substr(at + equals + 1); }
         }
         at = end + 1;
     }
@@ -67,16 +67,16 @@ template <class Visit> void each_text(std::string_view value, Visit visit) {
     bool const is_list = first != std::string_view::npos && value[first] == '[';
     for (std::size_t at = 0; at < value.size(); ++at) {
         char const c = value[at];
-        if (c == ']' || (c == '\n' && !is_list)) return;
+        if (c == ']' || (c == '\n' && !is_list)) { return; }
         if (c == '#') {
             at = std::min(value.find('\n', at), value.size());
             continue;
         }
-        if (c != '"' && c != '\'') continue;
+        if (c != '"' && c != '\'') { continue; }
         auto const end = value.find(c, at + 1);
-        if (end == std::string_view::npos) return;
+        if (end == std::string_view::npos) { return; }
         visit(value.substr(at + 1, end - at - 1));
-        if (!is_list) return;
+        if (!is_list) { return; }
         at = end;
     }
 }
@@ -89,7 +89,7 @@ bool mentions(std::string_view toml, std::string_view key, std::string_view want
 
 std::string folder_hint(std::string_view folder) {
     std::vector<std::string> folders;
-    for (auto const& info : kinds) folders.emplace_back(info.folder);
+    for (auto const& info : kinds) { folders.emplace_back(info.folder); }
     return did_you_mean(folder, folders);
 }
 
@@ -103,7 +103,7 @@ std::uint64_t fnv1a(std::uint64_t hash, std::string_view text) {
 
 bool is_iso_date(std::string_view text) {
     constexpr std::string_view shape = "dddd-dd-dd";
-    if (text.size() != shape.size()) return false;
+    if (text.size() != shape.size()) { return false; }
     return std::ranges::equal(text, shape, [](char c, char s) { return s == 'd' ? c >= '0' && c <= '9' : c == s; });
 }
 
@@ -117,7 +117,7 @@ struct Catalog::Index {
     std::vector<std::unique_ptr<std::string>> contents; ///< of overlays
     std::uint64_t hash = 0xcbf29ce484222325ULL;
 
-    void add(RecordText record) {
+    void add(RecordText&& record) {
         hash = fnv1a(fnv1a(hash, record.name), record.content);
         auto& of_kind = records[index_of(record.kind)];
         std::string name = record.name;
@@ -130,17 +130,17 @@ struct Catalog::Index {
         std::vector<fs::path> files;
         for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
             std::string const name = entry->path().filename().string();
-            if (!entry->is_directory() || name.starts_with('.')) continue;
+            if (!entry->is_directory() || name.starts_with('.')) { continue; }
             if (kind_of_folder(name) == nullptr) {
                 usage_error(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
                             "records lie in one folder for each kind", folder_hint(name));
             }
             for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last;
                  file.increment(error)) {
-                if (file->path().extension() == ".toml") files.push_back(file->path());
+                if (file->path().extension() == ".toml") { files.push_back(file->path()); }
             }
         }
-        if (error) unreadable_error(folder.string(), "cannot be read as a catalog", error.message());
+        if (error) { unreadable_error(folder.string(), "cannot be read as a catalog", error.message()); }
         std::ranges::sort(files);
         for (auto const& path : files) {
             contents.push_back(std::make_unique<std::string>(read_file(path, record_limit)));
@@ -152,11 +152,11 @@ struct Catalog::Index {
     void add_embedded() {
         constexpr std::string_view root = "catalog/", suffix = ".toml";
         for (auto const& [path, content] : embedded_files()) {
-            if (!path.starts_with(root) || !path.ends_with(suffix)) continue;
+            if (!path.starts_with(root) || !path.ends_with(suffix)) { continue; }
             auto const slash = path.rfind('/');
-            if (slash < root.size()) continue;
+            if (slash < root.size()) { continue; }
             auto const* info = kind_of_folder(path.substr(root.size(), slash - root.size()));
-            if (info == nullptr) continue;
+            if (info == nullptr) { continue; }
             auto const stem = path.substr(slash + 1, path.size() - slash - 1 - suffix.size());
             add({info->kind, std::string{stem}, fmt::format("{}{}", embedded_origin, path), content});
         }
@@ -165,18 +165,18 @@ struct Catalog::Index {
     /// By file stem; else by stem or alias, compared as people write them.
     [[nodiscard]] RecordText const* find(RecordKind kind, std::string_view name) const {
         auto const& of_kind = records[index_of(kind)];
-        if (auto const exact = of_kind.find(name); exact != of_kind.end()) return &exact->second;
+        if (auto const exact = of_kind.find(name); exact != of_kind.end()) { return &exact->second; }
         std::string const wanted = normalised(name);
-        if (wanted.empty()) return nullptr;
+        if (wanted.empty()) { return nullptr; }
         auto const ordered = overlays_first(kind);
         for (auto const* record : ordered) {
-            if (normalised(record->name) == wanted) return record;
+            if (normalised(record->name) == wanted) { return record; }
         }
         for (auto const* record : ordered) {
             bool found = false;
             each_text(value_text(record->content, "aliases"),
                       [&](std::string_view alias) { found = found || normalised(alias) == wanted; });
-            if (found) return record;
+            if (found) { return record; }
         }
         return nullptr;
     }
@@ -184,7 +184,7 @@ struct Catalog::Index {
     /// Every record of a kind: those of overlays by name, then the embedded ones by name.
     [[nodiscard]] std::vector<RecordText const*> overlays_first(RecordKind kind) const {
         std::vector<RecordText const*> ordered;
-        for (auto const& [stem, record] : records[index_of(kind)]) ordered.push_back(&record);
+        for (auto const& [stem, record] : records[index_of(kind)]) { ordered.push_back(&record); }
         std::stable_partition( // the ranges form needs more than clang 14 has
             ordered.begin(), ordered.end(),
             [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
@@ -193,7 +193,7 @@ struct Catalog::Index {
 };
 
 Catalog::Catalog(std::vector<std::filesystem::path> const& overlay) : index_{std::make_unique<Index>()} {
-    for (auto const& folder : overlay) index_->add_overlay(folder);
+    for (auto const& folder : overlay) { index_->add_overlay(folder); }
     index_->add_embedded();
 }
 
@@ -203,7 +203,7 @@ Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 
 std::vector<std::string> Catalog::names(RecordKind kind) const {
     std::vector<std::string> names;
-    for (auto const& [stem, record] : index_->records[index_of(kind)]) names.push_back(stem);
+    for (auto const& [stem, record] : index_->records[index_of(kind)]) { names.push_back(stem); }
     return names;
 }
 
@@ -217,9 +217,9 @@ std::vector<std::string> Catalog::names_and_aliases(RecordKind kind) const {
 }
 
 RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias) const {
-    if (auto const* record = index_->find(kind, name_or_alias)) return *record;
+    if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
     std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
-    if (hint.empty()) hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind));
+    if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
     usage_error("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
                 "no record has this name or alias", hint);
 }
@@ -264,7 +264,7 @@ std::string Catalog::default_node(std::string_view accelerator_name) const {
     using Rank = std::tuple<bool, bool, bool, std::string>; // smallest is best
     std::vector<Rank> candidates;
     for (auto const& [stem, record] : index_->records[index_of(RecordKind::node)]) {
-        if (!mentions(record.content, "accelerator", wanted)) continue;
+        if (!mentions(record.content, "accelerator", wanted)) { continue; }
         NodeRecord const node = read_node(record.content, record.origin);
         candidates.emplace_back(!node.preferred, !stem.starts_with("dgx-"), node.accelerators != 8, stem);
     }
@@ -280,15 +280,15 @@ std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) cons
     std::vector<double> prices;
     std::vector<std::string> dates;
     for (auto const* record : index_->overlays_first(RecordKind::price)) {
-        if (!mentions(record->content, "accelerator", wanted)) continue;
+        if (!mentions(record->content, "accelerator", wanted)) { continue; }
         for (auto const& offer : read_prices(record->content, record->origin).offers) {
-            if (offer.kind != "on-demand") continue;
+            if (offer.kind != "on-demand") { continue; }
             prices.push_back(offer.price.base());
-            if (is_iso_date(offer.date)) dates.push_back(offer.date);
+            if (is_iso_date(offer.date)) { dates.push_back(offer.date); }
         }
         break; // one record an accelerator
     }
-    if (prices.empty()) return std::nullopt;
+    if (prices.empty()) { return std::nullopt; }
     std::ranges::sort(prices);
     auto const middle = prices.size() / 2;
     PriceRange range{

@@ -55,9 +55,9 @@ void skip_provenance(Section& section) {
 Generation read_generation(Section& record) {
     std::string word;
     record.read("generation", word, Presence::required);
-    if (auto const generation = generation_from(word)) return *generation;
+    if (auto const generation = generation_from(word)) { return *generation; }
     std::vector<std::string> known;
-    for (int i = 0; i < generation_count; ++i) known.emplace_back(name_of(static_cast<Generation>(i)));
+    for (int i = 0; i < generation_count; ++i) { known.emplace_back(name_of(static_cast<Generation>(i))); }
     record.fail("generation", fmt::format("unknown word {}", headroom::quoted(word)),
                 "constants are kept per generation", did_you_mean(word, known));
 }
@@ -102,14 +102,16 @@ void read_architecture(Section architecture, Model& model) {
 }
 
 void read_experts(Section moe, bool present, Model& model) {
-    if (!present) return;
+    if (!present) { return; }
     using enum Presence;
     moe.read("experts", model.moe.experts, limits::experts, required);
     moe.read("top_k", model.moe.top_k, limits::experts, required);
     model.moe.ffn = model.ffn;
     moe.read("expert_ffn", model.moe.ffn, limits::ffn);
     moe.read("shared_experts", model.moe.shared_experts, limits::experts);
-    if (auto const fault = shape_fault(model); !fault.problem.empty()) moe.fail(fault.key, fault.problem, fault.why);
+    if (auto const fault = shape_fault(model); !fault.problem.empty()) {
+        moe.fail(fault.key, fault.problem, fault.why);
+    }
 }
 
 } // namespace
@@ -274,7 +276,7 @@ PriceRecord read_prices(std::string_view toml, std::string_view where) {
         entry.read("kind", offer.kind, Presence::required);
         entry.read("date", offer.date, Presence::required);
         DollarsPerSecond other;
-        for (auto const key : {"reserved_1y", "reserved_3y", "preemptible"}) entry.read(key, other);
+        for (auto const key : {"reserved_1y", "reserved_3y", "preemptible"}) { entry.read(key, other); }
         skip_provenance(entry);
         entry.skip({"provider", "region"});
         prices.offers.push_back(std::move(offer));

@@ -21,7 +21,7 @@ std::string price_origin(PriceRange const& range) {
                            ? fmt::format("1 on-demand offer, {:.2f} $/h", dollars_an_hour(range.median))
                            : fmt::format("median of {} on-demand offers, {:.2f} to {:.2f} $/h", range.offers,
                                          dollars_an_hour(range.low), dollars_an_hour(range.high));
-    if (range.oldest.empty()) return text + ", undated";
+    if (range.oldest.empty()) { return text + ", undated"; }
     return text + (range.oldest == range.newest ? fmt::format(", {}", range.oldest)
                                                 : fmt::format(", {} to {}", range.oldest, range.newest));
 }
@@ -38,11 +38,6 @@ LinkRecord find_link(Catalog const& catalog, std::string_view name) {
     auto result = read_link(record.content, record.origin);
     result.name = record.name;
     return result;
-}
-
-bool exists(fs::path const& path) {
-    std::error_code error;
-    return fs::exists(path, error);
 }
 
 /// The keys of a cluster file, over a node of the catalog when it names one.
@@ -95,7 +90,7 @@ private:
         }
         parts_.node.accelerator = parts_.accelerator.accelerator.name;
         std::string const& link = parts_.accelerator.scale_up_link;
-        if (!based_ && !link.empty() && !root_.has("scale_up")) parts_.scale_up = find_link(catalog_, link);
+        if (!based_ && !link.empty() && !root_.has("scale_up")) { parts_.scale_up = find_link(catalog_, link); }
     }
 
     void read_counts() {
@@ -164,8 +159,10 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     cluster.scale_out_name = parts.scale_out.name;
     // The chip's own figure is the better one, for the link that it was made for; a node may use another.
     bool const own_link = parts.scale_up.name == parts.accelerator.scale_up_link;
-    if (own_link && chip.scale_up_bandwidth.base() > 0) cluster.scale_up.bandwidth = chip.scale_up_bandwidth;
-    if (!parts.scale_out_is_share) cluster.scale_out.bandwidth = node.nic_rate * (1.0 * node.nics / node.accelerators);
+    if (own_link && chip.scale_up_bandwidth.base() > 0) { cluster.scale_up.bandwidth = chip.scale_up_bandwidth; }
+    if (!parts.scale_out_is_share) {
+        cluster.scale_out.bandwidth = node.nic_rate * (1.0 * node.nics / node.accelerators);
+    }
     if (catalog.has_accelerator(chip.name)) {
         if (auto const range = catalog.price(chip.name)) {
             cluster.price = range->median;
@@ -178,14 +175,16 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
 
 Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     bool const is_file = what.ends_with(".toml");
-    if (is_file) return ClusterFile{catalog, what}.read();
-    if (catalog.has_node(what)) return catalog.cluster(what);
-    if (catalog.has_accelerator(what)) return catalog.cluster(catalog.default_node(what));
-    if (exists(what)) { usage_error(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file"); }
+    if (is_file) { return ClusterFile{catalog, what}.read(); }
+    if (catalog.has_node(what)) { return catalog.cluster(what); }
+    if (catalog.has_accelerator(what)) { return catalog.cluster(catalog.default_node(what)); }
+    if (is_there(what)) {
+        usage_error(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file");
+    }
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));
     std::string hint = did_you_mean(what, names);
-    if (hint.empty()) hint = "`headroom catalog list` shows the nodes; a .toml file describes another";
+    if (hint.empty()) { hint = "`headroom catalog list` shows the nodes; a .toml file describes another"; }
     usage_error("--cluster", fmt::format("unknown cluster {}", headroom::quoted(what)),
                 "neither a node, an accelerator nor a .toml file", hint);
 }

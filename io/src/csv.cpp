@@ -10,13 +10,11 @@ namespace headroom::io {
 
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 /// Splits a text into records, one call a record.
 class CsvReader {
 public:
     CsvReader(std::string_view text, std::string_view where) : text_{text}, where_{where} {
-        if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
+        if (text_.starts_with(byte_order_mark)) { text_.remove_prefix(byte_order_mark.size()); }
         auto const nul = text_.find('\0');
         if (nul != std::string_view::npos) {
             line_ += static_cast<std::size_t>(std::ranges::count(text_.substr(0, nul), '\n'));
@@ -26,14 +24,14 @@ public:
 
     /// The next record; false at the end. Empty lines are skipped.
     bool next(CsvTable::Record& record) {
-        while (at_ < text_.size() && end_of_line()) take_line_end();
-        if (at_ >= text_.size()) return false;
+        while (at_ < text_.size() && end_of_line()) { take_line_end(); }
+        if (at_ >= text_.size()) { return false; }
         record.line = line_;
         record.cells.clear();
         for (;;) {
             bool const quote = at_ < text_.size() && text_[at_] == '"';
             record.cells.push_back(quote ? quoted_cell() : plain_cell());
-            if (at_ >= text_.size()) return true;
+            if (at_ >= text_.size()) { return true; }
             if (end_of_line()) {
                 take_line_end();
                 return true;
@@ -53,20 +51,20 @@ public:
 private:
     /// At a line feed, or at a carriage return before one or before the end.
     [[nodiscard]] bool end_of_line() const {
-        if (text_[at_] == '\n') return true;
+        if (text_[at_] == '\n') { return true; }
         return text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n');
     }
 
     void take_line_end() {
-        if (text_[at_] == '\r') ++at_;
-        if (at_ < text_.size() && text_[at_] == '\n') ++at_;
+        if (text_[at_] == '\r') { ++at_; }
+        if (at_ < text_.size() && text_[at_] == '\n') { ++at_; }
         ++line_;
     }
 
     std::string plain_cell() {
         std::size_t const begin = at_;
         while (at_ < text_.size() && text_[at_] != ',' && !end_of_line()) {
-            if (text_[at_] == '"') fail("a quote inside a cell", "a cell with quotes is quoted whole");
+            if (text_[at_] == '"') { fail("a quote inside a cell", "a cell with quotes is quoted whole"); }
             ++at_;
         }
         return std::string{text_.substr(begin, at_ - begin)};
@@ -76,9 +74,9 @@ private:
         std::size_t const opened = line_;
         std::string cell;
         for (++at_;; ++at_) {
-            if (at_ >= text_.size()) fail_at(opened, "a quote that is never closed", "the cell runs to the end");
+            if (at_ >= text_.size()) { fail_at(opened, "a quote that is never closed", "the cell runs to the end"); }
             char const c = text_[at_];
-            if (c == '\n') ++line_;
+            if (c == '\n') { ++line_; }
             if (c != '"') {
                 cell += c;
             } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
@@ -111,7 +109,7 @@ CsvTable read_csv(std::string_view text, std::string_view where) {
     CsvReader reader{text, where};
     CsvTable table;
     CsvTable::Record record;
-    if (!reader.next(record)) unreadable_error(where, "an empty table", "there is no header line");
+    if (!reader.next(record)) { unreadable_error(where, "an empty table", "there is no header line"); }
     table.header = record.cells;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
         auto const& name = table.header[i];
@@ -132,9 +130,9 @@ CsvTable read_csv(std::string_view text, std::string_view where) {
 
 std::string csv_cell(std::string_view text) {
     bool const plain = text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with(byte_order_mark);
-    if (plain) return std::string{text};
+    if (plain) { return std::string{text}; }
     std::string cell = "\"";
-    for (char const c : text) cell.append(c == '"' ? 2 : 1, c);
+    for (char const c : text) { cell.append(c == '"' ? 2 : 1, c); }
     return cell + '"';
 }
 

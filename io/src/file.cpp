@@ -27,7 +27,7 @@ class Descriptor {
 public:
     explicit Descriptor(int number) : number_{number} {}
     ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
+        if (number_ >= 0) { ::close(number_); }
     }
     Descriptor(Descriptor const&) = delete;
     Descriptor& operator=(Descriptor const&) = delete;
@@ -42,8 +42,8 @@ private:
 bool write_all(int descriptor, std::string_view content) {
     while (!content.empty()) {
         ssize_t const written = ::write(descriptor, content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
+        if (written < 0 && errno == EINTR) { continue; }
+        if (written <= 0) { return false; }
         content.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
@@ -69,7 +69,7 @@ bool is_stream(fs::file_status status) {
 
 void write_in_place(fs::path const& path, std::string_view content) {
     Descriptor const file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (!file.open() || !write_all(file.number(), content)) not_written(path, errno);
+    if (!file.open() || !write_all(file.number(), content)) { not_written(path, errno); }
 }
 
 /// A new file beside `path`; its name is written to `temporary`.
@@ -86,53 +86,62 @@ mode_t usual_mode() {
 
 } // namespace
 
+bool is_there(fs::path const& path) {
+    std::error_code error;
+    return fs::exists(path, error);
+}
+
 std::string read_file(fs::path const& path, std::uintmax_t limit) {
     std::string const where = path.string();
     Descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!file.open()) {
-        if (errno == ENOENT || errno == ENOTDIR) unreadable_error(where, "no such file");
+        if (errno == ENOENT || errno == ENOTDIR) { unreadable_error(where, "no such file"); }
         unreadable_error(where, "cannot be read", reason(errno));
     }
     struct stat status {};
-    if (::fstat(file.number(), &status) != 0) unreadable_error(where, "cannot be read", reason(errno));
-    if (S_ISDIR(status.st_mode)) unreadable_error(where, "cannot be read", "it is a folder", "name a file in it");
+    if (::fstat(file.number(), &status) != 0) { unreadable_error(where, "cannot be read", reason(errno)); }
+    if (S_ISDIR(status.st_mode)) { unreadable_error(where, "cannot be read", "it is a folder", "name a file in it"); }
 
     std::string content;
-    if (S_ISREG(status.st_mode))
+    if (S_ISREG(status.st_mode)) {
         content.reserve(std::min<std::uintmax_t>(limit, static_cast<std::uintmax_t>(status.st_size)));
+    }
     std::array<char, 1 << 16> buffer;
     for (;;) {
         ssize_t const got = ::read(file.number(), buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) unreadable_error(where, "cannot be read", reason(errno));
-        if (got == 0) return content;
+        if (got < 0 && errno == EINTR) { continue; }
+        if (got < 0) { unreadable_error(where, "cannot be read", reason(errno)); }
+        if (got == 0) { return content; }
         content.append(buffer.data(), static_cast<std::size_t>(got));
-        if (content.size() > limit)
+        if (content.size() > limit) {
             unreadable_error(where, "too large", fmt::format("at most {} bytes are read", limit));
+        }
     }
 }
 
 void write_file(fs::path const& path, std::string_view content) {
     if (path == "-") {
-        if (!write_all(STDOUT_FILENO, content)) not_written("standard output", errno);
+        if (!write_all(STDOUT_FILENO, content)) { not_written("standard output", errno); }
         return;
     }
     std::error_code error;
     fs::file_status status = fs::status(path, error);
     error.clear(); // an absent file is no error here: it is made
-    if (fs::is_directory(status))
+    if (fs::is_directory(status)) {
         usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
-    if (path.empty() || !path.has_filename()) usage_error(path.string(), "cannot be written", "it names no file");
-    if (is_stream(status)) return write_in_place(path, content);
+    }
+    if (path.empty() || !path.has_filename()) { usage_error(path.string(), "cannot be written", "it names no file"); }
+    if (is_stream(status)) { return write_in_place(path, content); }
 
     // Behind a symbolic link lies the file that is meant: it is replaced, not the link.
     fs::path const target = fs::exists(status) ? fs::canonical(path, error) : path;
-    if (error || (fs::exists(status) && ::access(target.c_str(), W_OK) != 0))
+    if (error || (fs::exists(status) && ::access(target.c_str(), W_OK) != 0)) {
         not_written(path, error ? error.value() : errno);
+    }
 
     std::string temporary;
     Descriptor const file{open_temporary(target, temporary)};
-    if (!file.open()) not_written(path, errno);
+    if (!file.open()) { not_written(path, errno); }
     mode_t const mode = fs::exists(status) ? static_cast<mode_t>(status.permissions()) & 07777 : usual_mode();
     bool const done = write_all(file.number(), content) && ::fchmod(file.number(), mode) == 0 &&
                       ::fsync(file.number()) == 0 && ::rename(temporary.c_str(), target.c_str()) == 0;

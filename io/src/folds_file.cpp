@@ -1,10 +1,9 @@
 #include "record.hpp"
+#include "toml_text.hpp"
 
 #include "headroom/io/catalog.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace headroom::io {
 
@@ -27,16 +26,12 @@ Folds read_folds(std::string_view toml, std::string_view where) {
 
 std::string write_folds(Folds const& folds, std::vector<std::string> const& header) {
     std::string text;
-    for (auto const& line : header) { text += fmt::format("# {}\n", line); }
+    for (auto const& line : header) { text += toml_comment(line); }
     text += "name = \"folds\"\n";
     for (auto const& [source, values] : folds.without) {
-        text += fmt::format("\n[without.\"{}\"]\n", source);
+        text += fmt::format("\n[without.{}]\n", toml_string(source));
         for (auto const& info : constants()) {
-            double const value = values[info.id];
-            if (!std::isfinite(value)) { throw ContractError{"a fold holds a number that is not finite"}; }
-            std::string number = fmt::format("{}", value);
-            if (number.find_first_of(".e") == std::string::npos) { number += ".0"; }
-            text += fmt::format("{} = {}\n", info.key, number);
+            text += fmt::format("{} = {}\n", info.key, toml_number(values[info.id]));
         }
     }
     return text;

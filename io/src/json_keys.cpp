@@ -27,7 +27,7 @@ void scan(std::string_view text, std::string_view where) {
         char const c = text[at];
         if (c == '"') {
             for (++at; at < text.size() && text[at] != '"'; ++at) {
-                if (text[at] == '\\') ++at;
+                if (text[at] == '\\') { ++at; }
             }
         } else if (c == '[' || c == '{') {
             if (++depth > deepest) {
@@ -46,8 +46,8 @@ void scan(std::string_view text, std::string_view where) {
 json parse(std::string_view text, std::string_view where) {
     std::vector<std::set<std::string>> open;
     auto const watch = [&](int, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) open.emplace_back();
-        if (event == json::parse_event_t::object_end) open.pop_back();
+        if (event == json::parse_event_t::object_start) { open.emplace_back(); }
+        if (event == json::parse_event_t::object_end) { open.pop_back(); }
         if (event == json::parse_event_t::key) {
             auto const key = parsed.get<std::string>();
             if (!open.back().insert(key).second) {
@@ -96,18 +96,18 @@ struct JsonKeys::State {
         for (;;) {
             auto const dot = key.find('.');
             std::string const head = std::string{key.substr(0, dot)};
-            if (!at->is_object()) return nullptr;
+            if (!at->is_object()) { return nullptr; }
             auto const found = at->find(head);
-            if (found == at->end() || found->is_null()) return nullptr;
+            if (found == at->end() || found->is_null()) { return nullptr; }
             at = &*found;
-            if (dot == std::string_view::npos) return at;
+            if (dot == std::string_view::npos) { return at; }
             key.remove_prefix(dot + 1);
         }
     }
 
     json const* ask(std::string_view key) {
         json const* found = find(key);
-        if (found != nullptr) asked.insert(prefix + std::string{key});
+        if (found != nullptr) { asked.insert(prefix + std::string{key}); }
         return found;
     }
 };
@@ -119,8 +119,9 @@ JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::
         unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
                          fmt::format("a config.json has at most {} bytes", record_limit));
     }
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         unreadable_error(where, "an empty file", "not JSON");
+    }
     scan(text, where);
     state_->document = parse(text, where);
     if (!state_->document.is_object()) {
@@ -159,10 +160,10 @@ void JsonKeys::fail(std::string_view key, std::string problem, std::string why, 
 
 std::optional<int> JsonKeys::whole(std::string_view key, Range range) {
     auto const* value = state_->ask(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_number()) fail(key, fmt::format("{} where a whole number is due", type_name(*value)));
+    if (value == nullptr) { return std::nullopt; }
+    if (!value->is_number()) { fail(key, fmt::format("{} where a whole number is due", type_name(*value))); }
     double const number = value->get<double>();
-    if (number != std::floor(number)) fail(key, fmt::format("{:g} where a whole number is due", number));
+    if (number != std::floor(number)) { fail(key, fmt::format("{:g} where a whole number is due", number)); }
     range.high = std::min(range.high, double{std::numeric_limits<int>::max()});
     if (!(number >= range.low && number <= range.high)) {
         fail(key, fmt::format("{:.10g} is out of range", number),
@@ -173,15 +174,15 @@ std::optional<int> JsonKeys::whole(std::string_view key, Range range) {
 
 std::optional<bool> JsonKeys::flag(std::string_view key) {
     auto const* value = state_->ask(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_boolean()) fail(key, fmt::format("{} where true or false is due", type_name(*value)));
+    if (value == nullptr) { return std::nullopt; }
+    if (!value->is_boolean()) { fail(key, fmt::format("{} where true or false is due", type_name(*value))); }
     return value->get<bool>();
 }
 
 std::optional<std::string> JsonKeys::text(std::string_view key) {
     auto const* value = state_->ask(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_string()) fail(key, fmt::format("{} where text is due", type_name(*value)));
+    if (value == nullptr) { return std::nullopt; }
+    if (!value->is_string()) { fail(key, fmt::format("{} where text is due", type_name(*value))); }
     return value->get<std::string>();
 }
 
@@ -194,11 +195,11 @@ std::vector<std::string> JsonKeys::ignored() const {
             std::string const name = prefix + key;
             auto const below = state_->asked.lower_bound(name + ".");
             bool const inner = below != state_->asked.end() && below->starts_with(name + ".");
-            if (!state_->asked.contains(name) && !inner) names.push_back(name);
+            if (!state_->asked.contains(name) && !inner) { names.push_back(name); }
         }
     };
     collect(state_->document, "");
-    if (state_->object != &state_->document) collect(*state_->object, state_->prefix);
+    if (state_->object != &state_->document) { collect(*state_->object, state_->prefix); }
     return names;
 }
 

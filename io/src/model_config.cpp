@@ -73,7 +73,7 @@ public:
         model = architecture.traits;
         name_it(architecture.type);
         read_dimensions(architecture);
-        if (architecture.adjust != nullptr) architecture.adjust(keys_, model);
+        if (architecture.adjust != nullptr) { architecture.adjust(keys_, model); }
         read_positions();
         read_activation(architecture.type);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
@@ -82,7 +82,7 @@ public:
             model.tied_embeddings = *outer_tied_;
         }
         check_shape();
-        if (!architecture.note.empty()) config_.filled.emplace_back(architecture.note);
+        if (!architecture.note.empty()) { config_.filled.emplace_back(architecture.note); }
         config_.used = keys_.used();
         config_.ignored = keys_.ignored();
         return config_;
@@ -91,7 +91,7 @@ public:
 private:
     /// Models of several kinds of input keep the transformer that is trained in an object of its own.
     void enter_text_part() {
-        if (keys_.has("hidden_size") || !keys_.has_object("text_config")) return;
+        if (keys_.has("hidden_size") || !keys_.has_object("text_config")) { return; }
         std::string const whole = keys_.text("model_type").value_or("unknown");
         outer_tied_ = keys_.flag("tie_word_embeddings");
         keys_.enter("text_config");
@@ -110,18 +110,18 @@ private:
         if (keys_.flag("is_encoder_decoder").value_or(false)) {
             keys_.fail("is_encoder_decoder", "true", "encoder-decoder models are not modelled");
         }
-        if (auto const row = std::ranges::find(rows, type, &Architecture::type); row != rows.end()) return *row;
+        if (auto const row = std::ranges::find(rows, type, &Architecture::type); row != rows.end()) { return *row; }
         for (auto const key :
              {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}) {
-            if (keys_.has(key)) continue;
-            if (type.empty()) keys_.fail(key, "missing", "without a model_type, the keys of llama are due");
+            if (keys_.has(key)) { continue; }
+            if (type.empty()) { keys_.fail(key, "missing", "without a model_type, the keys of llama are due"); }
             std::vector<std::string> types;
-            for (auto const& row : rows) types.emplace_back(row.type);
+            for (auto const& row : rows) { types.emplace_back(row.type); }
             keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type)),
                        fmt::format("and without '{}' it cannot be read like llama", key), did_you_mean(type, types));
         }
         for (auto const key : {"num_local_experts", "num_experts", "n_routed_experts", "kv_lora_rank"}) {
-            if (!keys_.has(key)) continue;
+            if (!keys_.has(key)) { continue; }
             keys_.fail(key, fmt::format("unknown type {}", headroom::quoted(type)),
                        "its experts or latent attention cannot be read like those of a known type");
         }
@@ -132,9 +132,9 @@ private:
     void name_it(std::string_view type) {
         config_.model.name = type;
         auto const path = keys_.text("_name_or_path");
-        if (!path) return;
+        if (!path) { return; }
         auto const last = std::filesystem::path{*path}.filename().string();
-        if (!last.empty()) config_.model.name = last;
+        if (!last.empty()) { config_.model.name = last; }
     }
 
     void read_dimensions(Architecture const& architecture) {
@@ -169,20 +169,20 @@ private:
     void read_positions() {
         Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
-        if (!stated && model.positions == Positions::learned) required(position_names, limits::positions);
+        if (!stated && model.positions == Positions::learned) { required(position_names, limits::positions); }
         model.max_positions = stated.value_or(usual_positions);
-        if (!stated) config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions));
+        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions)); }
     }
 
     void read_activation(std::string_view type) {
         for (auto const key : activation_names) {
             auto const spelling = keys_.text(key);
-            if (!spelling) continue;
-            if (std::ranges::find(fixed_activation, type) != fixed_activation.end()) return;
+            if (!spelling) { continue; }
+            if (std::ranges::find(fixed_activation, type) != fixed_activation.end()) { return; }
             auto const row = std::ranges::find(activations, *spelling, &Activation::spelling);
             if (row == activations.end()) {
                 std::vector<std::string> known;
-                for (auto const& activation : activations) known.emplace_back(activation.spelling);
+                for (auto const& activation : activations) { known.emplace_back(activation.spelling); }
                 keys_.fail(key, fmt::format("unknown activation {}", headroom::quoted(*spelling)),
                            fmt::format("known: {}", one_of(known)), did_you_mean(*spelling, known));
             }
@@ -193,7 +193,7 @@ private:
 
     void check_shape() const {
         auto const fault = shape_fault(config_.model);
-        if (fault.problem.empty()) return;
+        if (fault.problem.empty()) { return; }
         keys_.fail(fault.key == "kv_heads" ? name_of_present(key_head_names) : "num_experts_per_tok", fault.problem,
                    fault.why);
     }
@@ -204,7 +204,7 @@ private:
         std::string_view by;
         for (auto const name : names) {
             auto const value = keys_.whole(name, range);
-            if (!value) continue;
+            if (!value) { continue; }
             if (!found) {
                 found = value;
                 by = name;
@@ -217,7 +217,7 @@ private:
     }
 
     int required(Names names, Range range) {
-        if (auto const value = first(names, range)) return *value;
+        if (auto const value = first(names, range)) { return *value; }
         keys_.fail(names.front(), "missing", also_known_as(names));
     }
 

@@ -1,5 +1,7 @@
 #include "record.hpp"
 
+#include "toml_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,110 +45,8 @@ namespace headroom::io {
 
 namespace {
 
-constexpr int deepest_value = 32;
-constexpr int deepest_name = 16;
 constexpr int longest_list = 12;
 constexpr int longest_reason = 100;
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-/// What is refused before the parser sees it: deep nesting, on which it recurses, and letters beyond ASCII outside of
-/// texts and comments, on which its character classes are undefined. Strings and comments are skipped as the grammar
-/// has them; on a malformed document the parser stops before the point where this scan goes astray.
-class Prescan {
-public:
-    Prescan(std::string_view text, std::string_view where) : text_{text}, where_{where} {
-        if (text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
-    }
-
-    void run() {
-        while (at_ < text_.size()) step();
-    }
-
-private:
-    void step() {
-        char const c = text_[at_];
-        if (static_cast<unsigned char>(c) >= 0x7f || (c < ' ' && c != '\t' && c != '\n' && c != '\r')) {
-            unreadable_error(fmt::format("{}:{}", where_, line_), "not valid TOML",
-                             "a special character outside of a text", "put it between quotes");
-        }
-        switch (c) {
-        case '"':
-        case '\'':
-            expect_before(c, "=[{,.\n");
-            skip_string(c);
-            last_ = c;
-            return;
-        case '#': skip_line(); return;
-        case '[':
-        case '{':
-            expect_before(c, "=[,\n");
-            if (++values_ > deepest_value) refuse("values nested too deeply", deepest_value);
-            names_ = 0;
-            break;
-        case ']':
-        case '}': values_ = std::max(0, values_ - 1); break;
-        case '.':
-            if (++names_ > deepest_name) refuse("a key of too many parts", deepest_name);
-            break;
-        case '\n':
-            ++line_;
-            names_ = 0;
-            break;
-        case ',':
-        case '=': names_ = 0; break;
-        default: break;
-        }
-        if (c != ' ' && c != '\t' && c != '\r') last_ = c;
-        ++at_;
-    }
-
-    [[nodiscard]] bool starts_with(std::string_view token) const { return text_.substr(at_).starts_with(token); }
-
-    /// Inside of a bare word the parser takes no notice of quotes and brackets; no word has any.
-    void expect_before(char c, std::string_view allowed) const {
-        if (allowed.find(last_) != std::string_view::npos) return;
-        unreadable_error(fmt::format("{}:{}", where_, line_), "not valid TOML",
-                         fmt::format("a {} in the wrong place", c));
-    }
-
-    void skip_line() {
-        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-    }
-
-    void skip_string(char quote) {
-        std::string const triple(3, quote);
-        bool const multiline = starts_with(triple);
-        at_ += multiline ? 3 : 1;
-        while (at_ < text_.size()) {
-            char const c = text_[at_];
-            if (c == '\\' && quote == '"') {
-                at_ += 2;
-                continue;
-            }
-            if (c == '\n') {
-                if (!multiline) return;
-                ++line_;
-            }
-            if (c == quote && (!multiline || starts_with(triple))) {
-                at_ += multiline ? 3 : 1;
-                for (int extra = 0; multiline && extra < 2 && at_ < text_.size() && text_[at_] == quote; ++extra) ++at_;
-                return;
-            }
-            ++at_;
-        }
-    }
-
-    [[noreturn]] void refuse(char const* what, int limit) const {
-        unreadable_error(fmt::format("{}:{}", where_, line_), what, fmt::format("at most {} are read", limit));
-    }
-
-    std::string_view text_, where_;
-    std::size_t at_ = 0;
-    std::size_t line_ = 1;
-    int values_ = 0, names_ = 0;
-    char last_ = '\n'; ///< that is not blank
-};
 
 std::string_view type_name(toml::node const& node) {
     switch (node.type()) {
@@ -179,10 +79,10 @@ std::string one_of(std::vector<std::string> const& candidates) {
     std::string list;
     auto const shown = std::min<std::size_t>(candidates.size(), longest_list);
     for (std::size_t i = 0; i < shown; ++i) {
-        if (i > 0) list += i + 1 == candidates.size() ? " or " : ", ";
+        if (i > 0) { list += i + 1 == candidates.size() ? " or " : ", "; }
         list += candidates[i];
     }
-    if (shown < candidates.size()) list += fmt::format(" or {} more", candidates.size() - shown);
+    if (shown < candidates.size()) { list += fmt::format(" or {} more", candidates.size() - shown); }
     return list;
 }
 
@@ -204,7 +104,7 @@ struct Record::State {
 
     toml::node const* find(std::size_t table, std::string_view key) {
         auto& entry = tables[table];
-        if (std::ranges::find(entry.asked, key) == entry.asked.end()) entry.asked.emplace_back(key);
+        if (std::ranges::find(entry.asked, key) == entry.asked.end()) { entry.asked.emplace_back(key); }
         return entry.table == nullptr ? nullptr : entry.table->get(key);
     }
 
@@ -220,14 +120,14 @@ Record::Record(std::string_view text, std::string_view where) : state_{std::make
         unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
                          fmt::format("a record has at most {} bytes", record_limit));
     }
-    Prescan{text, where}.run();
+    require_readable_toml(text, where);
     try {
         state_->document = toml::parse(text);
     } catch (toml::parse_error const& error) {
         std::string what{error.description()};
-        if (what.size() > longest_reason) what = what.substr(0, longest_reason) + "...";
+        if (what.size() > longest_reason) { what = what.substr(0, longest_reason) + "..."; }
         for (auto const& prefix : {"Error while parsing ", "error while parsing "}) {
-            if (what.starts_with(prefix)) what = what.substr(std::string_view{prefix}.size());
+            if (what.starts_with(prefix)) { what = what.substr(std::string_view{prefix}.size()); }
         }
         unreadable_error(fmt::format("{}:{}", where, error.source().begin.line), "not valid TOML", what);
     } catch (BrokenAssumption const&) { unreadable_error(where, "not valid TOML"); }
@@ -240,11 +140,11 @@ Section Record::root() { return Section{state_.get(), 0}; }
 
 void Record::refuse_the_rest() const {
     for (auto const& [table, path, asked] : state_->tables) {
-        if (table == nullptr) continue;
+        if (table == nullptr) { continue; }
         for (auto const& [key, node] : *table) {
-            if (std::ranges::find(asked, key.str()) != asked.end()) continue;
+            if (std::ranges::find(asked, key.str()) != asked.end()) { continue; }
             std::string hint = did_you_mean(key.str(), asked);
-            if (hint.empty() && !asked.empty()) hint = fmt::format("known here: {}", one_of(asked));
+            if (hint.empty() && !asked.empty()) { hint = fmt::format("known here: {}", one_of(asked)); }
             std::string const place = key.source().begin.line == 0
                                           ? state_->where
                                           : fmt::format("{}:{}", state_->where, key.source().begin.line);
@@ -262,7 +162,7 @@ bool Section::is_table(std::string_view key) const {
 }
 
 std::string Section::place(std::string_view key) const {
-    if (auto const* node = state_->peek(table_, key)) return state_->line_of(*node);
+    if (auto const* node = state_->peek(table_, key)) { return state_->line_of(*node); }
     auto const& entry = state_->tables[table_];
     return entry.table == nullptr || entry.path.empty() ? state_->where : state_->line_of(*entry.table);
 }
@@ -284,7 +184,7 @@ template <class State>
 toml::node const* wanted(Section const& section, State& state, std::size_t table, std::string_view key,
                          Presence presence) {
     toml::node const* node = state.find(table, key);
-    if (node == nullptr && presence == Presence::required) section.fail(key, "missing", "it has no default");
+    if (node == nullptr && presence == Presence::required) { section.fail(key, "missing", "it has no default"); }
     return node;
 }
 
@@ -299,7 +199,7 @@ std::string written(double number) {
 }
 
 void check_range(Section const& section, std::string_view key, double number, Range range) {
-    if (number >= range.low && number <= range.high) return;
+    if (number >= range.low && number <= range.high) { return; }
     section.fail(key, fmt::format("{} is out of range", written(number)),
                  range.high < std::numeric_limits<double>::max()
                      ? fmt::format("from {} to {}", written(range.low), written(range.high))
@@ -310,27 +210,27 @@ void check_range(Section const& section, std::string_view key, double number, Ra
 
 bool Section::read(std::string_view key, std::string& value, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
+    if (node == nullptr) { return false; }
     auto const* text = node->as_string();
-    if (text == nullptr) wrong_type(*this, key, *node, "text");
-    if (text->get().empty() && presence == Presence::required) fail(key, "empty text");
+    if (text == nullptr) { wrong_type(*this, key, *node, "text"); }
+    if (text->get().empty() && presence == Presence::required) { fail(key, "empty text"); }
     value = text->get();
     return true;
 }
 
 bool Section::read(std::string_view key, std::vector<std::string>& values, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
+    if (node == nullptr) { return false; }
     values.clear();
     if (auto const* text = node->as_string()) {
         values.push_back(text->get());
         return true;
     }
     auto const* list = node->as_array();
-    if (list == nullptr) wrong_type(*this, key, *node, "a list of texts");
+    if (list == nullptr) { wrong_type(*this, key, *node, "a list of texts"); }
     for (auto const& element : *list) {
         auto const* text = element.as_string();
-        if (text == nullptr) wrong_type(*this, key, element, "text (in a list)");
+        if (text == nullptr) { wrong_type(*this, key, element, "text (in a list)"); }
         values.push_back(text->get());
     }
     return true;
@@ -338,18 +238,18 @@ bool Section::read(std::string_view key, std::vector<std::string>& values, Prese
 
 bool Section::read(std::string_view key, bool& value, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
+    if (node == nullptr) { return false; }
     auto const* flag = node->as_boolean();
-    if (flag == nullptr) wrong_type(*this, key, *node, "true or false");
+    if (flag == nullptr) { wrong_type(*this, key, *node, "true or false"); }
     value = flag->get();
     return true;
 }
 
 bool Section::read(std::string_view key, int& value, Range range, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
+    if (node == nullptr) { return false; }
     auto const* number = node->as_integer();
-    if (number == nullptr) wrong_type(*this, key, *node, "a whole number");
+    if (number == nullptr) { wrong_type(*this, key, *node, "a whole number"); }
     range.high = std::min(range.high, double{std::numeric_limits<int>::max()});
     check_range(*this, key, static_cast<double>(number->get()), range);
     value = static_cast<int>(number->get());
@@ -358,10 +258,10 @@ bool Section::read(std::string_view key, int& value, Range range, Presence prese
 
 bool Section::read(std::string_view key, double& value, Range range, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
-    if (!node->is_number()) wrong_type(*this, key, *node, "a number");
+    if (node == nullptr) { return false; }
+    if (!node->is_number()) { wrong_type(*this, key, *node, "a number"); }
     double const number = node->value<double>().value_or(std::nan(""));
-    if (!std::isfinite(number)) fail(key, "not a finite number");
+    if (!std::isfinite(number)) { fail(key, "not a finite number"); }
     check_range(*this, key, number, range);
     value = number;
     return true;
@@ -369,27 +269,28 @@ bool Section::read(std::string_view key, double& value, Range range, Presence pr
 
 bool Section::read_base(std::string_view key, Dimension dimension, double& base, Presence presence) {
     auto const* node = wanted(*this, *state_, table_, key, presence);
-    if (node == nullptr) return false;
+    if (node == nullptr) { return false; }
     auto const* text = node->as_string();
     if (text == nullptr && node->is_number()) {
         std::string const number = written(node->value<double>().value_or(0.0));
         fail(key, fmt::format("a bare number {}", number), "a quantity carries its unit",
              fmt::format("write it as text, like \"{}\"", format_base(1.0, dimension, 3)));
     }
-    if (text == nullptr) wrong_type(*this, key, *node, "text with a unit");
+    if (text == nullptr) { wrong_type(*this, key, *node, "text with a unit"); }
     base = parse_base(text->get(), dimension, place(key));
-    if (base <= 0.0 && presence == Presence::required)
+    if (base <= 0.0 && presence == Presence::required) {
         fail(key, fmt::format("{} is not above zero", headroom::quoted(text->get())));
+    }
     return true;
 }
 
 void Section::skip(std::initializer_list<std::string_view> keys) {
-    for (auto const key : keys) state_->find(table_, key);
+    for (auto const key : keys) { state_->find(table_, key); }
 }
 
 Section Section::section(std::string_view key) {
     auto const* node = state_->find(table_, key);
-    if (node != nullptr && !node->is_table()) wrong_type(*this, key, *node, "a table");
+    if (node != nullptr && !node->is_table()) { wrong_type(*this, key, *node, "a table"); }
     state_->tables.push_back(
         {node == nullptr ? nullptr : node->as_table(), fmt::format("{}{}.", state_->tables[table_].path, key), {}});
     return Section{state_, state_->tables.size() - 1};
@@ -398,11 +299,11 @@ Section Section::section(std::string_view key) {
 std::vector<Section> Section::sections(std::string_view key) {
     std::vector<Section> found;
     auto const* node = state_->find(table_, key);
-    if (node == nullptr) return found;
+    if (node == nullptr) { return found; }
     auto const* list = node->as_array();
-    if (list == nullptr) wrong_type(*this, key, *node, fmt::format("a list of tables, [[{}]],", key));
+    if (list == nullptr) { wrong_type(*this, key, *node, fmt::format("a list of tables, [[{}]],", key)); }
     for (auto const& element : *list) {
-        if (!element.is_table()) wrong_type(*this, key, element, "a table");
+        if (!element.is_table()) { wrong_type(*this, key, element, "a table"); }
         state_->tables.push_back({element.as_table(), fmt::format("{}.", key), {}});
         found.push_back(Section{state_, state_->tables.size() - 1});
     }
@@ -412,7 +313,7 @@ std::vector<Section> Section::sections(std::string_view key) {
 std::vector<std::string> Section::keys() const {
     std::vector<std::string> names;
     if (auto const* table = state_->tables[table_].table) {
-        for (auto const& [key, node] : *table) names.emplace_back(key.str());
+        for (auto const& [key, node] : *table) { names.emplace_back(key.str()); }
     }
     return names;
 }

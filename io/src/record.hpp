@@ -46,7 +46,10 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
-inline constexpr std::size_t record_limit = 4u << 20;
+inline constexpr std::size_t record_limit = 4u << 20; ///< bytes
+
+/// What editors may put at the start of a UTF-8 text; readers pass over it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// One table of a record. `read` writes the value of a key when it is there, and leaves the value alone
 /// when it is not; each returns whether it was there.
@@ -71,7 +74,7 @@ public:
     template <int B, int F, int T, int D, int J>
     bool read(std::string_view key, Quantity<B, F, T, D, J>& value, Presence presence = Presence::optional) {
         double base = 0.0;
-        if (!read_base(key, {B, F, T, D, J}, base, presence)) return false;
+        if (!read_base(key, {B, F, T, D, J}, base, presence)) { return false; }
         value = Quantity<B, F, T, D, J>{base};
         return true;
     }
@@ -81,7 +84,7 @@ public:
     bool read(std::string_view key, T& value, std::span<Choice<T> const> choices,
               Presence presence = Presence::optional) {
         std::string word;
-        if (!read(key, word, presence)) return false;
+        if (!read(key, word, presence)) { return false; }
         std::vector<std::string> names;
         for (auto const& [name, meaning] : choices) {
             if (word == name) {

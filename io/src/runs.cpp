@@ -201,7 +201,7 @@ private:
         auto const sp = row.text("sp");
         if (sp == "y" || sp == "n") { partial.sequence_parallel = sp == "y"; }
         auto const recompute = row.text("activation_recompute");
-        for (auto const candidate : {Recompute::none, Recompute::selective, Recompute::full}) {
+        for (Recompute const candidate : recomputations) {
             if (recompute == name_of(candidate)) { partial.recompute = candidate; }
         }
         auto const sharding = row.text("zero_stage_or_fsdp");
@@ -240,6 +240,7 @@ private:
     static void measured(RunCells const& row, Question const& question, int workers, PublishedRun& run) {
         double const batch = question.workload.global_batch;
         double const tokens = batch * question.workload.sequence_length;
+        constexpr double tera = 1e12;
         auto const take = [&run](double seconds, char const* from) {
             run.measured = Seconds{seconds};
             run.measured_from = from;
@@ -258,11 +259,10 @@ private:
             auto const convention =
                 row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
             auto const forward = forward_flops(question.model, question.workload.sequence_length, convention);
-            Flops work = 3.0 * forward.total();
-            if (counts == "hardware" && question.strategy.recompute == Recompute::full) {
-                work += forward.matrix + forward.attention;
-            }
-            return take(work.base() * batch / (*value * 1e12 * workers), "TFLOP/s");
+            auto const& strategy = question.strategy;
+            Flops const work = counts == "hardware" ? hardware_flops(forward, strategy.trained, strategy.recompute)
+                                                    : training_flops(forward, strategy.trained);
+            return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
         }
         throw Skip{"no step time, throughput or TFLOP/s stated"};
     }

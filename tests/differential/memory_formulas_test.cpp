@@ -43,7 +43,7 @@ TEST(ActivationBytes, AreThoseOfKorthikantiWithoutTheDropoutMasks) {
         EXPECT_DOUBLE_EQ(ours(tp, false, Recompute::none, unfused), sbh * (10.0 + 24.0 / t + scores / t) - masks);
         EXPECT_DOUBLE_EQ(ours(tp, false, Recompute::selective, unfused), sbh * (10.0 + 24.0 / t) - masks);
         EXPECT_DOUBLE_EQ(ours(tp, false, Recompute::full, unfused), 2.0 * sbh);
-        if (tp == 1) continue;
+        if (tp == 1) { continue; }
         EXPECT_DOUBLE_EQ(ours(tp, true, Recompute::none, unfused), sbh / t * (34.0 + scores) - masks / t);
         EXPECT_DOUBLE_EQ(ours(tp, true, Recompute::selective, unfused), 34.0 * sbh / t - masks / t);
         EXPECT_DOUBLE_EQ(ours(tp, true, Recompute::full, unfused), 2.0 * sbh / t);

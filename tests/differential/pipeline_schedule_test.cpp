@@ -31,7 +31,7 @@ public:
           held_(tasks_.size(), 0),
           peak_(tasks_.size(), 0),
           done_(static_cast<std::size_t>(2 * p_ * v_ * m_)) {
-        for (int stage = 0; stage < p_; ++stage) order(stage);
+        for (int stage = 0; stage < p_; ++stage) { order(stage); }
         while (advance()) {}
     }
 
@@ -54,12 +54,12 @@ private:
         auto& list = tasks_[static_cast<std::size_t>(stage)];
         int const all = m_ * v_;
         int const warm_up = std::min(all, v_ == 1 ? p_ - 1 - stage : 2 * (p_ - 1 - stage) + (v_ - 1) * p_);
-        for (int k = 0; k < warm_up; ++k) list.push_back(forward(k));
+        for (int k = 0; k < warm_up; ++k) { list.push_back(forward(k)); }
         for (int k = warm_up; k < all; ++k) {
             list.push_back(forward(k));
             list.push_back(backward(k - warm_up));
         }
-        for (int k = all - warm_up; k < all; ++k) list.push_back(backward(k));
+        for (int k = all - warm_up; k < all; ++k) { list.push_back(backward(k)); }
     }
 
     std::optional<int>& done(int stage, Task task) {
@@ -70,10 +70,10 @@ private:
     /// When the task's input arrives; empty while what makes it has not run.
     std::optional<int> ready(int stage, Task task) {
         if (!task.backward) {
-            if (stage > 0) return done(stage - 1, task);
+            if (stage > 0) { return done(stage - 1, task); }
             return task.chunk == 0 ? std::optional{0} : done(p_ - 1, {false, task.chunk - 1, task.micro_batch});
         }
-        if (stage < p_ - 1) return done(stage + 1, task);
+        if (stage < p_ - 1) { return done(stage + 1, task); }
         return task.chunk == v_ - 1 ? done(stage, {false, task.chunk, task.micro_batch})
                                     : done(0, {true, task.chunk + 1, task.micro_batch});
     }
@@ -85,7 +85,7 @@ private:
             while (next_[i] < tasks_[i].size()) {
                 Task const task = tasks_[i][next_[i]];
                 auto const input = ready(stage, task);
-                if (!input) break;
+                if (!input) { break; }
                 free_at_[i] = std::max(free_at_[i], *input) + (task.backward ? 2 : 1);
                 done(stage, task) = free_at_[i];
                 held_[i] += task.backward ? -1 : 1;
@@ -107,7 +107,7 @@ private:
 template <class Check> void for_all_schedules(Check check) {
     for (int const p : {2, 4, 8}) {
         for (int const v : {1, 2, 4}) {
-            for (int m = p; m <= 4 * p; m += p) check(p, m, v);
+            for (int m = p; m <= 4 * p; m += p) { check(p, m, v); }
         }
     }
 }

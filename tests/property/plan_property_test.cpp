@@ -19,14 +19,14 @@ Executor const on_threads = [](int count, std::function<void(int)> const& task) 
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
-            for (int i = next++; i < count; i = next++) task(i);
+            for (int i = next++; i < count; i = next++) { task(i); }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads) { thread.join(); }
 };
 
 Executor const backwards = [](int count, std::function<void(int)> const& task) {
-    for (int i = count - 1; i >= 0; --i) task(i);
+    for (int i = count - 1; i >= 0; --i) { task(i); }
 };
 
 /// A question of varied shape, small enough to be asked often.
@@ -110,7 +110,7 @@ TEST(PlanProperty, EveryLegalStrategyIsEvaluatedAndAccountedFor) {
         Asked const asked{any_question()};
         for (SearchResult const& result : asked.search()) {
             std::int64_t infeasible = 0;
-            for (auto const& [reason, count] : result.counts.infeasible_by_reason) infeasible += count;
+            for (auto const& [reason, count] : result.counts.infeasible_by_reason) { infeasible += count; }
             RC_ASSERT(result.counts.legal == static_cast<std::int64_t>(asked.legal(result.workers).size()));
             RC_ASSERT(result.counts.evaluated == result.counts.legal);
             RC_ASSERT(result.counts.pruned == 0);
@@ -129,7 +129,7 @@ TEST(PlanProperty, FixingADegreeNeverFindsAFasterStep) {
         auto const held = Asked{question}.search(1);
         for (std::size_t i = 0; i < free.size(); ++i) {
             bool const inside = *question.space.fixed.tp <= question.cluster.domain;
-            if (held[i].best.empty() || !inside) continue;
+            if (held[i].best.empty() || !inside) { continue; }
             RC_ASSERT(!free[i].best.empty());
             RC_ASSERT(free[i].step.front() <= held[i].step.front());
             RC_ASSERT(held[i].best.front().tp == *question.space.fixed.tp);
@@ -145,7 +145,7 @@ TEST(PlanProperty, MoreMemoryNeverSlowsTheBest) {
         auto const more = Asked{question}.search(1);
         for (std::size_t i = 0; i < less.size(); ++i) {
             RC_ASSERT(less[i].counts.feasible <= more[i].counts.feasible);
-            if (!less[i].best.empty()) RC_ASSERT(more[i].step.front() <= less[i].step.front());
+            if (!less[i].best.empty()) { RC_ASSERT(more[i].step.front() <= less[i].step.front()); }
         }
     }));
 }
@@ -161,25 +161,25 @@ TEST(PlanProperty, ThePlanKeepsItsPromises) {
 
         std::vector<std::size_t> points;
         for (std::size_t i = 0; i < plan.curve.size(); ++i) {
-            if (plan.curve[i].feasible) points.push_back(i);
+            if (plan.curve[i].feasible) { points.push_back(i); }
         }
         RC_ASSERT(plan.recommended.has_value() == !points.empty());
         RC_ASSERT(plan.stop.workers.has_value() == !points.empty());
         for (std::size_t const front : plan.pareto) {
-            for (std::size_t const i : points) RC_ASSERT(step(i) >= step(front) || cost(i) >= cost(front));
+            for (std::size_t const i : points) { RC_ASSERT(step(i) >= step(front) || cost(i) >= cost(front)); }
         }
         for (std::size_t const i : points) {
             // Expectation: past the stop no step is shorter by more than 2 %.
-            if (plan.curve[i].workers <= *plan.stop.workers) continue;
+            if (plan.curve[i].workers <= *plan.stop.workers) { continue; }
             auto const stop = *std::ranges::find_if(
                 points, [&](std::size_t p) { return plan.curve[p].workers == *plan.stop.workers; });
             RC_ASSERT(step(i) >= 0.98 * step(stop));
         }
-        if (points.empty()) return;
+        if (points.empty()) { return; }
         // Expectation: a recommended size is never slower than a smaller one.
-        if (question.objective == Objective::cost) return;
+        if (question.objective == Objective::cost) { return; }
         for (std::size_t const i : points) {
-            if (i < *plan.recommended) RC_ASSERT(step(*plan.recommended) < step(i));
+            if (i < *plan.recommended) { RC_ASSERT(step(*plan.recommended) < step(i)); }
         }
     }));
 }

@@ -114,7 +114,7 @@ TEST(StepProperty, RowsExposeWhatTheStepExposes) {
 
 TEST(StepProperty, OneRankSendsNothing) {
     for_all_questions([](Question const& question) {
-        if (question.strategy.workers() > 1) return;
+        if (question.strategy.workers() > 1) { return; }
         Priced const priced{question};
         EXPECT_EQ(priced.time.exposed_communication(), Seconds{}) << name_of(question);
         EXPECT_EQ(priced.time.pipeline_bubble, Seconds{}) << name_of(question);
@@ -143,7 +143,7 @@ TEST(StepProperty, MoreOfAResourceIsNeverSlower) {
 
 TEST(StepProperty, OverlapOffIsNeverFaster) {
     for_all_questions([](Question const& question) {
-        if (question.strategy.overlap == Overlap::off) return;
+        if (question.strategy.overlap == Overlap::off) { return; }
         Question exposed = question;
         exposed.strategy.overlap = Overlap::off;
         EXPECT_GE(training::step(exposed), training::step(question) * (1.0 - 1e-12)) << name_of(question);
@@ -152,7 +152,7 @@ TEST(StepProperty, OverlapOffIsNeverFaster) {
 
 TEST(StepProperty, RecomputationIsNeverFree) {
     for_all_questions([](Question const& question) {
-        if (question.strategy.recompute != Recompute::none) return;
+        if (question.strategy.recompute != Recompute::none) { return; }
         Seconds last;
         for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
             Question changed = question;
@@ -204,7 +204,7 @@ TEST(StepProperty, MemoryPartsSum) {
 TEST(StepProperty, RecomputationSavesMemory) {
     // Expectation: full < selective <= none where a stage holds several layers.
     for_all_questions([](Question const& question) {
-        if (question.strategy.recompute != Recompute::none) return;
+        if (question.strategy.recompute != Recompute::none) { return; }
         auto const bytes = [&](Recompute recompute) {
             Question changed = question;
             changed.strategy.recompute = recompute;
@@ -219,7 +219,7 @@ TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
     for_all_questions([](Question const& question) {
         Question wider = question;
         wider.strategy.tp *= 2;
-        if (!illegal_because(wider.strategy, wider.model, wider.workload).empty()) return;
+        if (!illegal_because(wider.strategy, wider.model, wider.workload).empty()) { return; }
         // Expectation: a vocabulary padded for more ranks may add at most what the padding adds.
         if (question.framework.pads_vocabulary) {
             wider.framework.pads_vocabulary = false;
@@ -228,6 +228,46 @@ TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
             EXPECT_LE(Priced{wider}.memory().total(), Priced{narrow}.memory().total()) << name_of(question);
             return;
         }
+        EXPECT_LE(Priced{wider}.memory().total(), Priced{question}.memory().total()) << name_of(question);
+    });
+}
+
+TEST(StepProperty, MoreWorkInFlightNeedsNoLessMemory) {
+    for_all_questions([](Question const& question) {
+        Bytes const before = Priced{question}.memory().total();
+        Question larger = question;
+        larger.strategy.micro_batch *= 2;
+        EXPECT_GE(Priced{larger}.memory().total(), before) << name_of(question) << ": micro-batch";
+        Question longer = question;
+        longer.workload.sequence_length *= 2;
+        EXPECT_GE(Priced{longer}.memory().total(), before) << name_of(question) << ": sequence";
+        Question more = question;
+        more.workload.global_batch *= 2;
+        EXPECT_GE(Priced{more}.memory().total(), before) << name_of(question) << ": micro-batches of a pipeline";
+    });
+}
+
+TEST(StepProperty, MoreShardingNeedsNoMoreMemory) {
+    // Expectation: each stage up to 2 splits one more part over the data ranks; stage 3 gathers blocks into buffers,
+    // and of what is kept it splits everything.
+    for_all_questions([](Question const& question) {
+        if (question.strategy.zero != 0 || question.strategy.pp > 1) { return; }
+        MemoryUse last = Priced{question}.memory();
+        for (int stage = 1; stage <= 3; ++stage) {
+            Question sharded = question;
+            sharded.strategy.zero = stage;
+            MemoryUse const use = Priced{sharded}.memory();
+            EXPECT_LE(use.total() - use.buffers, last.total() - last.buffers) << name_of(sharded);
+            last = use;
+        }
+    });
+}
+
+TEST(StepProperty, MoreReplicasNeedNoMoreMemory) {
+    for_all_questions([](Question const& question) {
+        if (question.strategy.data_ranks() == 1) { return; } // the first peer adds a gradient bucket
+        Question wider = question;
+        wider.strategy.dp *= 2;
         EXPECT_LE(Priced{wider}.memory().total(), Priced{question}.memory().total()) << name_of(question);
     });
 }

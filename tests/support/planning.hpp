@@ -4,6 +4,7 @@
 
 #include "headroom/plan.hpp"
 
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -99,9 +100,12 @@ inline CalibrationSet calibration() {
         {"attention_ampere", 0.62},
         {"attention_hopper", 0.68},
         {"attention_blackwell", 0.6},
+        {"attention_consumer", 0.5},
+        {"attention_tpu", 0.5},
         {"attention_other", 0.45},
         {"attention_half_length", 600.0},
         {"flash1_factor", 0.7},
+        {"flash1_hopper", 0.4},
         {"flash2_hopper", 0.5},
         {"attention_backward", 0.8},
         {"attention_small_head", 0.88},
@@ -124,6 +128,7 @@ inline CalibrationSet calibration() {
         {"nvlink_hopper", 0.78},
         {"nvlink_blackwell", 0.72},
         {"pcie", 0.7},
+        {"other_scale_up", 0.7},
         {"scale_out", 0.8},
         {"hop_latency", 2.4e-6},
         {"base_latency", 1.4e-5},
@@ -132,7 +137,7 @@ inline CalibrationSet calibration() {
         {"gradients_exposed_old", 0.8},
         {"gradients_exposed", 0.25},
         {"shard_overlap_loss", 0.2},
-        {"shard_exposed_old", 0.8},
+        {"unbucketed_traffic", 2.0},
         {"point_to_point_exposed", 0.5},
         {"context_exposed", 0.4},
         {"accumulate_bytes", 6.0},
@@ -140,11 +145,11 @@ inline CalibrationSet calibration() {
         {"step_overhead", 0.015},
         {"straggler", 0.008},
         {"bubble", 1.0},
-        {"adapter_work", 1.0},
     };
+    static_assert(std::size(values) == constant_count);
     CalibrationSet set;
     for (auto const& [key, value] : values) {
-        if (auto const constant = constant_from(key)) set.constant[static_cast<std::size_t>(*constant)].value = value;
+        set.constant.at(static_cast<std::size_t>(constant_from(key).value())).value = value; // throws on a stale key
     }
     set.stated = {.low = 0.8, .high = 1.25, .coverage = 0.9, .rows = 0};
     set.assumed = {.low = 0.65, .high = 1.5, .coverage = 0.9, .rows = 0};

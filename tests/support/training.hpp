@@ -30,7 +30,9 @@ inline CalibrationSet const& fitted() {
 inline std::vector<Framework> const& frameworks() {
     static std::vector<Framework> const all = [] {
         std::vector<Framework> result;
-        for (auto const& name : catalog().names(io::RecordKind::framework)) result.push_back(catalog().framework(name));
+        for (auto const& name : catalog().names(io::RecordKind::framework)) {
+            result.push_back(catalog().framework(name));
+        }
         return result;
     }();
     return all;
@@ -42,7 +44,7 @@ inline std::vector<Model> const& dense_models() {
         std::vector<Model> result;
         for (auto const& name : catalog().names(io::RecordKind::model)) {
             auto model = catalog().model(name);
-            if (model.moe.experts == 0) result.push_back(std::move(model));
+            if (model.moe.experts == 0) { result.push_back(std::move(model)); }
         }
         return result;
     }();
@@ -95,7 +97,7 @@ inline std::vector<Strategy> strategies() {
 
 /// A way to run one model on one machine, with a precision that the machine has.
 inline Question question(Model model, Cluster cluster, Framework framework, Strategy strategy, Workload workload) {
-    if (peak_rate(cluster.accelerator, strategy.precision).base() <= 0.0) strategy.precision = Precision::fp16;
+    if (peak_rate(cluster.accelerator, strategy.precision).base() <= 0.0) { strategy.precision = Precision::fp16; }
     return {.model = std::move(model),
             .cluster = std::move(cluster),
             .framework = std::move(framework),
@@ -112,7 +114,7 @@ template <class Check> void for_all_questions(Check check) {
         for (auto const& cluster : some_clusters()) {
             for (auto const& framework : frameworks()) {
                 for (auto const& strategy : strategies()) {
-                    if (!illegal_because(strategy, model, workload).empty()) continue;
+                    if (!illegal_because(strategy, model, workload).empty()) { continue; }
                     check(question(model, cluster, framework, strategy, workload));
                 }
             }

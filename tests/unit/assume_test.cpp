@@ -148,7 +148,7 @@ TEST(Assume, ACompleteStrategyIsLeftAlone) {
     Setting setting;
     for (auto strategy : training::strategies()) {
         strategy.precision = Precision::bf16;
-        if (!illegal_because(strategy, setting.model, setting.workload).empty()) continue;
+        if (!illegal_because(strategy, setting.model, setting.workload).empty()) { continue; }
         setting.workers = strategy.workers();
         auto const filled = setting.fill(complete(strategy));
         EXPECT_EQ(filled.strategy, strategy) << short_name(strategy);
@@ -300,8 +300,9 @@ TEST(DefaultFramework, GoesBySharedStateThenByAge) {
     EXPECT_EQ(default_framework(chip("a100-sxm-80gb"), {}, {}), "megatron-core");
     EXPECT_EQ(default_framework(chip("v100-sxm2-32gb"), {}, {}), "megatron-2021");
     EXPECT_EQ(default_framework(chip("v100-sxm2-32gb"), 3, {}), "pytorch-fsdp");
-    for (auto const* tpu : {"tpu-v3", "tpu-v5p", "tpu-v7x"})
+    for (auto const* tpu : {"tpu-v3", "tpu-v5p", "tpu-v7x"}) {
         EXPECT_EQ(default_framework(chip(tpu), 3, 2020), "maxtext");
+    }
     for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
         for (int const zero : {0, 1, 3}) {
             EXPECT_NO_THROW(

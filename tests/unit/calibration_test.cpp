@@ -30,17 +30,18 @@ TEST(Constants, AreListedInTheirOrder) {
 
 TEST(Calibration, HoldsOneNumberForEachConstant) {
     Calibration values;
-    for (auto const& info : constants()) EXPECT_EQ(values[info.id], 0.0);
-    for (auto const& info : constants()) values[info.id] = 1.0 + static_cast<int>(info.id);
-    for (auto const& info : constants()) EXPECT_EQ(values[info.id], 1.0 + static_cast<int>(info.id));
+    for (auto const& info : constants()) { EXPECT_EQ(values[info.id], 0.0); }
+    for (auto const& info : constants()) { values[info.id] = 1.0 + static_cast<int>(info.id); }
+    for (auto const& info : constants()) { EXPECT_EQ(values[info.id], 1.0 + static_cast<int>(info.id)); }
 }
 
 TEST(CalibrationSet, GivesItsValues) {
     CalibrationSet set;
-    for (auto const& info : constants())
+    for (auto const& info : constants()) {
         set.constant[static_cast<std::size_t>(info.id)].value = 2.0 * static_cast<int>(info.id);
+    }
     auto const values = set.values();
-    for (auto const& info : constants()) EXPECT_EQ(values[info.id], 2.0 * static_cast<int>(info.id)) << info.key;
+    for (auto const& info : constants()) { EXPECT_EQ(values[info.id], 2.0 * static_cast<int>(info.id)) << info.key; }
 }
 
 TEST(Provenance, NamesReadBack) {

@@ -102,7 +102,7 @@ TEST(Catalog, EveryRecordReads) {
         EXPECT_NO_THROW(EXPECT_EQ(embedded().framework(name).name, name)) << name;
     }
     for (auto const& name : embedded().names(RecordKind::calibration)) {
-        if (name == "folds") continue; // many calibrations in one file, with a reader of its own
+        if (name == "folds") { continue; } // many calibrations in one file, with a reader of its own
         EXPECT_NO_THROW(static_cast<void>(embedded().calibration(name))) << name;
     }
     for (auto const& name : embedded().names(RecordKind::node)) {
@@ -131,7 +131,7 @@ TEST(Catalog, StatedParameterCountsAreExact) {
         std::string_view const text = embedded().text(RecordKind::model, name).content;
         constexpr std::string_view key = "\nparameters = ";
         auto const at = text.find(key);
-        if (at == std::string_view::npos) continue;
+        if (at == std::string_view::npos) { continue; }
         double parameters = 0.0;
         std::from_chars(text.data() + at + key.size(), text.data() + text.size(), parameters);
         EXPECT_DOUBLE_EQ(count_parameters(embedded().model(name)).total, parameters) << name;
@@ -322,7 +322,7 @@ TEST(Records, BrokenTomlIsUnreadable) {
         EXPECT_EQ(refusal([&] { read_model(text, "m.toml"); }).fault, Fault::unreadable);
     }
     std::string deep = "a";
-    for (int i = 0; i < 100'000; ++i) deep += ".a";
+    for (int i = 0; i < 100'000; ++i) { deep += ".a"; }
     EXPECT_THAT(refusal([&] { read_model(deep + " = 1", "m.toml"); }).line,
                 HasSubstr("m.toml:1: a key of too many parts"));
     EXPECT_EQ(refusal([&] { read_model(std::string(5u << 20, '#'), "m.toml"); }).fault, Fault::unreadable);

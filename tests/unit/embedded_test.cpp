@@ -16,9 +16,9 @@ std::map<std::string, std::string> files_on_disk() {
     std::filesystem::path const root{HEADROOM_SOURCE_DIR};
     std::map<std::string, std::string> files;
     auto const collect = [&](char const* folder, char const* extension) {
-        if (!std::filesystem::exists(root / folder)) return;
+        if (!std::filesystem::exists(root / folder)) { return; }
         for (auto const& entry : std::filesystem::recursive_directory_iterator{root / folder}) {
-            if (!entry.is_regular_file() || entry.path().extension() != extension) continue;
+            if (!entry.is_regular_file() || entry.path().extension() != extension) { continue; }
             std::ifstream in{entry.path(), std::ios::binary};
             files.emplace(std::filesystem::relative(entry.path(), root).generic_string(),
                           std::string{std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}});

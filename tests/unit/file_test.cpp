@@ -45,7 +45,7 @@ template <class Work> std::string refused(Work work, Fault fault) {
 
 TEST_F(Files, WritesAndReadsBackEveryByte) {
     std::string content(100'000, 'x');
-    for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 7);
+    for (std::size_t i = 0; i < content.size(); ++i) { content[i] = static_cast<char>(i * 7); }
     write_file(folder_ / "f", content);
     EXPECT_TRUE(read_file(folder_ / "f") == content);
     write_file(folder_ / "f", "");
@@ -70,7 +70,7 @@ TEST_F(Files, SaysWhatCannotBeWritten) {
     EXPECT_THAT(refused([&] { write_file("", "x"); }, Fault::usage), HasSubstr("names no file"));
     write_file(folder_ / "f", "x");
     EXPECT_THAT(refused([&] { write_file(folder_ / "f" / "g", "x"); }, Fault::usage), HasSubstr("cannot be written"));
-    if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write anywhere";
+    if (::geteuid() == 0) { GTEST_SKIP() << "the superuser may write anywhere"; }
     fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_THAT(refused([&] { write_file(folder_ / "g", "x"); }, Fault::usage), HasSubstr("choose a folder"));
 }

@@ -120,7 +120,7 @@ TEST(MemoryUse, DoesNotDependOnTimes) {
 TEST(MicroBatchesInFlight, AreBoundedByWhatThereIs) {
     for (int const p : {1, 2, 4, 8}) {
         for (int const v : {1, 2, 3}) {
-            if (p == 1 && v > 1) continue;
+            if (p == 1 && v > 1) { continue; }
             for (int const m : {1, 4, 8, 64}) {
                 double last = 1e9;
                 for (int stage = 0; stage < p; ++stage) {

@@ -65,7 +65,7 @@ TEST(ModelConfig, PublicConfigsGiveTheExactParameterCount) {
     int read = 0;
     for (auto const& entry : fs::directory_iterator{configs}) {
         auto const file = entry.path() / "config.json";
-        if (!fs::exists(file)) continue;
+        if (!fs::exists(file)) { continue; }
         std::string const name = entry.path().filename().string();
         ASSERT_TRUE(parameters.contains(name)) << "no expectation for " << name;
         ModelConfig const config = read_model_config(read_file(file), file.string());
@@ -81,7 +81,7 @@ TEST(ModelConfig, AgreesWithTheCatalog) {
     for (auto const& entry : fs::directory_iterator{configs}) {
         auto const file = entry.path() / "config.json";
         std::string const name = entry.path().filename().string();
-        if (!fs::exists(file)) continue;
+        if (!fs::exists(file)) { continue; }
         std::string const record = name == "mpt-30b" ? "mosaicml-mpt-30b" : name;
         ASSERT_TRUE(catalog.has_model(record)) << record;
         Model const left = read_model_config(read_file(file), file.string()).model, right = catalog.model(record);
@@ -131,7 +131,7 @@ TEST(ModelConfig, NamesTheKeyTheLineAndTheReason) {
 }
 
 TEST(ModelConfig, RefusesWhatIsNotAModel) {
-    for (std::string const text : {"[]", "7", "null", "\"text\"", "{}"}) refused(text);
+    for (std::string const text : {"[]", "7", "null", "\"text\"", "{}"}) { refused(text); }
     for (std::string const text : {"", " \n", "{", "{\"a\"", "{} {}", "{\"a\": 1,}", "{'a': 1}", "\xff"}) {
         refused(text, Fault::unreadable);
     }

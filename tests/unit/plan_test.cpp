@@ -25,7 +25,7 @@ CurvePoint const& chosen(Plan const& plan) { return plan.curve.at(plan.recommend
 std::vector<CurvePoint const*> feasible(Plan const& plan) {
     std::vector<CurvePoint const*> points;
     for (CurvePoint const& point : plan.curve) {
-        if (point.feasible) points.push_back(&point);
+        if (point.feasible) { points.push_back(&point); }
     }
     return points;
 }
@@ -91,7 +91,7 @@ TEST(MakePlan, KneeIsTheLargestSizeWhoseLastDoublingPays) {
     Plan const plan = planned(small_question());
     int expected = feasible(plan).front()->workers;
     for (CurvePoint const* point : feasible(plan)) {
-        if (point->marginal_speedup_per_doubling.value_or(0.0) >= 1.6) expected = point->workers;
+        if (point->marginal_speedup_per_doubling.value_or(0.0) >= 1.6) { expected = point->workers; }
     }
     EXPECT_EQ(chosen(plan).workers, expected);
     // Expectation: a batch of 64 sequences is too small for 256 workers, so the knee lies inside the list.
@@ -121,7 +121,7 @@ TEST(MakePlan, StopsWhereNothingLargerGainsTwoPerCent) {
         bool const gains =
             std::any_of(points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.end(),
                         [&](auto* later) { return later->prediction->step() < 0.98 * points[i]->prediction->step(); });
-        if (!gains) expected = points[i]->workers;
+        if (!gains) { expected = points[i]->workers; }
     }
     EXPECT_EQ(plan.stop.workers.value(), expected);
     EXPECT_FALSE(plan.stop.reason.empty());
@@ -257,8 +257,8 @@ TEST(MakePlan, StoppedEarlyKeepsWhatIsFinished) {
     auto question = llama_question();
     int served = 0;
     question.space.run = [&](int count, std::function<void(int)> const& task) {
-        if (++served == 4) source.request_stop();
-        for (int i = 0; i < count; ++i) task(i);
+        if (++served == 4) { source.request_stop(); }
+        for (int i = 0; i < count; ++i) { task(i); }
     };
     Plan const plan = make_plan(question, calibration(), source.get_token());
     EXPECT_FALSE(plan.complete);
@@ -292,7 +292,7 @@ TEST(Compare, AClusterTiesWithItselfAtItsOwnPrice) {
     Plan const plan = planned(small_question());
     PlanComparison const comparison = compare(plan, plan);
     EXPECT_DOUBLE_EQ(comparison.tie_price->base(), plan.question.cluster.price->base());
-    for (ComparisonRow const& row : comparison.rows) EXPECT_EQ(row.step, row.step2);
+    for (ComparisonRow const& row : comparison.rows) { EXPECT_EQ(row.step, row.step2); }
 }
 
 TEST(Compare, WithoutACommonSizeThereIsNoTie) {

@@ -124,7 +124,7 @@ TEST(Predict, EveryCureFits) {
           Strategy{.dp = 1, .tp = 8, .pp = 8, .micro_batch = 2}, Strategy{.dp = 32, .tp = 2, .zero = 1}}) {
         auto const question = llama_70b(strategy);
         auto const p = predicted(question);
-        if (p.fits) continue;
+        if (p.fits) { continue; }
         auto const at = p.why_not.find("; fits with ");
         if (at == std::string::npos) {
             EXPECT_THAT(p.why_not, HasSubstr("more tensor or pipeline ranks are needed"));
@@ -151,7 +151,7 @@ TEST(Predict, EveryCureFits) {
 TEST(Predict, ATwoCauseProblemStillFindsASingleAnswer) {
     // Expectation: two changes at once are named only when none of them is enough.
     auto const p = predicted(llama_70b({.dp = 4, .tp = 8, .pp = 2, .zero = 1, .micro_batch = 2}));
-    if (p.fits) GTEST_SKIP() << "fits as it is";
+    if (p.fits) { GTEST_SKIP() << "fits as it is"; }
     bool const one =
         p.why_not.find("full recomputation,") != std::string::npos || p.why_not.ends_with("full recomputation");
     bool const both = p.why_not.find("full recomputation with micro-batch 1") != std::string::npos;
@@ -201,7 +201,7 @@ TEST(Predict, GammaSerialShareAndCeilingAgree) {
     training::for_all_questions([](Question const& question) {
         auto const p = predicted(question);
         Seconds communication;
-        for (auto const& row : p.communication) communication += row.seconds;
+        for (auto const& row : p.communication) { communication += row.seconds; }
         EXPECT_NEAR(p.gamma, communication / p.time.compute, 1e-12 * (1.0 + p.gamma)) << training::name_of(question);
         EXPECT_EQ(p.gamma > 0.0, question.strategy.workers() > 1) << training::name_of(question);
         EXPECT_EQ(p.serial.at_workers, question.strategy.workers());

@@ -28,7 +28,7 @@ double attention_flops(LayerProgram const& program, Phase phase) {
     for (auto const& operation : program.operations()) {
         bool const core =
             operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-        if (core && operation.phase == phase) sum += 4.0 * operation.m * operation.n * operation.k * operation.d;
+        if (core && operation.phase == phase) { sum += 4.0 * operation.m * operation.n * operation.k * operation.d; }
     }
     return sum;
 }
@@ -36,7 +36,7 @@ double attention_flops(LayerProgram const& program, Phase phase) {
 std::vector<Operation> operations_of(LayerProgram const& program, Phase phase) {
     std::vector<Operation> result;
     for (auto const& operation : program.operations()) {
-        if (operation.phase == phase) result.push_back(operation);
+        if (operation.phase == phase) { result.push_back(operation); }
     }
     return result;
 }
@@ -87,7 +87,7 @@ TEST(Program, HoldsEveryShape) {
 
 TEST(Program, AFullArrayRefusesMore) {
     LayerProgram program;
-    for (int i = 0; i < LayerProgram::capacity; ++i) program.add({});
+    for (int i = 0; i < LayerProgram::capacity; ++i) { program.add({}); }
     EXPECT_EQ(program.operations().size(), static_cast<std::size_t>(LayerProgram::capacity));
     EXPECT_THROW(program.add({}), ContractError);
 }
@@ -99,7 +99,7 @@ TEST(Program, ForwardProductsAreThoseOfTheModel) {
     for (auto const& model : training::dense_models()) {
         auto const one_sequence = forward_flops(model, length, AttentionConvention::causal);
         for (int const tp : {1, 2, 4, 8}) {
-            if (model.kv_heads % tp != 0 || model.heads % tp != 0 || model.ffn % tp != 0) continue;
+            if (model.kv_heads % tp != 0 || model.heads % tp != 0 || model.ffn % tp != 0) { continue; }
             LayerShape const shape{.sequence_length = length, .micro_batch = micro_batch, .tp = tp};
             auto const program = step_program(model, shape, fused());
             double const counted = product_flops(program.block, Phase::forward) * tp * model.layers;
@@ -253,8 +253,10 @@ TEST(Program, EightBitProductsConvertTheirInputs) {
         auto const program = step_program(model, {.sequence_length = 2048, .precision = precision}, fused());
         return std::ranges::count(program.block.operations(), MemoryClass::cast, &Operation::memory);
     };
-    for (auto const precision : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) EXPECT_EQ(casts(precision), 2);
-    for (auto const precision : {Precision::bf16, Precision::fp16, Precision::tf32}) EXPECT_EQ(casts(precision), 0);
+    for (auto const precision : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
+        EXPECT_EQ(casts(precision), 2);
+    }
+    for (auto const precision : {Precision::bf16, Precision::fp16, Precision::tf32}) { EXPECT_EQ(casts(precision), 0); }
 }
 
 TEST(Program, UnfusedAttentionWritesTheScores) {
@@ -263,8 +265,9 @@ TEST(Program, UnfusedAttentionWritesTheScores) {
     double bytes = 0.0;
     auto const scored = step_program(model, {.sequence_length = 2048, .tp = 4}, unfused());
     for (auto const& operation : scored.block.operations()) {
-        if (operation.memory == MemoryClass::scores && operation.phase == Phase::forward)
+        if (operation.memory == MemoryClass::scores && operation.phase == Phase::forward) {
             bytes += operation.bytes.base();
+        }
     }
     EXPECT_DOUBLE_EQ(bytes, 2.0 * model.heads / 4.0 * 2048 * 2048);
     auto const program = step_program(model, {.sequence_length = 2048}, fused());

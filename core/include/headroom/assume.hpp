@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace headroom {
@@ -20,6 +19,7 @@ struct Assumption {
     bool structural = false; ///< a degree, micro-batch or recomputation: widens the interval
 };
 
+/// A complete strategy and every gap that was filled to make it, in the order of filling.
 struct AssumedStrategy {
     Strategy strategy;
     std::vector<Assumption> assumptions;
@@ -28,15 +28,11 @@ struct AssumedStrategy {
 /// Fills what a strategy leaves open from the model, the cluster and the software; the one home of
 /// defaults. Never looks at a measured value.
 /// Errors: InputError{usage} when a degree or the workload is out of range, the degrees given cannot make
-/// `workers`, or there are more replicas than sequences. A batch that does not divide is `illegal_because`'s.
+/// `workers`, or there are more replicas than sequences. Whether the result can run is `illegal_because`'s.
 AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
                        Framework const& framework, Workload const& workload, int workers);
 
 /// The software taken when none is named: by sharding, then by the age of the chip and of the run.
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
-
-/// Why a complete strategy is not legal for this model and batch; empty when it is.
-/// Degrees must divide heads, layers, sequence and batch; the interleaved schedule needs m >= p.
-std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload);
 
 } // namespace headroom

@@ -87,7 +87,16 @@ enum class Constant : int {
 inline constexpr int constant_count = static_cast<int>(Constant::count_);
 
 /// Where a constant's value comes from; the order is from best to worst.
-enum class Provenance { given, measured, fitted, cited, datasheet, guessed };
+enum class Provenance {
+    given,     ///< by the user
+    measured,  ///< on the machine in question
+    fitted,    ///< to published runs
+    cited,     ///< from a published measurement
+    datasheet, ///< from a vendor's figures
+    guessed,   ///< stated as such
+};
+inline constexpr std::array provenances{Provenance::given, Provenance::measured,  Provenance::fitted,
+                                        Provenance::cited, Provenance::datasheet, Provenance::guessed};
 std::string_view name_of(Provenance provenance);
 std::optional<Provenance> provenance_from(std::string_view name);
 

@@ -11,7 +11,15 @@
 
 namespace headroom {
 
-enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, point_to_point };
+/// An operation of a group of ranks on vectors of n elements.
+enum class Collective {
+    all_reduce,     ///< each has a vector; each gets the sum of all
+    all_gather,     ///< each has a shard; each gets the whole
+    reduce_scatter, ///< each has a vector; each gets one shard of the sum
+    all_to_all,     ///< each has a shard for every other and gets one from every other
+    broadcast,      ///< one has a vector; each gets it
+    point_to_point, ///< one sends to one other
+};
 std::string_view name_of(Collective collective);
 
 /// Size of the whole vector that a collective works on, counted once: an all-gather of 8 shards of
@@ -48,18 +56,34 @@ Bytes ring_all_reduce_bytes(TotalBytes n, Ranks p);
 /// Source:     [SandersSpeckTraeff2009]
 CollectiveTime tree_all_reduce(TotalBytes n, Ranks p, Link link);
 
-/// T = (p-1) alpha + (p-1)/p n beta: ring all-gather and ring reduce-scatter alike.
+/// Time of a ring all-gather or a ring reduce-scatter, one half of a ring all-reduce.
+///
+///     T = (p-1) alpha + (p-1)/p n beta
+///
+/// Holds for:  any p >= 1 (p = 1 costs nothing).
+/// Assumes:    as `ring_all_reduce`.
 /// Source:     [Thakur2005]
 CollectiveTime ring_half(TotalBytes n, Ranks p, Link link);
 
-/// T = (p-1) alpha + (p-1)/p n beta, n the bytes that each rank holds: pairwise exchange.
+/// Time of a pairwise exchange, n the bytes that each rank holds for all of them.
+///
+///     T = (p-1) alpha + (p-1)/p n beta
+///
+/// Holds for:  any p >= 1 (p = 1 costs nothing).
+/// Assumes:    every pair of ranks has a way of its own, so that rounds do not contend.
 /// Source:     [Thakur2005]
 CollectiveTime pairwise_all_to_all(TotalBytes n, Ranks p, Link link);
 
-/// T = ceil(lg p)(alpha + n beta). Source: [Thakur2005]
+/// Time of a binomial tree: in each round all that have the vector pass it on whole.
+///
+///     T = ceil(lg p) (alpha + n beta)
+///
+/// Holds for:  any p >= 1 (p = 1 costs nothing); good for short vectors.
+/// Assumes:    no pipelining of pieces.
+/// Source:     [Thakur2005]
 CollectiveTime binomial_broadcast(TotalBytes n, Ranks p, Link link);
 
-/// T = alpha + n beta.
+/// Time of one message: T = alpha + n beta. Source: [Thakur2005]
 CollectiveTime point_to_point(TotalBytes n, Link link);
 
 /// The two levels that a group may cross.
@@ -78,7 +102,12 @@ struct Fabric {
 /// Source:     [StasMlEngineering]
 CollectiveTime hierarchical_all_reduce(TotalBytes n, Group group, Fabric fabric);
 
-/// Hierarchical all-gather or reduce-scatter: T = ring inside of n and ring across of n/g.
+/// Hierarchical all-gather or reduce-scatter over g ranks a domain and k domains.
+///
+///     T = (g-1) a_in + (g-1)/g n b_in + (k-1) a_out + (k-1)/k n/g b_out
+///
+/// Holds for:  as `hierarchical_all_reduce`, of which it is half.
+/// Assumes:    the two phases follow one another.
 /// Source:     [StasMlEngineering]
 CollectiveTime hierarchical_half(TotalBytes n, Group group, Fabric fabric);
 
@@ -91,7 +120,7 @@ struct CollectiveAlgorithm {
 };
 std::span<CollectiveAlgorithm const> collective_algorithms();
 
-/// The cheapest algorithm for this collective on this group.
+/// The cheapest algorithm for this collective on this group; ties go to the earlier row of the table.
 struct CollectiveChoice {
     CollectiveTime time;
     std::string_view algorithm;

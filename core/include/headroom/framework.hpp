@@ -32,13 +32,13 @@ enum class GradientOverlap {
 
 /// What a training stack does: a record of the catalog, selectable by name.
 struct Framework {
-    std::string name;
-    std::string title;
-    int year = 0;
+    std::string name;  ///< file stem: what is typed
+    std::string title; ///< what is shown
+    int year = 0;      ///< from when on it behaves so
     AttentionKernel attention = AttentionKernel::flash2;
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
-    bool fused_elementwise = true;
+    bool fused_elementwise = true;      ///< norms, biases and activations in few kernels
     bool pads_vocabulary = false;       ///< to a multiple of 128 tp
     bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
     bool sequence_parallel = false;     ///< default when tp > 1

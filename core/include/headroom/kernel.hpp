@@ -11,36 +11,52 @@ namespace headroom {
 
 /// The rates of one chip with calibrated efficiencies applied: what kernel times are computed from.
 struct KernelRates {
-    FlopsPerSecond gemm;      ///< peak x sustained fraction, at the precision of linear layers
-    FlopsPerSecond head_gemm; ///< the same in bf16: output projections stay in 16 bits
-    FlopsPerSecond attention; ///< asymptote of fused attention
-    FlopsPerSecond unfused;   ///< batched score products
-    BytesPerSecond memory;
-    double element = 2;     ///< bytes of a product's operand element
-    double units = 0;       ///< SMs; 0 switches wave quantisation off
-    double prologue = 0;    ///< elements of K that a tile's start-up costs
-    double half_length = 0; ///< sequence length at half the attention asymptote
-    double small_head = 1, backward = 1, misaligned = 1, unfused_passes = 0;
-    std::array<double, 7> traffic{}; ///< measured over counted bytes, by MemoryClass
-    Seconds gap;                     ///< launch gap of one kernel
+    FlopsPerSecond gemm;                              ///< peak x sustained fraction, at the precision of linear layers
+    FlopsPerSecond head_gemm;                         ///< the same in bf16: output projections stay in 16 bits
+    FlopsPerSecond attention;                         ///< asymptote of fused attention
+    FlopsPerSecond unfused;                           ///< batched score products
+    BytesPerSecond memory;                            ///< sustained, of device memory
+    double element = 2;                               ///< bytes of a product's operand element
+    double units = 0;                                 ///< SMs; 0 switches wave quantisation off
+    double prologue = 0;                              ///< elements of K that a tile's start-up costs
+    double half_length = 0;                           ///< sequence length at half the attention asymptote
+    double small_head = 1;                            ///< factor of fused attention with a small head dimension
+    double backward = 1;                              ///< factor of its backward pass
+    double misaligned = 1;                            ///< factor of unfused score products with an odd head dimension
+    std::array<double, memory_class_count> traffic{}; ///< measured over counted bytes, by MemoryClass
+    Seconds gap;                                      ///< idle time between the kernels of one layer's forward pass
 };
+
+/// The rates of `chip` computing linear layers in `precision` with the kernels of `framework`: peaks times the
+/// constants of the chip's generation. Formats wider than 16 bits use their own peak throughout.
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants);
 
 /// Time of an m x k by k x n product.
 ///
-///     T = min over tiles (waves units 2 Tm Tn (K + K0) / (R e_tile)) (+) bytes / memory
+///     T = min over tiles (waves units 2 Tm Tn (k + k0) / (R e_tile)) (+) e (m k + k n + m n) / B
 ///
-/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; (+) is a smooth maximum (p = 8).
-/// Holds for:  dense products, split-K where tiles are fewer than units.
+/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
+/// tiles / units. k0 is the start-up of a tile, e_tile the efficiency of its shape, e the bytes of an element;
+/// (+) is a smooth maximum (p = 8).
+/// Holds for:  dense products; on chips without units 2 m n k / R stands in the place of the tiles.
+/// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates);
 
-/// Time of a fused attention core over `heads` heads; causal half of 4 s^2 d, efficiency s/(s+s0).
+/// Time of a fused causal attention core of m heads, n queries against k keys, head dimension d.
+///
+///     T = 2 m n k d w / (R k/(k + s0) e)
+///
+/// Half of the score square is computed; w is 1 forward and 2.5 backward, s0 the sequence length at half the
+/// asymptotic rate R, e the factors of small heads and of the backward pass.
+/// Holds for:  fused kernels (FlashAttention and alike), n = k / cp.
+/// Assumes:    causal work is shared out equally among context ranks.
 /// Source:     [Dao2023]
 Seconds attention_time(Operation const& operation, KernelRates const& rates);
 
-/// Time of any operation that runs on the chip (not a collective).
+/// Time of any operation that runs on the chip, linear layers at the rate of linear layers; a collective takes
+/// none here. Source: [Williams2009]
 Seconds kernel_time(Operation const& operation, KernelRates const& rates);
 
 /// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.

@@ -10,7 +10,8 @@
 
 namespace headroom {
 
-/// Families of chips that share kernel behaviour; constants are kept per generation.
+/// Families of chips that share kernel behaviour, by the vendor's name; constants are kept per generation. The
+/// consumer families have slower tensor units and no NVLink.
 enum class Generation {
     volta,
     turing,
@@ -39,7 +40,9 @@ enum class Generation {
 };
 inline constexpr int generation_count = 24;
 
+/// Its name in the catalog: "blackwell-ultra".
 std::string_view name_of(Generation generation);
+/// Reads such a name, however it is spelled (`normalised`).
 std::optional<Generation> generation_from(std::string_view name);
 
 /// Dense peak rates, one per arithmetic; zero where the chip has none.
@@ -56,15 +59,17 @@ struct Accelerator {
     Bytes memory; ///< capacity
     BytesPerSecond memory_bandwidth;
     PeakRates peak;
-    FlopsPerSecond measured_gemm; ///< best measured bf16 matrix product; zero when unknown
-    Watts tdp;
+    FlopsPerSecond measured_gemm;      ///< best measured bf16 matrix product; zero when unknown
+    Watts tdp;                         ///< of the board, as sold
     int units = 0;                     ///< SMs or CUs; zero when the notion does not apply
     BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
     int scale_up_domain = 1;
-    std::string confidence;
+    std::string confidence; ///< how sure the record is of its figures, in words
 };
 
 /// The dense peak of `precision` on this chip; zero when it has no such arithmetic.
+/// The 16-bit formats stand in for each other (Volta computes bf16 requests in fp16); tf32 falls back to fp32.
+/// The 8- and 4-bit formats have no stand-in: their products would be other work.
 FlopsPerSecond peak_rate(Accelerator const& accelerator, Precision precision);
 
 /// A link as one accelerator sees it: bytes per second in one direction, and the time of one hop.
@@ -88,7 +93,7 @@ struct Cluster {
     std::string scale_up_name, scale_out_name;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user
     std::string price_origin;              ///< provenance of `price`, with its range and date
-    std::string price_kind;
+    std::string price_kind;                ///< "on-demand", or "given" by the user
 };
 
 } // namespace headroom

@@ -6,16 +6,19 @@
 
 namespace headroom {
 
+/// Matrices of a feed-forward block: two, or three of which one gates (SwiGLU and alike).
 enum class FeedForward { plain, gated };
+/// Layer norm centres and scales, RMS norm only scales.
 enum class Normalisation { layer, rms };
+/// How positions enter: not at all, as a table added to the embedding, or inside of attention.
 enum class Positions { none, learned, rotary, alibi };
 
 /// Routed feed-forward blocks. `experts == 0` means that every layer is dense.
 struct MixtureOfExperts {
-    int experts = 0;
-    int top_k = 0;
-    int ffn = 0;
-    int shared_experts = 0;
+    int experts = 0;        ///< routed ones of a layer
+    int top_k = 0;          ///< of them that a token passes
+    int ffn = 0;            ///< width of one expert
+    int shared_experts = 0; ///< that every token passes
 };
 
 /// A decoder-only transformer: what is trained.
@@ -24,9 +27,9 @@ struct Model {
     int layers = 0;
     int hidden = 0;
     int heads = 0;
-    int kv_heads = 0;
+    int kv_heads = 0; ///< groups of queries that share keys and values; heads without grouping
     int head_dim = 0;
-    int ffn = 0;
+    int ffn = 0; ///< width between the feed-forward matrices
     int vocab = 0;
     int max_positions = 0;
     int extra_positions = 0; ///< rows of the position table beyond max_positions (OPT has 2)
@@ -42,7 +45,7 @@ struct Model {
     bool out_bias = false;
     bool mlp_bias = false;
     bool head_bias = false;
-    bool parallel_block = false;
+    bool parallel_block = false; ///< attention and feed-forward side by side; timed as one after the other
     bool embedding_norm = false;
     bool final_norm = true;
     MixtureOfExperts moe;
@@ -58,7 +61,13 @@ struct ParameterCount {
     double active = 0.0; ///< touched by one token
 };
 
-/// layer = h a d + 2 h g d + a d h + G h f + biases + norms; G = 3 gated, 2 plain; see MegatronLM.
+/// Counts a model's parameters.
+///
+///     layer = h a d + 2 h g d + a d h + G h f + biases + norms        G = 3 gated, 2 plain
+///     total = L layer + V h (+ P h learned positions) + V h (untied head) + final norm
+///
+/// Holds for:  decoder-only transformers; with experts, f of each expert, the shared ones and a router h E.
+/// Source:     [MegatronLM], [Brown2020]
 ParameterCount count_parameters(Model const& model);
 
 /// How the attention core enters a FLOP count.
@@ -77,8 +86,14 @@ struct SequenceFlops {
     [[nodiscard]] Flops total() const { return matrix + attention + head; }
 };
 
-/// Per token and layer 2[h(a d + 2 g d) + a d h] + 2 G h f, attention 4 s a d (full) or half of it
-/// (causal), head 2 h V once. Training is three times this. Source: [MegatronLM], [ScalingBook].
+/// Operations of the forward pass over one sequence of s tokens.
+///
+///     matrix    = s L (2 [h (a d + 2 g d) + a d h] + 2 G h f)
+///     attention = s L 4 s a d, half of it when counted causal
+///     head      = s 2 h V
+///
+/// Holds for:  matrix products only; element-wise work is not counted. With experts, those that a token touches.
+/// Source:     [MegatronLM], [ScalingBook]
 SequenceFlops forward_flops(Model const& model, int sequence_length, AttentionConvention convention);
 
 } // namespace headroom

@@ -6,16 +6,44 @@
 #include "headroom/strategy.hpp"
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 
 namespace headroom {
 
-enum class OperationKind { gemm, attention, unfused_attention, memory, collective };
-enum class Phase { forward, recompute, backward };
-enum class Traffic { none, tensor, context };
+/// What an operation is bound by, and so how it is priced.
+enum class OperationKind {
+    gemm,              ///< a matrix product
+    attention,         ///< a fused attention core
+    unfused_attention, ///< the two batched products of an attention core
+    memory,            ///< element-wise work: reading and writing
+    collective,        ///< communication
+};
+/// The pass that an operation belongs to.
+enum class Phase {
+    forward,
+    recompute, ///< the forward pass again, inside the backward pass
+    backward,
+};
+/// Whose group a collective runs over.
+enum class Traffic {
+    none,    ///< not a collective
+    tensor,  ///< the ranks that share a layer's products
+    context, ///< the ranks that share a sequence
+};
 /// What element-wise traffic belongs to: each class has a calibrated ratio to its counted minimum.
-enum class MemoryClass { hidden, sharded, feed_forward, logits, cast, scores, adapter };
+enum class MemoryClass {
+    hidden,       ///< h-wide tensors: norms and residuals
+    sharded,      ///< queries, keys and values, split over tensor ranks
+    feed_forward, ///< activations between the two products, split over tensor ranks
+    logits,       ///< the loss over the vocabulary
+    cast,         ///< conversions to 8 bits
+    scores,       ///< the score matrix of unfused attention
+    adapter,      ///< thin products of low-rank adapters
+    count_,
+};
+inline constexpr std::size_t memory_class_count = static_cast<std::size_t>(MemoryClass::count_);
 
 /// One piece of work of one layer and one micro-batch on one rank.
 struct Operation {
@@ -60,12 +88,15 @@ struct LayerShape {
 };
 LayerShape shape_of(Strategy const& strategy, int sequence_length);
 
-/// A training step as a short program: the one list that the closed form adds up and a simulation
-/// unrolls. Block work is per layer and micro-batch; embedding and head once a micro-batch.
+/// Tokens of one micro-batch that a rank works on: b s / cp.
+double tokens_of(LayerShape const& shape);
+
+/// A training step as a short program: the one list that the closed form adds up, and that a simulation could
+/// unroll. Block work is per layer and micro-batch; embedding and head once a micro-batch.
 struct StepProgram {
     LayerProgram embedding, block, head;
-    int blocks = 0;
-    int heads = 0; ///< attention heads of the whole model
+    int blocks = 0; ///< of the whole model
+    int heads = 0;  ///< attention heads of the whole model
 };
 
 /// Writes the program of one micro-batch from the model and the shape of the strategy.

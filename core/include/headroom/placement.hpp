@@ -14,10 +14,23 @@ struct Group {
 };
 
 /// The group of `size` ranks that are `stride` apart in rank order, on domains of `domain` ranks.
+///
+///     per_domain = clamp(floor(domain / stride), 1, size)
+///
+/// Where the stride does not divide the domain the count is rounded down, so that the slow link is never under-used.
 Group group_of(int size, int stride, int domain);
 
 /// Which links the groups of each dimension cross. Ranks are laid out tensor first, then context,
 /// then data, then pipeline (Megatron's default order): tensor groups are neighbours.
+///
+///     tensor     tp         stride 1
+///     context    cp         stride tp
+///     data       dp cp      stride tp           gradients are summed over context ranks too
+///     shard      S          stride tp           the ranks that hold one copy of a ZeRO-3 state; dp cp unless given
+///     replicate  dp cp / S  stride tp S         equal shards of different copies
+///     pipeline   pp         stride tp cp dp
+///
+/// Source: [Narayanan2021]
 struct Placement {
     Group tensor, context, data, shard, replicate, pipeline;
     bool pipeline_leaves_domain = false; ///< a stage boundary crosses the scale-out network

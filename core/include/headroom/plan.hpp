@@ -53,13 +53,7 @@ struct SearchResult {
 
 /// Every legal strategy of one worker count, in search order. What `search` walks and tests count.
 ///
-/// dp is what tp, pp and cp leave. The rules, each of which `illegal_because` also checks:
-///   tp divides the heads and the feed-forward width, and one of tp and kv_heads divides the other;
-///   pp divides the layers, virtual_pp what one stage holds of them (1 when pp = 1);
-///   2 cp divides the sequence; with sequence parallelism (only when tp > 1) tp divides what cp leaves;
-///   dp divides the global batch, the micro-batch what one replica has of it;
-///   virtual_pp > 1 needs a number of micro-batches that is a multiple of pp [Narayanan2021];
-///   ZeRO 2 and 3 need pp = 1; a shard group divides dp and belongs to ZeRO 3; ep divides dp and the experts.
+/// dp is what tp, pp and cp leave. The rules are those of `illegal_because`.
 /// The bounds, from which a fixed degree is free:
 ///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
 ///   replica's whole batch is tried as a micro-batch too); ep is 1; ZeRO 3 is sharded over all of dp or over
@@ -75,8 +69,13 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
                                  std::stop_token const& stop = {});
 
 /// How a size is chosen when nothing else decides; see `make_plan`.
-enum class Objective { knee, time, cost };
+enum class Objective {
+    knee, ///< the largest whose last doubling was worth it
+    time, ///< the fastest
+    cost, ///< the cheapest
+};
 
+/// What a plan is asked for: everything but the strategy.
 struct PlanQuestion {
     Model model;
     Cluster cluster;
@@ -84,10 +83,10 @@ struct PlanQuestion {
     Workload workload;
     SearchSpace space;
     std::vector<Assumption> assumptions;
-    std::optional<double> tokens;
-    std::optional<Seconds> deadline;
-    std::optional<Dollars> budget;
-    std::optional<DollarsPerSecond> value_of_time;
+    std::optional<double> tokens;                  ///< of the whole run
+    std::optional<Seconds> deadline;               ///< for the whole run
+    std::optional<Dollars> budget;                 ///< for the whole run
+    std::optional<DollarsPerSecond> value_of_time; ///< what an hour sooner is worth
     Objective objective = Objective::knee;
     int top = 1; ///< strategies kept a worker count: the best and top - 1 runners-up
 };
@@ -96,28 +95,31 @@ struct PlanQuestion {
 struct CurvePoint {
     int workers = 0;
     bool feasible = false;
-    std::string why_not;
-    std::optional<Prediction> prediction;
+    std::string why_not;                  ///< empty when feasible
+    std::optional<Prediction> prediction; ///< of the best strategy; when feasible
     std::vector<Strategy> runners_up;
     std::vector<Seconds> runners_up_step;
     std::vector<Bytes> runners_up_memory;
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
-    std::optional<Seconds> duration;
-    std::optional<Dollars> cost;
+    std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known
+    std::optional<Dollars> cost;                         ///< of the whole run, when there is a price too
     std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
     SearchCounts counts;
 };
 
+/// The size beyond which no larger one of the list improves the step by more than 2 %, and why.
 struct Stop {
     std::optional<int> workers;
     std::string reason;
 };
 
+/// A question that every scaling decision should answer, answered for the recommended size.
 struct ChecklistItem {
     std::string question, answer;
 };
 
+/// A plan: the curve, the size to use and where to stop.
 struct Plan {
     PlanQuestion question;
     std::vector<CurvePoint> curve;          ///< ascending in workers
@@ -143,7 +145,8 @@ struct Plan {
 /// no price, a value of time no price.
 Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop = {});
 
-/// marginal speedup per doubling = (T_prev / T)^(1 / log2(K / K_prev))
+/// (T_prev / T)^(1 / log2(K / K_prev)): what one doubling between two sizes gave; 2 is perfect, 1 is nothing.
+/// Holds for: K > K_prev.
 double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after);
 
 /// Two clusters side by side at equal worker counts, and the price at which they tie.
@@ -152,6 +155,7 @@ struct ComparisonRow {
     std::optional<Seconds> step, step2;
     std::optional<Dollars> cost, cost2;
 };
+/// Two plans weighed against each other.
 struct PlanComparison {
     std::vector<ComparisonRow> rows;
     /// Of an accelerator of the second cluster: there a token costs the same on both, each at its
@@ -159,6 +163,7 @@ struct PlanComparison {
     std::optional<DollarsPerSecond> tie_price;
     std::string verdict;
 };
+/// Compares the curves size by size and the two recommended sizes by what a token costs.
 PlanComparison compare(Plan const& first, Plan const& second);
 
 } // namespace headroom

@@ -5,13 +5,15 @@
 
 namespace headroom {
 
-/// The number format that matrix products of a training step compute in.
+/// The number format that matrix products of a training step compute in, from wide to narrow. MXFP8 and NVFP4 scale
+/// blocks of elements; FP8 scales whole tensors.
 enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 
 /// The name used on the command line and in results.
 std::string_view name_of(Precision precision);
 
-/// Reads what people write: "bf16", "mixed(fp16)", "amp_bf16", "FP8-CS", "MXFP8", "NVFP4" ...
+/// Reads what people write: "bf16", "mixed(fp16)", "amp_bf16", "FP8-CS", "MXFP8", "NVFP4" ... Words that name no
+/// format ("mixed", "amp", "CS") are passed over; of several formats the narrowest counts; "FP8-MX" is mxfp8.
 std::optional<Precision> precision_from(std::string_view text);
 
 /// Bytes of one activation or working-weight element (8-bit formats keep activations in bf16).

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/assume.hpp"
+#include "headroom/legality.hpp"
 #include "headroom/memory.hpp"
 #include "headroom/step.hpp"
 
@@ -21,6 +22,7 @@ struct Question {
     std::optional<double> tokens;        ///< of the whole run, for days and cost
 };
 
+/// Where the measured step lies with probability `coverage`, by the band of comparable published runs.
 struct Interval {
     Seconds low, high;
     double coverage = 0.9;
@@ -42,7 +44,7 @@ struct Prediction {
     bool fits = true;
     std::string why_not; ///< by how much it does not fit, and what would make it fit
     int workers = 1, micro_batches = 1;
-    double tokens_per_second = 0.0;
+    double tokens_per_second = 0.0;    ///< whole job
     Flops model_flops, hardware_flops; ///< a step, whole job, by `convention`
     AttentionConvention convention = AttentionConvention::causal;
     double mfu = 0.0, hfu = 0.0;     ///< against the dense peak of the strategy's precision
@@ -56,15 +58,28 @@ struct Prediction {
     [[nodiscard]] Seconds step() const { return time.total(); }
 };
 
-/// Predicts one step. The strategy must be legal; one that does not fit is answered with fits = false.
+/// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
+/// with fits = false.
+/// Errors: InputError{usage} for a mixture of experts, and for a precision that the chip does not compute.
 Prediction predict(Question const& question, CalibrationSet const& calibration);
 
-/// gamma = T_comm / T_comp. Source: [ScalingBook]
+/// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
 constexpr double communication_to_computation(Seconds communication, Seconds computation) {
     return computation.base() > 0.0 ? communication / computation : 0.0;
 }
 
-/// MFU = model operations / (step time x workers x peak). Source: [Chowdhery2022]
+/// Operations that training on one sequence asks for: three times the forward pass, backward being twice. Frozen
+/// weights have no gradient, so of their products only the input gradient runs backward: 2 matrix + 3 attention.
+/// Source: [Chowdhery2022], [Narayanan2021]
+Flops training_flops(SequenceFlops const& forward, Trained trained);
+
+/// The same with what is computed again: the attention core (selective) or whole blocks (full); never the head.
+/// Source: [Korthikanti2022]
+Flops hardware_flops(SequenceFlops const& forward, Trained trained, Recompute recompute);
+
+/// MFU = model operations / (step time x workers x peak); HFU the same of hardware operations. Zero when the
+/// step takes no time or the chip has no such arithmetic: there is nothing to be a share of.
+/// Source: [Chowdhery2022]
 double flops_utilization(Flops work, Seconds step, int workers, FlopsPerSecond peak);
 
 } // namespace headroom

@@ -28,7 +28,8 @@ struct LayerCost {
     int tensor_count = 0, context_count = 0;
     /// Kernels, gaps and exposed communication, never less than the host needs.
     [[nodiscard]] Seconds total() const;
-    [[nodiscard]] Seconds host_excess() const; ///< what the host adds beyond the chip's own time
+    /// What the host adds: max(chip, host) - chip, with a smooth maximum.
+    [[nodiscard]] Seconds host_excess() const;
 };
 
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
@@ -36,10 +37,11 @@ struct LayerCosts {
     LayerCost embedding, block, head;
 };
 
-/// The network of a cluster with calibrated efficiencies applied.
+/// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
 
-/// Adds a program up in closed form.
+/// Adds a program up in closed form: each operation's time by `kernel_time` or `fastest`, sorted by what it is spent
+/// on. Of tensor and context collectives the stack's share shows, and at least what outlasts the work beside them.
 LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Cluster const& cluster,
                        Framework const& framework, Calibration const& constants);
 
@@ -81,14 +83,14 @@ struct CommunicationRow {
     Group group;
 };
 
-/// Data-parallel traffic of one step on the slowest rank.
-struct DataTraffic {
-    Seconds reduce, gather; ///< gradient reduction and parameter gathering, whole step
-    Seconds exposed;
-};
-
 /// The closed form of one step. `costs` must come from the same setting and shape.
-/// Holds for 1F1B and interleaved 1F1B with equal stages; see docs/guide/step-model.md.
+///
+///     busy = m (L/p block + ends) + bubble (all stages - slowest) / v + transfers + exposed data + optimizer
+///     step = busy (1 + straggler lg(nodes)) + fixed
+///
+/// Holds for:  1F1B and interleaved 1F1B with equal stages; see docs/guide/step-model.md.
+/// Assumes:    every stage runs as long as the slowest; groups do not contend for links.
+/// Source:     [Narayanan2021], [Li2020], [Zhao2023]
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 /// The same numbers with their formulas: the very code of `step_time`, run on numbers that remember.

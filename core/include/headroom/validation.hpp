@@ -12,16 +12,19 @@ namespace headroom {
 
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
-    std::string id, source, accelerator, kind, strategy_kind;
-    std::optional<Question> question;
-    std::string skipped_reason;
-    bool states_enough = false; ///< layers, hidden size, sequence, batch and accelerators are given
-    Seconds measured;
-    std::string measured_from;
-    std::vector<std::string> assumed;
-    bool structural_assumption = false;
+    std::string id, source, accelerator;
+    std::string kind;                   ///< "dense", "moe" ...
+    std::string strategy_kind;          ///< "tp+pp", "zero3" ...: the dimensions in use
+    std::optional<Question> question;   ///< empty when it cannot be predicted
+    std::string skipped_reason;         ///< why not
+    bool states_enough = false;         ///< layers, hidden size, sequence, batch and accelerators are given
+    Seconds measured;                   ///< of one step
+    std::string measured_from;          ///< the column that it follows from
+    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
+    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
 };
 
+/// One run beside its prediction.
 struct RunComparison {
     PublishedRun const* run = nullptr;
     std::optional<Seconds> predicted;
@@ -29,17 +32,22 @@ struct RunComparison {
     bool inside_interval = false;
 };
 
+/// Relative errors of some rows. Median and 90th percentile count a skip that states enough as 100 %; the means and
+/// the coverage are over what was predicted.
 struct ErrorSummary {
     int rows = 0, skipped = 0;
-    double median_absolute_error = 0.0, p90_absolute_error = 0.0, mean_error = 0.0, mean_absolute_error = 0.0;
-    double interval_coverage = 0.0;
+    double median_absolute_error = 0.0, p90_absolute_error = 0.0;
+    double mean_error = 0.0, mean_absolute_error = 0.0;
+    double interval_coverage = 0.0; ///< share of measured values inside the predicted interval
 };
 
+/// The rows that agree in one respect.
 struct ErrorGroup {
-    std::string by, name;
+    std::string by, name; ///< "source" and which one
     ErrorSummary summary;
 };
 
+/// Every run compared, and the summaries.
 struct Validation {
     std::vector<RunComparison> rows;
     ErrorSummary summary; ///< every row; a skip that states enough counts as 100 %

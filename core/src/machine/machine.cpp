@@ -54,8 +54,6 @@ std::optional<Generation> generation_from(std::string_view name) {
     return std::nullopt;
 }
 
-/// The 16-bit formats stand in for each other (Volta computes bf16 requests in fp16); tf32 falls back to fp32.
-/// The 8- and 4-bit formats have no stand-in: their products would be other work.
 FlopsPerSecond peak_rate(Accelerator const& accelerator, Precision precision) {
     PeakRates const& peak = accelerator.peak;
     switch (precision) {

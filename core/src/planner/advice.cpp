@@ -1,5 +1,6 @@
 #include "advice.hpp"
 
+#include "curve.hpp"
 #include "words.hpp"
 
 #include <algorithm>
@@ -26,8 +27,6 @@ constexpr std::array parts{
     Part{"fixed time a step and the drag of many nodes", &StepTime::overhead},
 };
 
-Seconds step_of(CurvePoint const& point) { return point.prediction->step(); }
-
 /// What keeps `larger` from the step that perfect scaling from `smaller` would give.
 std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
     double const ideal = static_cast<double>(smaller.workers) / larger.workers;
@@ -42,37 +41,7 @@ std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
     return text + ", where perfect scaling from " + std::to_string(smaller.workers) + " would leave " + format(left, 3);
 }
 
-CurvePoint const* feasible_after(Plan const& plan, int workers) {
-    auto const found = std::ranges::find_if(
-        plan.curve, [&](CurvePoint const& point) { return point.feasible && point.workers > workers; });
-    return found == plan.curve.end() ? nullptr : &*found;
-}
-
-CurvePoint const* infeasible_after(Plan const& plan, int workers) {
-    auto const found = std::ranges::find_if(
-        plan.curve, [&](CurvePoint const& point) { return !point.feasible && point.workers > workers; });
-    return found == plan.curve.end() ? nullptr : &*found;
-}
-
-CurvePoint const* point_at(Plan const& plan, std::optional<int> workers) {
-    auto const found =
-        std::ranges::find_if(plan.curve, [&](CurvePoint const& point) { return workers && point.workers == *workers; });
-    return found == plan.curve.end() ? nullptr : &*found;
-}
-
 std::string bill_words(Plan const& plan) { return plan.question.cluster.price ? "the cost" : "the accelerator-hours"; }
-
-double bill_ratio(Plan const& plan, CurvePoint const& a, CurvePoint const& b) {
-    return token_bill(a, plan.question.cluster) / token_bill(b, plan.question.cluster);
-}
-
-/// "512 is 1.63x faster for 1.23x the cost"
-std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& to) {
-    double const gain = step_of(from) / step_of(to);
-    std::string text = std::to_string(to.workers);
-    text += gain > 1.0 ? " is " + times(gain) + " faster" : " is no faster (" + times(gain) + ")";
-    return text + " for " + times(bill_ratio(plan, to, from)) + " " + bill_words(plan);
-}
 
 std::string infeasible_words(CurvePoint const& point) { return std::to_string(point.workers) + ": " + point.why_not; }
 
@@ -83,15 +52,15 @@ std::string missed_limits(Plan const& plan) {
     CurvePoint const& fastest =
         plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return step_of(plan.curve[i]); })];
     std::string text = "No size of the list meets ";
-    if (question.deadline) text += "the deadline of " + span_of(*question.deadline);
-    if (question.deadline && question.budget) text += " within ";
-    if (question.budget) text += "the budget of " + money(*question.budget);
+    if (question.deadline) { text += "the deadline of " + span_of(*question.deadline); }
+    if (question.deadline && question.budget) { text += " within "; }
+    if (question.budget) { text += "the budget of " + money(*question.budget); }
     text += ": ";
     if (question.deadline) {
         double const over = *fastest.duration / *question.deadline;
         text += "the fastest, " + size_of(fastest.workers, question.cluster) + ", takes " + span_of(*fastest.duration);
         text += over > 1.0 ? ", " + times(over) + " the time allowed" : "";
-        if (question.budget) text += " and costs " + money(*fastest.cost) + "; ";
+        if (question.budget) { text += " and costs " + money(*fastest.cost) + "; "; }
     }
     if (question.budget) {
         CurvePoint const& cheapest =
@@ -99,24 +68,26 @@ std::string missed_limits(Plan const& plan) {
         double const over = *cheapest.cost / *question.budget;
         text += "the cheapest, " + size_of(cheapest.workers, question.cluster) + ", costs " + money(*cheapest.cost);
         text += over > 1.0 ? ", " + times(over) + " the budget" : "";
-        if (question.deadline) text += ", and takes " + span_of(*cheapest.duration);
+        if (question.deadline) { text += ", and takes " + span_of(*cheapest.duration); }
     }
     return text + ".";
 }
 
 std::string no_answer(Plan const& plan) {
-    if (plan.curve.empty()) return "No size was searched.";
-    if (!feasible_points(plan).empty()) return missed_limits(plan);
+    if (plan.curve.empty()) { return "No size was searched."; }
+    if (!feasible_points(plan).empty()) { return missed_limits(plan); }
     return "Nothing fits on any size of the list. At " + infeasible_words(plan.curve.back()) + ".";
 }
 
 /// ", 27.1 days of the 30.0 days allowed": what it uses of a deadline and a budget
 std::string limits_met(Plan const& plan, CurvePoint const& point) {
     std::string text;
-    if (plan.question.deadline)
+    if (plan.question.deadline) {
         text += ", " + span_of(*point.duration) + " of the " + span_of(*plan.question.deadline) + " allowed";
-    if (plan.question.budget)
+    }
+    if (plan.question.budget) {
         text += ", " + money(*point.cost) + " of the " + money(*plan.question.budget) + " allowed";
+    }
     return text;
 }
 
@@ -126,7 +97,7 @@ std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
         if (CurvePoint const* refused = infeasible_after(plan, chosen.workers)) {
             return "No larger size of the list is feasible; at " + infeasible_words(*refused) + ".";
         }
-        if (!chosen.marginal_speedup_per_doubling) return "It is the only feasible size of the list.";
+        if (!chosen.marginal_speedup_per_doubling) { return "It is the only feasible size of the list."; }
         return "It is the largest of the list, and the last doubling still gave " +
                times(*chosen.marginal_speedup_per_doubling) + ": larger sizes may be worth asking for.";
     }
@@ -140,6 +111,9 @@ std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
     return text + ".";
 }
 
+constexpr std::size_t most_parts = 4;    ///< of a step that a sentence names
+constexpr double smallest_share = 0.005; ///< of the step that is worth a word
+
 /// "84.1 % computation, 6.20 % exposed data-parallel communication and 4.01 % the pipeline bubble"
 std::string largest_parts(Prediction const& prediction) {
     auto sorted = parts;
@@ -147,7 +121,9 @@ std::string largest_parts(Prediction const& prediction) {
     std::vector<std::string> words;
     for (Part const& part : sorted) {
         double const share = prediction.time.*part.time / prediction.step();
-        if (words.size() < 4 && share >= 0.005) words.push_back(percent(share) + " " + std::string{part.name});
+        if (words.size() < most_parts && share >= smallest_share) {
+            words.push_back(percent(share) + " " + std::string{part.name});
+        }
     }
     return listed(words);
 }
@@ -158,10 +134,6 @@ std::string memory_words(Prediction const& prediction) {
            " usable: weights " + format_binary(use.weights) + ", gradients " + format_binary(use.gradients) +
            ", optimizer state " + format_binary(use.optimizer) + ", activations " + format_binary(use.activations) +
            ", buffers " + format_binary(use.buffers) + ".";
-}
-
-std::string counted(int count, std::string const& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
 }
 
 std::string batch_words(PlanQuestion const& question, Prediction const& prediction) {
@@ -184,104 +156,13 @@ std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chose
     return text;
 }
 
-ChecklistItem serial_share(Prediction const& prediction) {
-    return {"What share of the step is serial, and at which worker count?",
-            percent(prediction.serial.value) + " at " + counted(prediction.serial.at_workers, "worker") +
-                ": with that share unchanged, no number of workers is more than " + times(prediction.speedup_ceiling) +
-                " as fast as now."};
-}
-
-ChecklistItem growth(Plan const& plan) {
-    Workload const& work = plan.question.workload;
-    auto const feasible = feasible_points(plan);
-    CurvePoint const& first = plan.curve[feasible.front()];
-    CurvePoint const& last = plan.curve[feasible.back()];
-    auto const share = [&](CurvePoint const& point) {
-        return rounded(static_cast<double>(work.global_batch) * work.sequence_length / point.workers);
-    };
-    std::string text = "No: the global batch stays at " + std::to_string(work.global_batch) + " sequences of " +
-                       std::to_string(work.sequence_length) + " tokens (strong scaling)";
-    if (feasible.size() > 1) {
-        text += ", so the work of an accelerator falls from " + share(first) + " tokens a step at " +
-                std::to_string(first.workers) + " to " + share(last) + " at " + std::to_string(last.workers);
-    }
-    return {"Does the problem grow with the cluster?", text + "."};
-}
-
-ChecklistItem bound(Prediction const& prediction) {
-    LayerCost const& block = prediction.costs.block;
-    Seconds const kernels = block.gemm + block.attention + block.memory;
-    double const traffic = kernels > Seconds{} ? block.memory / kernels : 0.0;
-    StepTime const& time = prediction.time;
-    Seconds const step = prediction.step();
-    std::array const shares{
-        std::pair{time.compute * (1.0 - traffic) / step, "computation"},
-        std::pair{(time.compute * traffic + time.optimizer) / step, "memory traffic"},
-        std::pair{time.exposed_communication() / step, "exposed communication"},
-        std::pair{(time.host + time.pipeline_bubble + time.overhead) / step, "waiting (bubble, host, fixed time)"},
-    };
-    auto const& largest = *std::ranges::max_element(shares, {}, [](auto const& share) { return share.first; });
-    std::vector<std::string> words;
-    for (auto const& [share, name] : shares) words.push_back(percent(share) + " " + name);
-    return {"Is it bound by computation, memory or communication?",
-            "By " + std::string{largest.second} + ": of the step, " + listed(words) + "."};
-}
-
-ChecklistItem collectives(Prediction const& prediction) {
-    constexpr char const* question = "What do the collectives cost?";
-    auto const& rows = prediction.communication;
-    Seconds all{};
-    for (CommunicationRow const& row : rows) all += row.seconds;
-    if (rows.empty() || all <= Seconds{}) return {question, "Nothing: this plan sends nothing."};
-    auto const& largest = *std::ranges::max_element(rows, {}, &CommunicationRow::exposed);
-    Seconds const exposed = prediction.time.exposed_communication();
-    std::string text = format(all, 3) + " a step if nothing overlapped (gamma " + rounded(prediction.gamma) + "); " +
-                       format(exposed, 3) + " of it shows, " + percent(exposed / prediction.step()) + " of the step";
-    if (largest.exposed > Seconds{}) text += ", most of it for " + largest.why;
-    return {question, text + "."};
-}
-
-ChecklistItem money_worth(Plan const& plan, CurvePoint const& chosen) {
-    PlanQuestion const& question = plan.question;
-    CurvePoint const* next = feasible_after(plan, chosen.workers);
-    std::string text;
-    if (!question.cluster.price) {
-        text = "No price is known for this accelerator, so costs are left out; in accelerator-hours a token takes " +
-               times(bill_ratio(plan, chosen, plan.curve[feasible_points(plan).front()])) +
-               " those of the smallest size.";
-    } else {
-        text = "At " + hourly(*question.cluster.price) + " per accelerator";
-        if (chosen.dollars_per_million_tokens)
-            text += ", " + money(Dollars{*chosen.dollars_per_million_tokens}) + " per million tokens";
-        if (chosen.cost)
-            text += "; " + format_count(*question.tokens) + " tokens take " + span_of(*chosen.duration) + " and " +
-                    money(*chosen.cost);
-        text += ".";
-    }
-    if (next && chosen.cost && *next->duration < *chosen.duration) {
-        Seconds const saved = *chosen.duration - *next->duration;
-        DollarsPerSecond const rate = (*next->cost - *chosen.cost) / saved;
-        text += " Going to " + std::to_string(next->workers) + " saves " + span_of(saved);
-        text += rate.base() > 0.0 ? " at " + money(rate * units::hour) + " for each hour saved." : " and money too.";
-    } else if (next && !chosen.cost) {
-        text += " " + step_up(plan, chosen, *next) + ".";
-    }
-    return {"Is it worth the money?", text};
-}
-
 } // namespace
 
-double token_bill(CurvePoint const& point, Cluster const& cluster) {
-    double const price = cluster.price ? cluster.price->base() : 1.0;
-    return point.workers * price / point.prediction->tokens_per_second;
-}
-
-std::vector<std::size_t> feasible_points(Plan const& plan) {
-    std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < plan.curve.size(); ++i) {
-        if (plan.curve[i].feasible) found.push_back(i);
-    }
-    return found;
+std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& to) {
+    double const gain = step_of(from) / step_of(to);
+    std::string text = std::to_string(to.workers);
+    text += gain > 1.0 ? " is " + times(gain) + " faster" : " is no faster (" + times(gain) + ")";
+    return text + " for " + times(bill_ratio(plan, to, from)) + " " + bill_words(plan);
 }
 
 std::string verdict_of(Plan const& plan) {
@@ -291,7 +172,7 @@ std::string verdict_of(Plan const& plan) {
                    ? "Stopped before the first size. "
                    : "Stopped: sizes above " + std::to_string(plan.curve.back().workers) + " were not searched. ";
     }
-    if (!plan.recommended) return text + no_answer(plan);
+    if (!plan.recommended) { return text + no_answer(plan); }
     CurvePoint const& chosen = plan.curve[*plan.recommended];
     text += "Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
             short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + ". ";
@@ -300,17 +181,21 @@ std::string verdict_of(Plan const& plan) {
 
 std::string stop_reason_of(Plan const& plan) {
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
-    if (!stop) return "nothing fits on any size of the list";
+    if (!stop) { return "nothing fits on any size of the list"; }
+    std::string const threshold = format_count(100.0 * stop_gain) + " %";
     CurvePoint const* next = feasible_after(plan, stop->workers);
-    if (next) { return "no larger size of the list improves the step by more than 2 %: " + loss_between(*stop, *next); }
+    if (next) {
+        return "no larger size of the list improves the step by more than " + threshold + ": " +
+               loss_between(*stop, *next);
+    }
     if (CurvePoint const* refused = infeasible_after(plan, stop->workers)) {
         return "no larger size of the list is feasible; at " + infeasible_words(*refused);
     }
-    return "the list ends here, and up to here the step still improves by more than 2 %";
+    return "the list ends here, and up to here the step still improves by more than " + threshold;
 }
 
 std::vector<std::string> reasons_of(Plan const& plan) {
-    if (!plan.recommended) return {};
+    if (!plan.recommended) { return {}; }
     std::vector<std::string> reasons;
     CurvePoint const& chosen = plan.curve[*plan.recommended];
     Prediction const& prediction = *chosen.prediction;
@@ -327,21 +212,13 @@ std::vector<std::string> reasons_of(Plan const& plan) {
     reasons.push_back(batch_words(plan.question, prediction));
     reasons.push_back(memory_words(prediction));
     for (CurvePoint const& point : plan.curve) {
-        if (!point.feasible) reasons.push_back("Not feasible at " + infeasible_words(point) + ".");
+        if (!point.feasible) { reasons.push_back("Not feasible at " + infeasible_words(point) + "."); }
     }
     if (!plan.question.cluster.price) {
         reasons.emplace_back(
             "No price is known for this accelerator: costs are left empty and compared in accelerator-hours.");
     }
     return reasons;
-}
-
-std::vector<ChecklistItem> checklist_of(Plan const& plan) {
-    if (!plan.recommended) return {};
-    CurvePoint const& chosen = plan.curve[*plan.recommended];
-    Prediction const& prediction = *chosen.prediction;
-    return {serial_share(prediction), growth(plan), bound(prediction), collectives(prediction),
-            money_worth(plan, chosen)};
 }
 
 } // namespace headroom::planner

@@ -1,19 +1,14 @@
-#include "advice.hpp"
+#include "curve.hpp"
 #include "words.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace headroom {
 namespace {
 
 using planner::money;
+using planner::point_at;
 using planner::times;
-
-CurvePoint const* point_at(Plan const& plan, int workers) {
-    auto const found = std::ranges::find(plan.curve, workers, &CurvePoint::workers);
-    return found == plan.curve.end() ? nullptr : &*found;
-}
 
 ComparisonRow row_of(CurvePoint const& first, CurvePoint const& second) {
     ComparisonRow row{.workers = first.workers,
@@ -22,8 +17,8 @@ ComparisonRow row_of(CurvePoint const& first, CurvePoint const& second) {
                       .step2 = {},
                       .cost = first.cost,
                       .cost2 = second.cost};
-    if (first.prediction) row.step = first.prediction->step();
-    if (second.prediction) row.step2 = second.prediction->step();
+    if (first.prediction) { row.step = first.prediction->step(); }
+    if (second.prediction) { row.step2 = second.prediction->step(); }
     return row;
 }
 
@@ -35,9 +30,9 @@ std::optional<std::pair<CurvePoint const*, CurvePoint const*>> weighed(Plan cons
     }
     ComparisonRow const* best = nullptr;
     for (ComparisonRow const& row : rows) {
-        if (row.step && row.step2 && (!best || *row.step + *row.step2 < *best->step + *best->step2)) best = &row;
+        if (row.step && row.step2 && (!best || *row.step + *row.step2 < *best->step + *best->step2)) { best = &row; }
     }
-    if (!best) return std::nullopt;
+    if (!best) { return std::nullopt; }
     return std::pair{point_at(first, best->workers), point_at(second, best->workers2)};
 }
 
@@ -58,9 +53,9 @@ std::string price_words(Plan const& first, Plan const& second, DollarsPerSecond 
                        " an accelerator-hour (" + first.question.cluster.name + " at " +
                        per_hour(*first.question.cluster.price) + ")";
     auto const asked = second.question.cluster.price;
-    if (!asked) return text + "; below that it is the cheaper one.";
+    if (!asked) { return text + "; below that it is the cheaper one."; }
     double const ratio = *asked / tie;
-    if (ratio == 1.0) return text + ", which is its price.";
+    if (ratio == 1.0) { return text + ", which is its price."; }
     return text + "; at its price of " + per_hour(*asked) + " it costs " + times(ratio) + " as much per token.";
 }
 
@@ -69,7 +64,9 @@ std::string price_words(Plan const& first, Plan const& second, DollarsPerSecond 
 PlanComparison compare(Plan const& first, Plan const& second) {
     PlanComparison comparison;
     for (CurvePoint const& point : first.curve) {
-        if (CurvePoint const* other = point_at(second, point.workers)) comparison.rows.push_back(row_of(point, *other));
+        if (CurvePoint const* other = point_at(second, point.workers)) {
+            comparison.rows.push_back(row_of(point, *other));
+        }
     }
     auto const sizes = weighed(first, second, comparison.rows);
     if (!sizes) {

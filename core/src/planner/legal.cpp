@@ -1,9 +1,10 @@
 #include "legal.hpp"
 
+#include "training/rules.hpp"
+
 #include "headroom/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace headroom::planner {
@@ -30,7 +31,7 @@ private:
     [[nodiscard]] std::vector<int> pipeline_degrees() const;
     [[nodiscard]] std::vector<int> chunk_counts(int pp) const;
     [[nodiscard]] std::vector<int> context_degrees() const;
-    [[nodiscard]] std::vector<int> micro_batches(int replica_batch) const;
+    [[nodiscard]] std::vector<int> micro_batches(int dp) const;
     [[nodiscard]] std::vector<Zero> sharding(Strategy const& strategy) const;
     [[nodiscard]] bool splits_sequence(Strategy const& strategy) const;
     void split(Strategy strategy);
@@ -50,19 +51,17 @@ private:
     std::vector<Strategy> found_;
 };
 
-bool divides(int divisor, int number) { return divisor >= 1 && number % divisor == 0; }
-
 std::vector<int> divisors(int number) {
     std::vector<int> found;
     for (int d = 1; d <= number; ++d) {
-        if (number % d == 0) found.push_back(d);
+        if (rules::divides(d, number)) { found.push_back(d); }
     }
     return found;
 }
 
 /// What the caller fixed, or else the candidates; then only those that satisfy the rule.
 template <class Legal> std::vector<int> choices(std::optional<int> fixed, std::vector<int> candidates, Legal legal) {
-    if (fixed) candidates = {*fixed};
+    if (fixed) { candidates = {*fixed}; }
     std::erase_if(candidates, [&](int value) { return value < 1 || !legal(value); });
     return candidates;
 }
@@ -70,62 +69,60 @@ template <class Legal> std::vector<int> choices(std::optional<int> fixed, std::v
 std::vector<int> Enumeration::tensor_degrees() const {
     std::vector<int> candidates = divisors(model_.heads);
     std::erase_if(candidates, [&](int tp) { return tp > std::max(1, cluster_.domain); });
-    return choices(fixed_.tp, std::move(candidates), [&](int tp) {
-        bool const key_heads = divides(tp, model_.kv_heads) || divides(model_.kv_heads, tp);
-        return divides(tp, model_.heads) && key_heads && divides(tp, model_.ffn) && divides(tp, model_.moe.ffn);
-    });
+    return choices(fixed_.tp, std::move(candidates), [&](int tp) { return rules::tensor(tp, model_); });
 }
 
 std::vector<int> Enumeration::pipeline_degrees() const {
-    return choices(fixed_.pp, divisors(model_.layers), [&](int pp) { return divides(pp, model_.layers); });
+    return choices(fixed_.pp, divisors(model_.layers), [&](int pp) { return rules::pipeline(pp, model_); });
 }
 
 std::vector<int> Enumeration::chunk_counts(int pp) const {
-    int const held = model_.layers / pp;
-    return choices(fixed_.virtual_pp, pp > 1 ? divisors(held) : std::vector{1},
-                   [&](int chunks) { return divides(chunks, held) && (pp > 1 || chunks == 1); });
+    return choices(fixed_.virtual_pp, pp > 1 ? divisors(model_.layers / pp) : std::vector{1},
+                   [&](int chunks) { return rules::chunks(chunks, pp, model_); });
 }
 
 std::vector<int> Enumeration::context_degrees() const {
     int const length = workload_.sequence_length;
     std::vector<int> candidates;
     for (int cp = 1; cp <= SearchBounds::largest_context; cp *= 2) {
-        if (cp == 1 || length / cp >= SearchBounds::shortest_local_sequence) candidates.push_back(cp);
+        if (cp == 1 || length / cp >= SearchBounds::shortest_local_sequence) { candidates.push_back(cp); }
     }
-    return choices(fixed_.cp, std::move(candidates),
-                   [&](int cp) { return cp == 1 || (cp <= length / 2 && divides(2 * cp, length)); });
+    return choices(fixed_.cp, std::move(candidates), [&](int cp) { return rules::context(cp, workload_); });
 }
 
-std::vector<int> Enumeration::micro_batches(int replica_batch) const {
+std::vector<int> Enumeration::micro_batches(int dp) const {
+    int const replica_batch = workload_.global_batch / dp;
     std::vector<int> candidates;
-    for (int size = 1; size <= SearchBounds::largest_micro_batch; size *= 2) candidates.push_back(size);
-    if (replica_batch <= SearchBounds::largest_micro_batch) candidates.push_back(replica_batch);
+    for (int size = 1; size <= SearchBounds::largest_micro_batch; size *= 2) { candidates.push_back(size); }
+    if (replica_batch <= SearchBounds::largest_micro_batch) { candidates.push_back(replica_batch); }
     std::ranges::sort(candidates);
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
 
     std::optional<int> fixed = fixed_.micro_batch;
-    if (!fixed && fixed_.grad_accum)
-        fixed = divides(*fixed_.grad_accum, replica_batch) ? replica_batch / *fixed_.grad_accum : 0;
+    if (!fixed && fixed_.grad_accum) {
+        fixed = rules::divides(*fixed_.grad_accum, replica_batch) ? replica_batch / *fixed_.grad_accum : 0;
+    }
     return choices(fixed, std::move(candidates), [&](int size) {
-        return divides(size, replica_batch) && (!fixed_.grad_accum || replica_batch / size == *fixed_.grad_accum);
+        return rules::micro_batch(size, dp, workload_) &&
+               (!fixed_.grad_accum || replica_batch / size == *fixed_.grad_accum);
     });
 }
 
 std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     std::vector<int> stages{0, 1, 2, 3};
-    if (strategy.dp * strategy.cp == 1) stages = {0};
-    if (fixed_.zero) stages = {*fixed_.zero};
+    int const data_ranks = strategy.data_ranks();
+    if (data_ranks == 1) { stages = {0}; }
+    if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
-        if (stage < 0 || stage > 3 || (stage >= 2 && strategy.pp > 1)) continue;
+        if (!rules::zero_stage(stage, strategy.pp)) { continue; }
         if (fixed_.shard) {
-            int const shard = *fixed_.shard;
-            if (shard == 0 || (stage == 3 && divides(shard, strategy.dp))) found.push_back({stage, shard});
+            if (rules::shard_group(*fixed_.shard, stage, data_ranks)) { found.push_back({stage, *fixed_.shard}); }
             continue;
         }
         found.push_back({stage, 0});
         int const inside = cluster_.domain / (strategy.tp * strategy.cp);
-        if (stage == 3 && inside > 1 && inside < strategy.dp && divides(inside, strategy.dp)) {
+        if (stage == 3 && inside > 1 && inside < strategy.dp && rules::divides(inside, strategy.dp)) {
             found.push_back({stage, inside});
         }
     }
@@ -133,8 +130,7 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
 }
 
 bool Enumeration::splits_sequence(Strategy const& strategy) const {
-    if (!strategy.sequence_parallel) return true;
-    return strategy.tp > 1 && divides(strategy.tp, workload_.sequence_length / strategy.cp);
+    return !strategy.sequence_parallel || rules::sequence_parallel(strategy.tp, strategy.cp, workload_);
 }
 
 std::vector<Strategy> Enumeration::all() {
@@ -161,27 +157,23 @@ std::vector<Strategy> Enumeration::all() {
 
 void Enumeration::split(Strategy strategy) {
     std::int64_t const model_ranks = std::int64_t{strategy.tp} * strategy.pp * strategy.cp;
-    if (workers_ % model_ranks != 0) return meet(Rule::split);
+    if (workers_ % model_ranks != 0) { return meet(Rule::split); }
     strategy.dp = static_cast<int>(workers_ / model_ranks);
-    if (fixed_.dp && *fixed_.dp != strategy.dp) return meet(Rule::split);
-    if (!divides(strategy.dp, workload_.global_batch)) return meet(Rule::batch);
+    if (fixed_.dp && *fixed_.dp != strategy.dp) { return meet(Rule::split); }
+    if (!rules::replicas(strategy.dp, workload_)) { return meet(Rule::batch); }
     strategy.ep = fixed_.ep.value_or(1);
-    bool const no_experts = strategy.ep > 1 && model_.moe.experts == 0;
-    if (no_experts || !divides(strategy.ep, strategy.dp) || !divides(strategy.ep, model_.moe.experts)) {
-        return meet(Rule::experts);
-    }
+    if (!rules::experts(strategy.ep, strategy.dp, model_)) { return meet(Rule::experts); }
     add_batches(strategy);
 }
 
 void Enumeration::add_batches(Strategy strategy) {
-    int const replica_batch = workload_.global_batch / strategy.dp;
     meet(Rule::micro_batch);
-    for (int const size : micro_batches(replica_batch)) {
-        if (strategy.virtual_pp > 1 && replica_batch / size % strategy.pp != 0) {
+    for (int const size : micro_batches(strategy.dp)) {
+        strategy.micro_batch = size;
+        if (!rules::interleaving(strategy.virtual_pp, strategy.pp, whole_micro_batches(strategy, workload_))) {
             meet(Rule::interleave);
             continue;
         }
-        strategy.micro_batch = size;
         add_variants(strategy);
     }
 }
@@ -189,7 +181,7 @@ void Enumeration::add_batches(Strategy strategy) {
 void Enumeration::add_variants(Strategy strategy) {
     auto const shards = sharding(strategy);
     for (bool const sequence_parallel : {false, true}) {
-        if (fixed_.sequence_parallel.value_or(sequence_parallel) != sequence_parallel) continue;
+        if (fixed_.sequence_parallel.value_or(sequence_parallel) != sequence_parallel) { continue; }
         strategy.sequence_parallel = sequence_parallel;
         if (!splits_sequence(strategy)) {
             meet(Rule::sequence);
@@ -199,8 +191,8 @@ void Enumeration::add_variants(Strategy strategy) {
         for (auto const& [stage, shard] : shards) {
             strategy.zero = stage;
             strategy.shard = shard;
-            for (Recompute const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
-                if (fixed_.recompute.value_or(recompute) != recompute) continue;
+            for (Recompute const recompute : recomputations) {
+                if (fixed_.recompute.value_or(recompute) != recompute) { continue; }
                 strategy.recompute = recompute;
                 add(strategy);
             }
@@ -219,7 +211,7 @@ void Enumeration::add(Strategy const& strategy) {
 }
 
 std::string Enumeration::none_because() const {
-    if (!refusal_.empty()) return refusal_;
+    if (!refusal_.empty()) { return refusal_; }
     auto const with = [](char const* name, std::optional<int> value) {
         std::string const degree{name};
         return value ? degree + " " + std::to_string(*value) + " does not divide "
@@ -243,7 +235,7 @@ std::string Enumeration::none_because() const {
     case Rule::chunks: return with("virtual_pp", fixed_.virtual_pp) + "the layers of a stage (1 when pp is 1)";
     case Rule::interleave: return "interleaving needs micro-batches in multiples of pp";
     case Rule::sequence: return "sequence parallelism needs tp > 1 and a sequence that tp divides";
-    case Rule::shard: return "ZeRO 2 and 3 need pp = 1, and a shard group has to divide dp under ZeRO 3";
+    case Rule::shard: return "ZeRO 2 and 3 need pp = 1, and a shard group has to divide the data ranks under ZeRO 3";
     }
     return {};
 }
@@ -263,7 +255,7 @@ Strategy held_strategy(Model const& model, Cluster const& cluster, Framework con
 }
 
 void require_positive(char const* what, int value) {
-    if (value >= 1) return;
+    if (value >= 1) { return; }
     throw InputError{Fault::usage,
                      {.where = what, .problem = "is " + std::to_string(value), .why = "it has to be at least 1"}};
 }
@@ -278,7 +270,7 @@ LegalSet legal_set(Model const& model, Cluster const& cluster, Framework const& 
     Enumeration enumeration{model,   cluster, workload,
                             workers, fixed,   held_strategy(model, cluster, framework, workload, fixed)};
     LegalSet set{enumeration.all(), {}};
-    if (set.strategies.empty()) set.none_because = enumeration.none_because();
+    if (set.strategies.empty()) { set.none_because = enumeration.none_because(); }
     return set;
 }
 

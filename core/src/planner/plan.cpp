@@ -1,4 +1,5 @@
 #include "advice.hpp"
+#include "curve.hpp"
 
 #include "headroom/error.hpp"
 
@@ -10,24 +11,28 @@
 namespace headroom {
 namespace {
 
-constexpr double knee_gain = 1.6;  ///< speedup of a doubling that is worth taking
-constexpr double stop_gain = 0.02; ///< improvement of the step that still counts as one
+using planner::step_of;
+
+constexpr double knee_gain = 1.6; ///< speedup of a doubling that is worth taking
 
 void check(PlanQuestion const& question) {
     auto const refuse = [](char const* where, char const* problem, char const* why, char const* hint) {
         throw InputError{Fault::usage, {.where = where, .problem = problem, .why = why, .hint = hint}};
     };
     bool const priced = question.cluster.price.has_value();
-    if (question.space.workers.empty())
+    if (question.space.workers.empty()) {
         refuse("workers", "no count is given", "the curve needs one", "give --workers 8..1024");
-    if (question.tokens && !(*question.tokens > 0.0)) refuse("tokens", "not above zero", "a run trains on some", "");
+    }
+    if (question.tokens && !(*question.tokens > 0.0)) {
+        refuse("tokens", "not above zero", "a run trains on some", "");
+    }
     if (question.deadline && !question.tokens) {
         refuse("deadline", "no tokens are given", "a duration needs the length of the run", "give --tokens 2T");
     }
     if (question.budget && !question.tokens) {
         refuse("budget", "no tokens are given", "a cost needs the length of the run", "give --tokens 2T");
     }
-    if (question.budget && !priced) refuse("budget", "no price is known", "a cost needs one", "give --price 2.95");
+    if (question.budget && !priced) { refuse("budget", "no price is known", "a cost needs one", "give --price 2.95"); }
     if (question.value_of_time && !priced) {
         refuse("value of time", "no price is known", "it is weighed against dollars", "give --price 2.95");
     }
@@ -55,9 +60,9 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     point.runners_up_memory.assign(result.memory.begin() + 1, result.memory.end());
 
     double const rate = point.prediction->tokens_per_second;
-    if (question.tokens) point.duration = Seconds{*question.tokens / rate};
+    if (question.tokens) { point.duration = Seconds{*question.tokens / rate}; }
     if (auto const price = question.cluster.price) {
-        if (point.duration) point.cost = point.workers * *price * *point.duration;
+        if (point.duration) { point.cost = point.workers * *price * *point.duration; }
         if (price->base() > 0.0) {
             point.tokens_per_dollar = rate / (point.workers * price->base());
             point.dollars_per_million_tokens = 1e6 / *point.tokens_per_dollar;
@@ -66,14 +71,12 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     return point;
 }
 
-Seconds step_of(CurvePoint const& point) { return point.prediction->step(); }
-
 void compare_with_smaller(std::vector<CurvePoint>& curve) {
     CurvePoint const* smallest = nullptr;
     CurvePoint const* before = nullptr;
     for (CurvePoint& point : curve) {
-        if (!point.feasible) continue;
-        if (!smallest) smallest = &point;
+        if (!point.feasible) { continue; }
+        if (!smallest) { smallest = &point; }
         point.speedup = step_of(*smallest) / step_of(point);
         point.efficiency = point.speedup * smallest->workers / point.workers;
         if (before) {
@@ -96,8 +99,8 @@ std::optional<std::size_t> knee(Plan const& plan, std::vector<std::size_t> const
     for (std::size_t const i : feasible) {
         CurvePoint const& point = plan.curve[i];
         bool const faster = !reached || step_of(point) < fastest;
-        if (!reached || (faster && *point.marginal_speedup_per_doubling >= knee_gain)) reached = i;
-        if (faster) fastest = step_of(point);
+        if (!reached || (faster && *point.marginal_speedup_per_doubling >= knee_gain)) { reached = i; }
+        if (faster) { fastest = step_of(point); }
     }
     return reached;
 }
@@ -140,7 +143,7 @@ std::optional<int> stop_workers(Plan const& plan) {
     // from the largest down: a size stays the answer while nothing beyond it is faster by the threshold
     for (auto i = feasible.rbegin(); i != feasible.rend(); ++i) {
         CurvePoint const& point = plan.curve[*i];
-        if (!fastest_later || *fastest_later >= step_of(point) * (1.0 - stop_gain)) found = point.workers;
+        if (!fastest_later || *fastest_later >= step_of(point) * (1.0 - planner::stop_gain)) { found = point.workers; }
         fastest_later = fastest_later ? std::min(*fastest_later, step_of(point)) : step_of(point);
     }
     return found;
@@ -179,7 +182,7 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     Calibration const constants = calibration.values();
     StepSetting const setting{plan.question.model, plan.question.cluster, plan.question.framework, constants,
                               plan.question.workload};
-    for (SearchResult const& result : search(setting, plan.question.space, question.top, std::move(stop))) {
+    for (SearchResult const& result : search(setting, plan.question.space, question.top, stop)) {
         plan.curve.push_back(point_of(result, plan.question, calibration));
         plan.counts += result.counts;
     }

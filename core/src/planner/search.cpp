@@ -105,15 +105,15 @@ public:
         constexpr std::size_t piece = 1024;
         int const pieces = static_cast<int>((slots_.size() + piece - 1) / piece);
         auto const task = [&](int index) {
-            if (stop.stop_requested()) return;
+            if (stop.stop_requested()) { return; }
             std::size_t const begin = piece * static_cast<std::size_t>(index);
             std::size_t const end = std::min(begin + piece, slots_.size());
             for (std::size_t i = begin; i < end; ++i) {
                 slots_[i] = evaluation_of(setting_, strategies_[i], table_[entries_[i]], usable_);
             }
         };
-        if (executor && pieces > 1) return executor(pieces, task);
-        for (int index = 0; index < pieces; ++index) task(index);
+        if (executor && pieces > 1) { return executor(pieces, task); }
+        for (int index = 0; index < pieces; ++index) { task(index); }
     }
 
     [[nodiscard]] bool finished() const {
@@ -139,9 +139,9 @@ std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
     };
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
-        if (slots_[i].ending != Ending::fits) continue;
-        if (best.size() == top && !better(i, best.back())) continue;
-        if (best.size() == top) best.pop_back();
+        if (slots_[i].ending != Ending::fits) { continue; }
+        if (best.size() == top && !better(i, best.back())) { continue; }
+        if (best.size() == top) { best.pop_back(); }
         best.insert(std::ranges::upper_bound(best, i, better), i);
     }
     return best;
@@ -170,18 +170,18 @@ SearchResult Sweep::result(int top) const {
     result.counts.legal = static_cast<std::int64_t>(slots_.size());
     result.counts.evaluated = result.counts.legal;
     std::array<std::int64_t, ending_count> endings{};
-    for (Evaluation const& one : slots_) ++endings[static_cast<std::size_t>(one.ending)];
+    for (Evaluation const& one : slots_) { ++endings[static_cast<std::size_t>(one.ending)]; }
     result.counts.feasible = endings[static_cast<std::size_t>(Ending::fits)];
     for (Ending const ending : {Ending::state, Ending::activations, Ending::buffers, Ending::no_rate}) {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
-        if (count > 0) result.counts.infeasible_by_reason.emplace(reason_text(ending), count);
+        if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
     for (std::size_t const i : fastest(static_cast<std::size_t>(std::max(top, 1)))) {
         result.best.push_back(strategies_[i]);
         result.step.push_back(slots_[i].step);
         result.memory.push_back(slots_[i].memory);
     }
-    if (result.counts.feasible == 0) result.nothing_because = nothing_because();
+    if (result.counts.feasible == 0) { result.nothing_because = nothing_because(); }
     return result;
 }
 
@@ -192,7 +192,7 @@ SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
     evaluated += other.evaluated;
     feasible += other.feasible;
     pruned += other.pruned;
-    for (auto const& [reason, count] : other.infeasible_by_reason) infeasible_by_reason[reason] += count;
+    for (auto const& [reason, count] : other.infeasible_by_reason) { infeasible_by_reason[reason] += count; }
     return *this;
 }
 
@@ -201,7 +201,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
     CostTable table{setting};
     std::vector<SearchResult> results;
     for (int const workers : space.workers) {
-        if (stop.stop_requested()) break;
+        if (stop.stop_requested()) { break; }
         auto const set = planner::legal_set(setting.model, setting.cluster, setting.framework, setting.workload,
                                             workers, space.fixed);
         SearchResult result;
@@ -210,7 +210,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
         } else {
             Sweep sweep{setting, table, set.strategies};
             sweep.run(space.run, stop);
-            if (!sweep.finished()) break;
+            if (!sweep.finished()) { break; }
             result = sweep.result(top);
         }
         result.workers = workers;

@@ -16,6 +16,9 @@ std::string money(Dollars amount);         ///< "$12.3k", "$1.23M"
 std::string hourly(DollarsPerSecond rate); ///< "$2.95 an hour"
 std::string span_of(Seconds time);         ///< "12.3 days", "4.50 hours", "180 ms"
 
+/// "1 worker", "3 batches".
+std::string counted(int count, std::string const& noun);
+
 /// "256 accelerators (32 nodes)"; nodes only where whole ones are filled.
 std::string size_of(int workers, Cluster const& cluster);
 

@@ -42,7 +42,6 @@ std::string_view name_of(Precision precision) {
     return "";
 }
 
-/// Words that name no format ("mixed", "amp", "CS") are passed over; "FP8-MX" is mxfp8.
 std::optional<Precision> precision_from(std::string_view text) {
     std::string lower{text};
     for (char& c : lower) {

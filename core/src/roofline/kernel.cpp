@@ -9,7 +9,6 @@ namespace {
 
 /// Which constants describe a chip of a generation.
 struct GenerationRow {
-    Generation generation;
     Constant gemm, attention, fp8;
 };
 
@@ -18,21 +17,21 @@ constexpr GenerationRow row_of(Generation generation) {
     using enum Constant;
     switch (generation) {
     case volta:
-    case turing: return {generation, gemm_volta, attention_other, fp8_hopper};
-    case ampere: return {generation, gemm_ampere, attention_ampere, fp8_hopper};
-    case ada: return {generation, gemm_ada, attention_other, fp8_hopper};
-    case hopper: return {generation, gemm_hopper, attention_hopper, fp8_hopper};
-    case blackwell: return {generation, gemm_blackwell, attention_blackwell, fp8_blackwell};
-    case blackwell_ultra: return {generation, gemm_blackwell_ultra, attention_blackwell, fp8_blackwell};
+    case turing: return {gemm_volta, attention_other, fp8_hopper};
+    case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
+    case ada: return {gemm_ada, attention_other, fp8_hopper};
+    case hopper: return {gemm_hopper, attention_hopper, fp8_hopper};
+    case blackwell: return {gemm_blackwell, attention_blackwell, fp8_blackwell};
+    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell, fp8_blackwell};
     case ada_consumer:
-    case blackwell_consumer: return {generation, gemm_consumer, attention_consumer, fp8_hopper};
+    case blackwell_consumer: return {gemm_consumer, attention_consumer, fp8_hopper};
     case tpu_v3:
     case tpu_v4:
     case tpu_v5e:
     case tpu_v5p:
     case tpu_v6e:
-    case tpu_v7x: return {generation, gemm_tpu, attention_tpu, fp8_blackwell};
-    default: return {generation, gemm_other, attention_other, fp8_hopper};
+    case tpu_v7x: return {gemm_tpu, attention_tpu, fp8_blackwell};
+    default: return {gemm_other, attention_other, fp8_hopper};
     }
 }
 
@@ -60,11 +59,40 @@ struct Tile {
 };
 // Smaller tiles reuse operands less: efficiencies relative to the largest, from the vendor's guide.
 constexpr std::array<Tile, 4> tiles{{{256, 128, 1.0}, {128, 128, 0.93}, {128, 64, 0.75}, {64, 64, 0.55}}};
-constexpr double waves_that_quantise = 12.0; // later waves drain unevenly and fill each other's gaps
+constexpr double waves_that_quantise = 12.0; ///< later waves drain unevenly and fill each other's gaps
+constexpr double mean_tail = 0.5;            ///< what the last of many waves is wider than its tiles, on average
+
+/// Fused attention runs backward as five products of the size of the two of the forward pass [Dao2023].
+constexpr double fused_backward_work = 2.5;
+constexpr double causal_share = 0.5; ///< of the score square that a fused kernel computes
+/// Up to here fused kernels are held back by exponentials, not products; `attention_small_head` is by how much.
+constexpr double largest_small_head = 80.0;
+
+// Batched score products of unfused attention. Guesses after the shape of the tensor units, not fitted: d / (d + 40)
+// of the rate for a head dimension d, the short inner dimension of the one product and the width of the other;
+// and a loss where rows of d elements do not fill whole fragments, or whole tiles.
+constexpr double half_rate_head = 40.0;
+constexpr double fragment = 8.0, tile_width = 64.0;
+constexpr double partial_tile_rate = 0.72;
 
 double waves(double tile_count, double units) {
     double const exact = tile_count / units;
-    return exact <= waves_that_quantise ? std::ceil(exact) : exact + 0.5;
+    return exact <= waves_that_quantise ? std::ceil(exact) : exact + mean_tail;
+}
+
+/// Score products over the whole square, both of them: 4 m n k d, `times` over (backward makes them twice).
+/// Source: [Korthikanti2022]
+Seconds unfused_attention_time(Operation const& operation, KernelRates const& rates) {
+    double const work = 4.0 * operation.m * operation.n * operation.k * operation.d * operation.times;
+    double const d = operation.d;
+    double rate = rates.unfused.base() * d / (d + half_rate_head);
+    auto const remainder = [d](double unit) { return std::fmod(d, unit) != 0.0; };
+    if (remainder(fragment)) {
+        rate *= rates.misaligned;
+    } else if (remainder(tile_width)) {
+        rate *= partial_tile_rate;
+    }
+    return Seconds{work / rate};
 }
 
 } // namespace
@@ -99,14 +127,16 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.small_head = constants[Constant::attention_small_head];
     rates.backward = constants[Constant::attention_backward];
     rates.misaligned = constants[Constant::misaligned_head];
-    rates.unfused_passes = constants[Constant::unfused_passes];
-    rates.traffic = {constants[Constant::bytes_hidden] * fused,
-                     constants[Constant::bytes_sharded] * fused,
-                     constants[Constant::bytes_ffn] * fused,
-                     constants[Constant::bytes_logit],
-                     constants[Constant::cast_bytes],
-                     constants[Constant::unfused_passes],
-                     1.0};
+    auto const traffic = [&rates](MemoryClass kind) -> double& {
+        return rates.traffic[static_cast<std::size_t>(kind)];
+    };
+    traffic(MemoryClass::hidden) = constants[Constant::bytes_hidden] * fused;
+    traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
+    traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
+    traffic(MemoryClass::logits) = constants[Constant::bytes_logit];
+    traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
+    traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
+    traffic(MemoryClass::adapter) = 1.0;
     rates.gap = Seconds{framework.host == HostPace::native ? 0.0 : constants[Constant::kernel_gap]};
     return rates;
 }
@@ -120,9 +150,8 @@ Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates
         double least = 0.0;
         for (auto const& tile : tiles) {
             double const count = std::ceil(m / tile.m) * std::ceil(n / tile.n);
-            double const work = count <= rates.units ? rates.units * std::ceil(count) / rates.units
-                                                     : waves(count, rates.units) * rates.units;
             // fewer tiles than units: split-K keeps every unit busy on a share of each tile
+            double const work = count <= rates.units ? count : waves(count, rates.units) * rates.units;
             double const cost = work * tile.m * tile.n / tile.efficiency;
             if (least == 0.0 || cost < least) { least = cost; }
         }
@@ -133,31 +162,13 @@ Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates
 
 Seconds attention_time(Operation const& operation, KernelRates const& rates) {
     bool const backward = operation.phase == Phase::backward;
-    double const causal_half = 0.5 * 4.0 * operation.m * operation.n * operation.k * operation.d;
-    double const work = causal_half * (backward ? 2.5 : 1.0);
+    double const causal = causal_share * 4.0 * operation.m * operation.n * operation.k * operation.d;
+    double const work = causal * (backward ? fused_backward_work : 1.0);
     double const reach = operation.k / (operation.k + rates.half_length);
-    double const head = operation.d <= 80.0 ? rates.small_head : 1.0;
+    double const head = operation.d <= largest_small_head ? rates.small_head : 1.0;
     double const pass = backward ? rates.backward : 1.0;
     return Seconds{work / (rates.attention.base() * reach * head * pass)};
 }
-
-namespace {
-
-/// Score products over the whole square, both of them; backward makes them twice.
-Seconds unfused_attention_time(Operation const& operation, KernelRates const& rates) {
-    double const work = 4.0 * operation.m * operation.n * operation.k * operation.d * operation.times;
-    double const d = operation.d;
-    double rate = rates.unfused.base() * d / (d + 40.0);
-    auto const remainder = [d](double unit) { return std::fmod(d, unit) != 0.0; };
-    if (remainder(8.0)) {
-        rate *= rates.misaligned;
-    } else if (remainder(64.0)) {
-        rate *= 0.72;
-    }
-    return Seconds{work / rate};
-}
-
-} // namespace
 
 Seconds kernel_time(Operation const& operation, KernelRates const& rates) {
     switch (operation.kind) {

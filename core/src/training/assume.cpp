@@ -11,6 +11,11 @@
 namespace headroom {
 namespace {
 
+constexpr int most_chunks = 8;               ///< a stage: more only adds transfers
+constexpr int most_adapter_tensor_ranks = 4; ///< adapters leave memory free; beyond, sequences are split
+constexpr int fused_attention_year = 2023;   ///< stacks of A100 runs before it had no FlashAttention
+constexpr int largest_degree = 1'000'000;
+
 std::string text(std::int64_t value) { return std::to_string(value); }
 
 /// Fills one gap after another; later choices see the earlier ones.
@@ -45,6 +50,7 @@ private:
         result_.assumptions.push_back({std::move(field), std::move(value), std::move(reason), structural});
     }
 
+    /// Formats that the chip does not compute give way to the next: fp8 to bf16, bf16 to fp16.
     void formats() {
         auto& s = strategy();
         s.trained = partial_.trained.value_or(Trained::all);
@@ -62,6 +68,7 @@ private:
         }
     }
 
+    /// What is given stays; dp is what the others leave.
     void degrees() {
         auto& s = strategy();
         if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
@@ -74,6 +81,19 @@ private:
         } else {
             model_parallel_degrees();
         }
+        replicas();
+        if (!partial_.dp) { note("dp", text(s.dp), "workers / (tp pp cp)"); }
+        if (!partial_.cp) {
+            note("cp", text(s.cp),
+                 s.cp > 1 ? "more ranks than sequences: each sequence is split"
+                          : "no context parallelism unless asked for",
+                 s.cp > 1);
+        }
+    }
+
+    /// What the other degrees leave of the workers.
+    void replicas() {
+        auto& s = strategy();
         std::int64_t const inside = std::int64_t{s.tp} * s.pp * s.cp;
         if (!partial_.dp && workers_ % inside != 0) {
             throw InputError{Fault::usage,
@@ -92,13 +112,6 @@ private:
                                          " workers",
                               .hint = "leave one degree out and it is derived"}};
         }
-        if (!partial_.dp) { note("dp", text(s.dp), "workers / (tp pp cp)"); }
-        if (!partial_.cp) {
-            note("cp", text(s.cp),
-                 s.cp > 1 ? "more ranks than sequences: each sequence is split"
-                          : "no context parallelism unless asked for",
-                 s.cp > 1);
-        }
         if (s.dp > workload_.global_batch) {
             throw InputError{Fault::usage,
                              {.where = "global batch",
@@ -109,7 +122,7 @@ private:
         }
     }
 
-    /// Stacks that shard everything over data ranks have no pipeline: ranks beyond the batch split the
+    /// Stacks that shard everything over data ranks have no pipeline: there the ranks beyond the batch split the
     /// sequence.
     [[nodiscard]] int ranks_beyond_the_batch() const {
         bool const open = !partial_.tp && !partial_.pp && !partial_.dp;
@@ -125,11 +138,13 @@ private:
         while (workers_ % s.dp != 0 || workload_.global_batch % s.dp != 0) { --s.dp; }
         int const rest = workers_ / s.dp;
         s.tp = 1;
-        while (s.tp < 4 && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) { s.tp *= 2; }
+        while (s.tp < most_adapter_tensor_ranks && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) {
+            s.tp *= 2;
+        }
         s.cp = rest / s.tp;
         s.pp = 1;
         note("dp", text(s.dp), "batch / accumulation steps", true);
-        note("tp", text(s.tp), "up to 4 for adapters", true);
+        note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for adapters", true);
         note("cp", text(s.cp), "the remaining ranks split the sequence", true);
     }
 
@@ -206,6 +221,7 @@ private:
         }
     }
 
+    /// From the accumulation steps, else 1 with a pipeline, else the largest that fits.
     void micro_batch() {
         auto& s = strategy();
         int const per_replica = workload_.global_batch / s.dp;
@@ -242,13 +258,14 @@ private:
             note("recompute", std::string{name_of(s.recompute)}, "default of " + framework_.name, true);
             return;
         }
-        for (auto const candidate : {Recompute::none, Recompute::selective, Recompute::full}) {
+        for (Recompute const candidate : recomputations) {
             s.recompute = candidate;
             if (fits(s)) { break; }
         }
         note("recompute", std::string{name_of(s.recompute)}, "the least that fits in memory", true);
     }
 
+    /// As many chunks as the layers of a stage allow, where the stack interleaves and the micro-batches do too.
     void interleaving() {
         auto& s = strategy();
         if (partial_.virtual_pp) {
@@ -256,10 +273,10 @@ private:
             return;
         }
         s.virtual_pp = 1;
-        int const micro_batches = static_cast<int>(micro_batch_count(s, workload_));
+        int const micro_batches = whole_micro_batches(s, workload_);
         if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
             int const per_stage = model_.layers / s.pp; // a remainder is spread over the stages
-            int v = std::clamp(per_stage, 1, 8);
+            int v = std::clamp(per_stage, 1, most_chunks);
             while (model_.layers % s.pp == 0 && per_stage % v != 0) { --v; }
             s.virtual_pp = v;
         }
@@ -282,8 +299,6 @@ private:
     bool fits_ = false;
     AssumedStrategy result_;
 };
-
-constexpr int largest_degree = 1'000'000;
 
 void require_degree(std::optional<int> const& value, char const* name, int least = 1) {
     if (value && (*value < least || *value > largest_degree)) {
@@ -331,62 +346,12 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
 }
 
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year) {
-    bool const tpu = name_of(accelerator.generation).starts_with("tpu");
-    if (tpu) { return "maxtext"; }
+    if (name_of(accelerator.generation).starts_with("tpu")) { return "maxtext"; }
     if (zero == 3) { return "pytorch-fsdp"; }
     bool const volta = accelerator.generation == Generation::volta || accelerator.generation == Generation::turing;
-    bool const early = accelerator.generation == Generation::ampere && year.value_or(2024) < 2023;
+    bool const early =
+        accelerator.generation == Generation::ampere && year.value_or(fused_attention_year) < fused_attention_year;
     return volta || early ? "megatron-2021" : "megatron-core";
-}
-
-std::string illegal_because(Strategy const& s, Model const& model, Workload const& workload) {
-    auto const divides = [](int divisor, int whole) { return divisor > 0 && whole % divisor == 0; };
-    if (!divides(s.tp, model.heads)) {
-        return "tp " + text(s.tp) + " does not divide " + text(model.heads) + " attention heads";
-    }
-    if (!divides(s.tp, model.kv_heads) && !divides(model.kv_heads, s.tp)) {
-        return "tp " + text(s.tp) + " and " + text(model.kv_heads) + " key-value heads do not divide each other";
-    }
-    if (!divides(s.tp, model.ffn)) {
-        return "tp " + text(s.tp) + " does not divide the feed-forward width " + text(model.ffn);
-    }
-    if (!divides(s.pp, model.layers)) {
-        return "pp " + text(s.pp) + " does not divide " + text(model.layers) + " layers";
-    }
-    if (s.virtual_pp > 1 && s.pp == 1) { return "virtual stages need a pipeline (pp > 1)"; }
-    if (!divides(s.virtual_pp * s.pp, model.layers)) {
-        return "virtual_pp " + text(s.virtual_pp) + " does not divide " + text(model.layers / s.pp) +
-               " layers of a stage";
-    }
-    if (s.cp > 1 && !divides(2 * s.cp, workload.sequence_length)) {
-        return "context parallelism cuts the sequence in 2 cp = " + text(2 * s.cp) + " pieces, which do not divide " +
-               text(workload.sequence_length);
-    }
-    if (s.cp < 1 || s.dp < 1 || s.ep != 1) {
-        return s.ep != 1 ? "expert parallelism needs a mixture of experts" : "degrees must be at least 1";
-    }
-    if (s.micro_batch < 1 || !divides(s.dp, workload.global_batch) ||
-        !divides(s.micro_batch, workload.global_batch / s.dp)) {
-        return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " +
-               text(workload.global_batch);
-    }
-    int const micro_batches = workload.global_batch / s.dp / s.micro_batch;
-    if (s.virtual_pp > 1 && !divides(s.pp, micro_batches)) {
-        return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp);
-    }
-    if (s.zero < 0 || s.zero > 3) { return "ZeRO has stages 0 to 3"; }
-    if (s.zero >= 2 && s.pp > 1) {
-        return "ZeRO stage " + text(s.zero) + " with a pipeline would reduce gradients every micro-batch";
-    }
-    if (s.sequence_parallel && s.tp == 1) { return "sequence parallelism needs tp > 1"; }
-    if (s.sequence_parallel && !divides(s.tp, workload.sequence_length / std::max(1, s.cp))) {
-        return "sequence parallelism cuts " + text(workload.sequence_length / s.cp) + " tokens in " + text(s.tp) +
-               " unequal parts";
-    }
-    if (s.shard != 0 && (s.zero != 3 || !divides(s.shard, s.dp * s.cp))) {
-        return "a shard group must divide the data-parallel ranks of ZeRO stage 3";
-    }
-    return {};
 }
 
 } // namespace headroom

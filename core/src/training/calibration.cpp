@@ -107,8 +107,7 @@ std::string_view name_of(Provenance provenance) {
 }
 
 std::optional<Provenance> provenance_from(std::string_view name) {
-    for (auto const candidate : {Provenance::given, Provenance::measured, Provenance::fitted, Provenance::cited,
-                                 Provenance::datasheet, Provenance::guessed}) {
+    for (Provenance const candidate : provenances) {
         if (name == name_of(candidate)) { return candidate; }
     }
     return std::nullopt;

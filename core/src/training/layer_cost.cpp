@@ -17,6 +17,13 @@ Constant scale_up_constant(Cluster const& cluster) {
     }
 }
 
+/// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
+/// Source: [MegatronLM]
+constexpr int fused_softmax_batch = 4;
+
+/// What a backward pass takes to issue, in forward passes: two products for one.
+constexpr double backward_issues = 2.0;
+
 /// Adds one kind of layer up; holds what every operation of it needs.
 class Adder {
 public:
@@ -87,7 +94,7 @@ private:
     }
 
     void add_host(LayerCost& cost) const {
-        double const passes = shape_.recompute == Recompute::full ? 4.0 : 3.0; // backward counts twice
+        double const passes = (shape_.recompute == Recompute::full ? 2.0 : 1.0) + backward_issues;
         cost.kernels = rates_.gap * passes;
         switch (framework_.host) {
         case HostPace::native: return;
@@ -129,7 +136,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     auto block = adder.add(program.block, true);
     bool const eager_softmax =
         framework.host == HostPace::eager_2022 && framework.attention == AttentionKernel::unfused;
-    if (eager_softmax && (shape.micro_batch * std::max(1, program.heads / shape.tp)) % 4 != 0) {
+    if (eager_softmax && shape.micro_batch * std::max(1, program.heads / shape.tp) % fused_softmax_batch != 0) {
         block.host *= constants[Constant::host_unaligned];
     }
     return {.embedding = adder.add(program.embedding, false), .block = block, .head = adder.add(program.head, false)};

@@ -1,7 +1,8 @@
 #include "headroom/memory.hpp"
 
+#include "stage.hpp"
+
 #include <algorithm>
-#include <cmath>
 
 namespace headroom {
 namespace {
@@ -11,12 +12,27 @@ struct BlockActivations {
     double all;  ///< bytes alive while one block is recomputed
 };
 
+/// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
+constexpr double loss_bytes = 4.0;
+/// Row statistics of fused attention: the logarithm of a sum in 32 bits. Source: [Dao2022]
+constexpr double statistics_bytes = 4.0;
+/// Elements of a gradient bucket: Megatron's default. Source: [MegatronLM]
+constexpr double bucket_elements = 40e6;
+
+/// A process takes a context, the buffers of the collective library and workspaces: about 2 GiB on a data-centre
+/// part, less on a small one. Guesses; docs/guide/step-model.md shows them as such.
+constexpr Bytes runtime_bytes = 2.0 * units::GiB;
+constexpr Bytes runtime_bytes_of_small_parts = 1.0 * units::GiB;
+constexpr Bytes largest_small_part = 24.0 * units::GiB;
+/// What a caching allocator can hand out of the rest: 3 % is lost to fragmentation, a guess as well.
+constexpr double allocator_yield = 0.97;
+
 /// Tensor by tensor, bytes per token: inputs of both norms and of both linear pairs are h wide, the
 /// rest is split over tensor ranks.
 BlockActivations block_activations(Model const& model, LayerShape const& shape, Framework const& framework) {
     double const t = shape.tp;
     double const e = element_bytes(shape.precision);
-    double const tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
+    double const tokens = tokens_of(shape);
     double const h = model.hidden;
     double const query = static_cast<double>(model.heads) * model.head_dim / t;
     double const keys = std::max(1.0, model.kv_heads / t) * model.head_dim;
@@ -27,7 +43,7 @@ BlockActivations block_activations(Model const& model, LayerShape const& shape, 
     double const attention = e * (2.0 * query + 2.0 * keys);
     double const feed_forward = e * (branches + 1.0) * model.ffn / t;
     double scores = 0.0;
-    double statistics = 4.0 * model.heads / t;
+    double statistics = statistics_bytes * model.heads / t;
     if (framework.attention == AttentionKernel::unfused) {
         scores = (2.0 * e + 1.0) * (model.heads / t) * shape.sequence_length; // softmax, its mask, its dropped copy
         statistics = 0.0;
@@ -39,62 +55,54 @@ BlockActivations block_activations(Model const& model, LayerShape const& shape, 
     return {kept, all};
 }
 
-/// Logits in 16 bits, their 32-bit copy and its gradient.
+/// Logits of the last stage in the working format, and what the loss keeps beside them.
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
-    double const tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
-    return tokens * laid_out_vocabulary(model, shape.tp, framework) / shape.tp * (element_bytes(shape.precision) + 4.0);
+    return tokens_of(shape) * laid_out_vocabulary(model, shape.tp, framework) / shape.tp *
+           (element_bytes(shape.precision) + loss_bytes);
 }
 
-struct StageParameters {
-    double local, blocks;
-};
-
-StageParameters stage_parameters(Model const& model, ParameterCount const& count, Strategy const& strategy, int stage) {
+/// Parameters of one rank of a stage before any data-parallel sharding. A single stage keeps a tied table once.
+double stage_parameters(Model const& model, ParameterCount const& count, Strategy const& strategy, int stage) {
     double const blocks = count.layer * model.layers / strategy.pp;
     bool const first = stage == 0;
     bool const last = stage == strategy.pp - 1;
     double ends = 0.0;
     if (first) { ends += count.embedding; }
-    if (last) {
-        ends += count.final_norm +
-                (first ? count.head
-                       : std::max(count.head,
-                                  model.tied_embeddings ? static_cast<double>(model.vocab) * model.hidden : 0.0));
+    if (last) { ends += count.final_norm + (first ? count.head : output_parameters(model, count)); }
+    return (blocks + ends) / strategy.tp;
+}
+
+/// ZeRO-3: the block in use and the next one, gathered, and one block's gradients. Else a gradient bucket, where
+/// there is anyone to send it to.
+Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
+                   double block_parameters) {
+    if (strategy.zero == 3) {
+        return Bytes{block_parameters *
+                     (2.0 * gathered_bytes(framework, strategy.precision) + framework.reduced_bytes)};
     }
-    return {(blocks + ends) / strategy.tp, count.layer / strategy.tp};
+    if (strategy.data_ranks() == 1) { return Bytes{}; }
+    return Bytes{std::min(stage_parameters, bucket_elements) * framework.reduced_bytes};
 }
 
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, ParameterCount const& count,
                        BlockActivations const& block, double logits, int stage, int micro_batches) {
     auto const& framework = setting.framework;
-    auto const parameters = stage_parameters(setting.model, count, strategy, stage);
-    double const data = static_cast<double>(strategy.dp) * strategy.cp;
-    double const shards = strategy.zero == 3 ? (strategy.shard > 0 ? strategy.shard : data) : 1.0;
-    double const trained = strategy.trained == Trained::adapters ? 0.005 : 1.0;
-    double const n = parameters.local;
+    double const n = stage_parameters(setting.model, count, strategy, stage);
+    double const trained = trained_share(strategy);
+    auto const shards = shards_of(strategy);
 
     MemoryUse use;
     use.stage = stage;
-    use.weights = Bytes{framework.parameter_bytes * n / shards};
-    use.gradients = Bytes{framework.gradient_bytes * trained * n / (strategy.zero == 2 ? data : shards)};
-    use.optimizer = Bytes{framework.optimizer_bytes * trained * n /
-                          (strategy.zero == 3   ? shards
-                           : strategy.zero >= 1 ? data
-                                                : 1.0)};
+    use.weights = Bytes{framework.parameter_bytes * n / shards.weights};
+    use.gradients = Bytes{framework.gradient_bytes * trained * n / shards.gradients};
+    use.optimizer = Bytes{framework.optimizer_bytes * trained * n / shards.optimizer};
     double const blocks_here = static_cast<double>(setting.model.layers) / strategy.pp;
     double const in_flight = micro_batches_in_flight(strategy, stage, micro_batches);
     double activations = block.kept * blocks_here * in_flight;
     if (strategy.recompute != Recompute::none) { activations += block.all - block.kept; } // the block being recomputed
     if (stage == strategy.pp - 1) { activations += logits; }
     use.activations = Bytes{activations};
-    if (strategy.zero == 3) { // the block in use and the next one, gathered, and one block's gradients
-        use.buffers =
-            Bytes{parameters.blocks * (2.0 * std::min(framework.parameter_bytes, element_bytes(strategy.precision)) +
-                                       framework.reduced_bytes)};
-    } else if (data > 1.0) {
-        constexpr double bucket_elements = 40e6; // Megatron's default bucket
-        use.buffers = Bytes{std::min(n, bucket_elements) * framework.reduced_bytes};
-    }
+    use.buffers = buffer_bytes(framework, strategy, n, count.layer / strategy.tp);
     return use;
 }
 
@@ -119,7 +127,7 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
     auto const shape = shape_of(strategy, setting.workload.sequence_length);
     auto const block = block_activations(setting.model, shape, setting.framework);
     double const logits = logit_bytes(setting.model, shape, setting.framework);
-    int const micro_batches = static_cast<int>(micro_batch_count(strategy, setting.workload));
+    int const micro_batches = whole_micro_batches(strategy, setting.workload);
     auto const first = stage_memory(setting, strategy, count, block, logits, 0, micro_batches);
     if (strategy.pp == 1) { return first; }
     auto const last = stage_memory(setting, strategy, count, block, logits, strategy.pp - 1, micro_batches);
@@ -127,10 +135,8 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
 }
 
 Bytes usable_memory(Accelerator const& accelerator) {
-    // A CUDA context, NCCL's buffers and cuBLAS workspaces take 2 GiB on a large part, and the caching
-    // allocator loses some 3 % to fragmentation; see docs/guide/step-model.md.
-    Bytes const fixed = accelerator.memory > 24.0 * units::GiB ? 2.0 * units::GiB : 1.0 * units::GiB;
-    return (accelerator.memory - fixed) * 0.97;
+    bool const small = accelerator.memory <= largest_small_part;
+    return (accelerator.memory - (small ? runtime_bytes_of_small_parts : runtime_bytes)) * allocator_yield;
 }
 
 } // namespace headroom

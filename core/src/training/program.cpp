@@ -20,7 +20,7 @@ BlockSizes sizes_of(Model const& model, LayerShape const& shape) {
     double const kv_heads = std::max(1.0, model.kv_heads / t); // replicated when t > kv_heads
     double const branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0;
     return {
-        .tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp,
+        .tokens = tokens_of(shape),
         .hidden = static_cast<double>(model.hidden),
         .query_width = static_cast<double>(model.heads) * model.head_dim / t,
         .kv_width = kv_heads * model.head_dim,
@@ -186,7 +186,7 @@ private:
 };
 
 void write_head(LayerProgram& head, Model const& model, LayerShape const& shape, Framework const& framework) {
-    double const tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
+    double const tokens = tokens_of(shape);
     double const words = laid_out_vocabulary(model, shape.tp, framework) / shape.tp;
     double const h = model.hidden;
     auto const product = [&head](Phase phase, double m, double n, double k) {
@@ -215,7 +215,7 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
 }
 
 void write_embedding(LayerProgram& embedding, Model const& model, LayerShape const& shape) {
-    double const tokens = static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
+    double const tokens = tokens_of(shape);
     double const vector = tokens * model.hidden * element_bytes(shape.precision);
     embedding.add(
         {.name = "look-up", .kind = OperationKind::memory, .phase = Phase::forward, .bytes = Bytes{2.0 * vector}});
@@ -249,6 +249,10 @@ LayerShape shape_of(Strategy const& strategy, int sequence_length) {
             .recompute = strategy.recompute,
             .precision = strategy.precision,
             .trained = strategy.trained};
+}
+
+double tokens_of(LayerShape const& shape) {
+    return static_cast<double>(shape.micro_batch) * shape.sequence_length / shape.cp;
 }
 
 double laid_out_vocabulary(Model const& model, int tp, Framework const& framework) {

@@ -1,8 +1,8 @@
 #include "headroom/step.hpp"
 
+#include "stage.hpp"
 #include "traced.hpp"
-
-#include "headroom/error.hpp"
+#include "traffic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,107 +10,30 @@
 namespace headroom {
 namespace {
 
-/// Parameters and groups of the data-parallel traffic of the fullest stage.
-struct DataPlan {
-    double local_parameters = 0.0;     ///< of one rank before any data-parallel sharding
-    double reduce = 0.0, gather = 0.0; ///< seconds of one whole reduction and of one whole gathering
-    Bytes gradients, parameters;       ///< total bytes of those
-    int data_ranks = 1;
-    int state_shards = 1, gradient_shards = 1; ///< ranks that optimizer state and kept gradients are split over
-};
-
-double fullest_stage_parameters(Model const& model, Strategy const& strategy) {
-    auto const count = count_parameters(model);
-    double const blocks = count.layer * model.layers / strategy.pp;
-    double const output = count.head > 0.0 ? count.head : static_cast<double>(model.vocab) * model.hidden;
-    if (strategy.pp == 1) { return (blocks + count.embedding + count.head) / strategy.tp; }
-    return (blocks + std::max(count.embedding, output)) / strategy.tp;
-}
-
-double trained_share(Strategy const& strategy) {
-    constexpr double adapters = 0.005; // rank-16 adapters on attention of a 70B model hold about half a per cent
-    return strategy.trained == Trained::adapters ? adapters : 1.0;
-}
-
-/// Bytes of a parameter as it travels: 32-bit shards are cast to the working format first.
-double gathered_bytes(Framework const& framework, Precision precision) {
-    return std::min(framework.parameter_bytes, element_bytes(precision));
-}
-
-DataPlan data_plan(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    DataPlan plan;
-    auto const placement = place(strategy, setting.cluster.domain);
-    auto const& framework = setting.framework;
-    double const local = fullest_stage_parameters(setting.model, strategy);
-    double const trained = local * trained_share(strategy);
-    plan.local_parameters = local;
-    plan.data_ranks = placement.data.size;
-    plan.state_shards = strategy.zero == 3 ? placement.shard.size : strategy.zero >= 1 ? plan.data_ranks : 1;
-    plan.gradient_shards = strategy.zero == 3 ? placement.shard.size : 1;
-    plan.gradients = Bytes{trained * framework.reduced_bytes};
-    plan.parameters = Bytes{(strategy.zero == 3 ? local : trained) * gathered_bytes(framework, strategy.precision)};
-    if (plan.data_ranks == 1) { return plan; }
-    Seconds const start{setting.constants[Constant::base_latency]};
-    auto const time = [&](Collective collective, Bytes bytes, Group group) {
-        return group.size > 1 ? (start + fastest(collective, {bytes}, group, fabric).time.total()).base() : 0.0;
-    };
-    if (strategy.zero == 0) {
-        plan.reduce = time(Collective::all_reduce, plan.gradients, placement.data);
-    } else if (strategy.zero < 3) {
-        plan.reduce = time(Collective::reduce_scatter, plan.gradients, placement.data);
-        plan.gather = time(Collective::all_gather, plan.parameters, placement.data);
-    } else {
-        plan.gather = time(Collective::all_gather, plan.parameters, placement.shard);
-        plan.reduce = time(Collective::reduce_scatter, plan.gradients, placement.shard);
-        plan.reduce += time(Collective::all_reduce, plan.gradients / placement.shard.size, placement.replicate);
-        if (framework.gradient_overlap == GradientOverlap::exposed) { // small unbucketed transfers, layer by layer
-            plan.gather *= setting.constants[Constant::unbucketed_traffic];
-            plan.reduce *= setting.constants[Constant::unbucketed_traffic];
-        }
-    }
-    plan.reduce *= framework.extra_reduction;
-    return plan;
-}
-
-Seconds hop_seconds(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    if (strategy.pp == 1) { return Seconds{}; }
-    double const tokens = static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
-    // each tensor rank sends its share of the boundary; the others rebuild it inside the domain
-    Bytes const bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
-    bool const leaves = place(strategy, setting.cluster.domain).pipeline_leaves_domain;
-    return point_to_point({bytes}, leaves ? fabric.scale_out : fabric.scale_up).total() +
-           Seconds{setting.constants[Constant::base_latency]};
-}
-
-/// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
-/// micro-batch, because no rank holds their sum.
-double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
-    return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
-}
-
-/// ZeRO-3 gathers weights before the forward and before the backward pass; stacks that do not prefetch
-/// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
-double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
-    bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
-    return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
-}
-
+/// Seconds of each part of a step; the fields of `StepTime`.
 template <class N> struct Parts { N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead; };
 
-/// The part of data-parallel time that shows. `window` is the backward (or whole) computation that it
-/// can run behind.
+/// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
     N old_share, loss, shard_loss;
 };
 
+/// The part of data-parallel time that shows: what does not fit its window, and a share of what does.
+///
+///     ZeRO 0 to 2   [r R - W_b]+ + l min(r R, W_b) + [G - W_f]+ + l min(G, W_f),   W_b = r (one backward window)
+///     ZeRO 3        [T - W]+ + l_3 min(T, W),   T = passes (gathers G + R), W all computation of the step
+///
+/// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
+/// Assumes:    the network does not slow the computation that it runs behind, but for the shares l.
+/// Source:     [Li2020], [Zhao2023]
 template <class N>
 N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
     if (fully_exposed) {
         return strategy.zero == 3 ? e.passes * (e.gathers * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
     }
     if (strategy.zero == 3) {
-        N const traffic = e.passes * (e.gathers * e.gather + e.reduce);
+        N traffic = e.passes * (e.gathers * e.gather + e.reduce);
         if (style == GradientOverlap::exposed) { return traffic; }
         return larger(traffic - e.compute_window, literal<N>(0.0)) + e.shard_loss * smaller(traffic, e.compute_window);
     }
@@ -123,16 +46,17 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     return behind_backward + behind_forward;
 }
 
-/// What every part of the closed form reads; built once from the setting.
+/// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
     Strategy const& strategy;
     LayerCosts const& costs;
     Fabric fabric;
-    DataPlan plan;
+    DataTraffic traffic;
     double micro_batch_count;
     Recorder<N>& record;
-    N micro_batches, layers, block, ends, ends_tensor;
+    N micro_batches, layers;
+    N block, ends, ends_tensor; ///< filled by `compose_stage`
 
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -147,7 +71,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
                                 f.in("pipeline_stages", f.strategy.pp) * f.layers * f.block + both_ends);
     parts.bubble =
         f.record.term("pipeline_bubble_seconds", "s", f.in("bubble", Constant::bubble) * (all - slowest) / chunks);
-    N const hop = f.in("hop_seconds", hop_seconds(f.setting, f.strategy, f.fabric).base());
+    N const hop = f.in("hop_seconds", hop_time(f.setting, f.strategy, f.fabric).base());
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("point_to_point_exposed", Constant::point_to_point_exposed) *
                                        (2.0 * f.micro_batches) * chunks * hop);
@@ -189,17 +113,16 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     // the last micro-batch hides traffic; interleaved, the last p of them do
     double const micro_batches =
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
+    double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     Exposure<N> const exposure{
-        .reduce = f.in("reduce_seconds", f.plan.reduce),
-        .gather = f.in("gather_seconds", f.plan.gather),
+        .reduce = f.in("reduce_seconds", f.traffic.reduce.base()),
+        .gather = f.in("gather_seconds", f.traffic.gather.base()),
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
         .forward_window = f.in("forward_window_seconds", forward * micro_batches),
         .compute_window = f.micro_batches * f.layers * f.block,
-        .passes =
-            f.in("sharded_passes_per_step", f.setting.framework.gathers_per_micro_batch ? f.micro_batch_count : 1.0),
+        .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
-        .reductions =
-            f.in("reductions_per_step", reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count)),
+        .reductions = f.in("reductions_per_step", reductions),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
@@ -214,12 +137,12 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
         f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
     N const memory = f.in("memory_bytes_per_second", bandwidth.base());
-    double const accumulated = f.plan.local_parameters * trained_share(f.strategy) / f.plan.gradient_shards;
+    double const trained = f.traffic.local_parameters * trained_share(f.strategy);
+    auto const shards = shards_of(f.strategy);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
-    N const update =
-        f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
-        f.in("updated_parameters", f.plan.local_parameters * trained_share(f.strategy) / f.plan.state_shards) / memory;
+                         f.in("accumulated_parameters", trained / shards.weights) * f.micro_batches / memory;
+    N const update = f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
+                     f.in("updated_parameters", trained / shards.optimizer) / memory;
     parts.optimizer = f.record.term("optimizer_seconds", "s", accumulate + update);
 }
 
@@ -228,18 +151,18 @@ template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
-    Frame<N> f{setting,
-               strategy,
-               costs,
-               fabric,
-               data_plan(setting, strategy, fabric),
-               micro_batches,
-               record,
-               record.input("micro_batches", micro_batches),
-               record.input("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp),
-               N{},
-               N{},
-               N{}};
+    Frame<N> f{.setting = setting,
+               .strategy = strategy,
+               .costs = costs,
+               .fabric = fabric,
+               .traffic = data_traffic(setting, strategy, fabric),
+               .micro_batch_count = micro_batches,
+               .record = record,
+               .micro_batches = record.input("micro_batches", micro_batches),
+               .layers = record.input("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp),
+               .block = {},
+               .ends = {},
+               .ends_tensor = {}};
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);
@@ -275,71 +198,6 @@ std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strat
     Recorder<Traced> record;
     compose<Traced>(setting, strategy, costs, record);
     return std::move(record.terms);
-}
-
-std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
-                                                 LayerCosts const& costs) {
-    std::vector<CommunicationRow> rows;
-    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
-    auto const placement = place(strategy, setting.cluster.domain);
-    auto const time = step_time(setting, strategy, costs);
-    auto const plan = data_plan(setting, strategy, fabric);
-    double const m = micro_batch_count(strategy, setting.workload);
-    double const visits = m * setting.model.layers / strategy.pp;
-    auto const algorithm = [&fabric](Collective collective, Bytes bytes, Group group) {
-        return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
-    };
-    if (strategy.tp > 1) {
-        bool const sp = strategy.sequence_parallel;
-        Bytes const each = costs.block.tensor_bytes / std::max(1, costs.block.tensor_count);
-        rows.push_back({"tensor", sp ? "all_gather + reduce_scatter" : "all_reduce",
-                        "partial sums of every attention and feed-forward block",
-                        algorithm(sp ? Collective::all_gather : Collective::all_reduce, each, placement.tensor),
-                        costs.block.tensor_bytes * visits, static_cast<int>(costs.block.tensor_count * visits),
-                        costs.block.tensor * visits, time.tensor_communication, placement.tensor});
-    }
-    if (strategy.cp > 1) {
-        Bytes const each = costs.block.context_bytes / std::max(1, costs.block.context_count);
-        rows.push_back({"context", "all_gather", "keys and values of the rest of the sequence",
-                        algorithm(Collective::all_gather, each, placement.context), costs.block.context_bytes * visits,
-                        static_cast<int>(costs.block.context_count * visits), costs.block.context * visits,
-                        time.context_communication, placement.context});
-    }
-    if (strategy.pp > 1) {
-        double const hops = 2.0 * m * strategy.virtual_pp;
-        double const tokens =
-            static_cast<double>(strategy.micro_batch) * setting.workload.sequence_length / strategy.cp;
-        Bytes const each{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
-        rows.push_back({"pipeline", "point_to_point", "activations and their gradients between stages", "direct",
-                        each * hops, static_cast<int>(hops), hop_seconds(setting, strategy, fabric) * hops,
-                        time.pipeline_communication, placement.pipeline});
-    }
-    if (plan.data_ranks > 1) {
-        auto const& framework = setting.framework;
-        double const passes = reductions_per_step(strategy, framework, m);
-        double const gathers = strategy.zero == 0   ? 0.0
-                               : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * passes
-                                                    : 1.0;
-        Seconds const reduce{plan.reduce * passes}, gather{plan.gather * gathers};
-        Seconds const both = reduce + gather;
-        Bytes const gradients = plan.gradients, parameters = plan.parameters;
-        auto const share = [&](Seconds part) {
-            return both.base() > 0.0 ? time.data_communication * (part / both) : Seconds{};
-        };
-        auto const kind = strategy.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-        auto const group = strategy.zero == 3 ? placement.shard : placement.data;
-        rows.push_back({"data", std::string{name_of(kind)}, "gradients of data parallel",
-                        algorithm(kind, gradients, group), gradients * passes, static_cast<int>(passes), reduce,
-                        share(reduce), group});
-        if (gathers > 0.0) {
-            rows.push_back(
-                {"data", "all_gather",
-                 strategy.zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer",
-                 algorithm(Collective::all_gather, parameters, group), parameters * gathers, static_cast<int>(gathers),
-                 gather, share(gather), group});
-        }
-    }
-    return rows;
 }
 
 } // namespace headroom

@@ -26,10 +26,13 @@ std::string_view name_of(Recompute recompute) {
     return "";
 }
 
-/// Degrees of 1 are left out, dp and the micro-batch never are; what is off (zero0, no recomputation) is left out.
 double micro_batch_count(Strategy const& strategy, Workload const& workload) {
     double const share = static_cast<double>(strategy.dp) * strategy.micro_batch;
     return std::max(1.0, workload.global_batch / share);
+}
+
+int whole_micro_batches(Strategy const& strategy, Workload const& workload) {
+    return static_cast<int>(micro_batch_count(strategy, workload));
 }
 
 std::string short_name(Strategy const& strategy) {

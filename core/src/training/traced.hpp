@@ -63,7 +63,6 @@ inline Traced operator/(Traced const& a, Traced const& b) {
     return {a.value / b.value, wrapped(a, 1) + " / " + wrapped(b, 2), joined(a, b), 1};
 }
 inline Traced operator*(double a, Traced const& b) { return number(a) * b; }
-inline Traced operator-(double a, Traced const& b) { return number(a) - b; }
 inline Traced larger(Traced const& a, Traced const& b) {
     return {std::max(a.value, b.value), "max(" + a.text + ", " + b.text + ")", joined(a, b), 2};
 }

@@ -1,7 +1,5 @@
 #include "headroom/validation.hpp"
 
-#include "headroom/error.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,14 +8,15 @@
 namespace headroom {
 namespace {
 
-double quantile(std::vector<double> sorted, double share) {
-    if (sorted.empty()) { return 0.0; }
-    std::ranges::sort(sorted);
-    double const position = share * static_cast<double>(sorted.size() - 1);
+/// Linear between the two nearest values; zero of nothing.
+double quantile(std::vector<double> values, double share) {
+    if (values.empty()) { return 0.0; }
+    std::ranges::sort(values);
+    double const position = share * static_cast<double>(values.size() - 1);
     auto const below = static_cast<std::size_t>(position);
-    auto const above = std::min(below + 1, sorted.size() - 1);
+    auto const above = std::min(below + 1, values.size() - 1);
     double const weight = position - static_cast<double>(below);
-    return sorted[below] * (1.0 - weight) + sorted[above] * weight;
+    return values[below] * (1.0 - weight) + values[above] * weight;
 }
 
 RunComparison compare_run(PublishedRun const& run, CalibrationSet const& calibration) {
@@ -36,6 +35,27 @@ void add_groups(std::vector<ErrorGroup>& groups, std::string const& by, std::spa
     std::map<std::string, std::vector<RunComparison>> parts;
     for (auto const& row : rows) { parts[key(*row.run)].push_back(row); }
     for (auto const& [name, part] : parts) { groups.push_back({by, name, summarise(part)}); }
+}
+
+Validation grouped(std::vector<RunComparison> rows) {
+    Validation result;
+    result.rows = std::move(rows);
+    result.summary = summarise(result.rows);
+    add_groups(result.groups, "kind", result.rows, [](PublishedRun const& run) { return run.kind; });
+    add_groups(result.groups, "source", result.rows, [](PublishedRun const& run) { return run.source; });
+    add_groups(result.groups, "accelerator", result.rows, [](PublishedRun const& run) { return run.accelerator; });
+    add_groups(result.groups, "strategy", result.rows, [](PublishedRun const& run) { return run.strategy_kind; });
+    std::vector<RunComparison> stated;
+    for (auto const& row : result.rows) {
+        if (row.run->states_enough) { stated.push_back(row); }
+    }
+    add_groups(result.groups, "states enough", stated, [](PublishedRun const& run) { return run.kind; });
+    std::vector<RunComparison> assumed;
+    for (auto const& row : result.rows) {
+        if (row.run->structural_assumption) { assumed.push_back(row); }
+    }
+    if (!assumed.empty()) { result.groups.push_back({"assumed", "assumed", summarise(assumed)}); }
+    return result;
 }
 
 } // namespace
@@ -67,31 +87,6 @@ ErrorSummary summarise(std::span<RunComparison const> rows) {
     }
     return summary;
 }
-
-namespace {
-
-Validation grouped(std::vector<RunComparison> rows) {
-    Validation result;
-    result.rows = std::move(rows);
-    result.summary = summarise(result.rows);
-    add_groups(result.groups, "kind", result.rows, [](PublishedRun const& run) { return run.kind; });
-    add_groups(result.groups, "source", result.rows, [](PublishedRun const& run) { return run.source; });
-    add_groups(result.groups, "accelerator", result.rows, [](PublishedRun const& run) { return run.accelerator; });
-    add_groups(result.groups, "strategy", result.rows, [](PublishedRun const& run) { return run.strategy_kind; });
-    std::vector<RunComparison> stated;
-    for (auto const& row : result.rows) {
-        if (row.run->states_enough) { stated.push_back(row); }
-    }
-    add_groups(result.groups, "states enough", stated, [](PublishedRun const& run) { return run.kind; });
-    std::vector<RunComparison> assumed;
-    for (auto const& row : result.rows) {
-        if (row.run->structural_assumption) { assumed.push_back(row); }
-    }
-    if (!assumed.empty()) { result.groups.push_back({"assumed", "assumed", summarise(assumed)}); }
-    return result;
-}
-
-} // namespace
 
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration) {
     std::vector<RunComparison> rows;

@@ -22,13 +22,13 @@ struct FitSettings {
 ///     minimise  sum_r w_r^2 rho(log(T_predicted / T_measured)) / noise^2 + sum_i (log(c_i / c_i0) / spread_i)^2
 ///
 /// rho is the pseudo-Huber loss; w_r = (20 + rows of source and accelerator)^-1/4 (20 + rows of source)^-1/4,
-/// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay. Intervals are 90 %, from the
-/// curvature at the minimum. Deterministic.
+/// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay.
+/// Intervals are 90 %, from the curvature at the minimum. Deterministic.
 /// Errors: InputError{insufficient} with fewer runs than constants.
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings);
 
-/// Fits once for every source, each time without that source.
+/// Fits once for every source, each time without that source; each fit begins at the values of `start`.
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
                            CalibrationSet const& independent, FitSettings const& settings);
 

@@ -10,6 +10,9 @@ namespace headroom::io {
 /// Reads a whole file. Errors: InputError{unreadable}: missing, a folder, unreadable, over `limit`.
 std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 64u << 20);
 
+/// Whether there is a file or folder; no error when that cannot be told.
+bool is_there(std::filesystem::path const& path);
+
 /// Writes a whole file or nothing: a temporary beside it, then a rename. "-" is standard output.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
