@@ -23,6 +23,9 @@ std::string suggestion(std::string_view given, std::vector<std::string> const& c
     return near.empty() ? "choose from " + join(choices, ", ") : "did you mean '" + near + "'?";
 }
 
+constexpr std::size_t most_counts = 4096;
+constexpr char const* count_forms = "write counts like 8, 8,16,64, 8..1024 (doubling) or 8..64:8 (steps of 8)";
+
 std::vector<int> parse_range(std::string_view text, std::string_view where) {
     auto const dots = text.find("..");
     auto const colon = text.find(':', dots);
@@ -35,7 +38,7 @@ std::vector<int> parse_range(std::string_view text, std::string_view where) {
     int const step = colon == std::string_view::npos ? 0 : parse_whole(text.substr(colon + 1), where);
     std::vector<int> counts;
     for (std::int64_t count = first; count <= last; count = step > 0 ? count + step : count * 2) {
-        if (counts.size() >= 4096) {
+        if (counts.size() >= most_counts) {
             refuse(where, headroom::quoted(text) + " names more than 4096 counts", "", "use a larger step");
         }
         counts.push_back(static_cast<int>(count));
@@ -166,7 +169,12 @@ int parse_whole(std::string_view text, std::string_view where) {
 std::vector<int> parse_counts(std::string_view text, std::string_view where) {
     std::vector<int> counts;
     for (std::string const& part : split(text, ',')) {
-        if (part.find("..") == std::string::npos) {
+        bool const open = part.starts_with("..") || part.ends_with("..") || part.ends_with(':');
+        bool const is_range = part.find("..") != std::string::npos;
+        if (part.empty() || open || (!is_range && part.find(':') != std::string::npos)) {
+            refuse(where, "cannot read " + headroom::quoted(text), "a count is missing", count_forms);
+        }
+        if (!is_range) {
             counts.push_back(parse_whole(part, where));
         } else {
             std::vector<int> const range = parse_range(part, where);
@@ -175,6 +183,10 @@ std::vector<int> parse_counts(std::string_view text, std::string_view where) {
     }
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    if (counts.size() > most_counts) {
+        refuse(where, std::to_string(counts.size()) + " counts", "at most 4096 are planned at once",
+               "use a larger step");
+    }
     return counts;
 }
 
@@ -185,12 +197,14 @@ std::string parse_choice(std::string_view text, std::vector<std::string> const& 
     refuse(where, "unknown value " + headroom::quoted(text), "", suggestion(text, choices));
 }
 
-std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where) {
+std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
+                                                             std::string_view example) {
     std::vector<std::pair<std::string, std::string>> pairs;
     for (std::string const& part : split(text, ',')) {
         auto const equals = part.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
-            refuse(where, "cannot read " + headroom::quoted(part), "it is not name=value", "write it like tp=8,pp=4");
+            refuse(where, "cannot read " + headroom::quoted(part), "it is not name=value",
+                   "write it like " + std::string{example});
         }
         pairs.emplace_back(trimmed(std::string_view{part}.substr(0, equals)),
                            trimmed(std::string_view{part}.substr(equals + 1)));
@@ -227,7 +241,13 @@ void assign_options(PartialStrategy& strategy, Arguments const& arguments) {
 }
 
 void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where) {
+    std::vector<Field const*> seen;
     for (auto const& [name, value] : parse_pairs(text, where)) {
+        Field const* field = field_named(name);
+        if (field != nullptr && std::find(seen.begin(), seen.end(), field) != seen.end()) {
+            refuse(where, headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
+        }
+        seen.push_back(field);
         assign(strategy, name, value, std::string{where} + " " + name);
     }
 }

@@ -47,7 +47,8 @@ int parse_whole(std::string_view text, std::string_view where);
 std::string parse_choice(std::string_view text, std::vector<std::string> const& choices, std::string_view where);
 
 /// "tp=8,pp=4" as pairs.
-std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where);
+std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
+                                                             std::string_view example = "tp=8,pp=4");
 
 /// Dollars and dollars an hour: "2.95 $/h", "$2.95/h", and a bare number, whose unit the option's name gives.
 Dollars parse_dollars(std::string_view text, std::string_view where);

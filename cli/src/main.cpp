@@ -1,3 +1,4 @@
+#include "configuration.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verb.hpp"
@@ -12,7 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
-#include <sstream>
+#include <set>
 
 namespace headroom::cli {
 namespace {
@@ -76,37 +77,76 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
     if (at < rest.size()) { refuse("unexpected argument " + headroom::quoted(rest[at]), "", help); }
 }
 
-/// Values of the file for options that were not given; a key is an option's name without its hyphens.
-void add_configuration(Arguments& arguments, Verb const& verb, std::string const& file) {
-    std::istringstream text{io::read_file(file)};
-    std::vector<CLI::ConfigItem> items;
-    try {
-        items = CLI::ConfigTOML{}.from_config(text);
-    } catch (CLI::Error const& error) {
-        throw InputError{
-            Fault::unreadable,
-            {.where = file, .problem = "cannot be read as configuration", .why = error.what(), .hint = ""}};
+Option const* option_named(std::string_view name, Verb const& verb) {
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            if (normalised(option.name) == normalised(name)) { return &option; }
+        }
     }
-    std::vector<std::string> const known = option_names(verb);
-    for (CLI::ConfigItem const& item : items) {
-        if (item.name == "++" || item.name == "--") { continue; } // section marks
-        if (!item.parents.empty() && item.parents.front() != verb.name) { continue; }
-        auto const match = std::find_if(known.begin(), known.end(), [&](std::string const& name) {
-            return normalised(name) == normalised(item.name);
-        });
-        if (match == known.end()) {
-            if (item.parents.empty()) { continue; } // plain keys serve every verb; not each takes all
-            throw InputError{Fault::usage,
-                             {.where = file,
-                              .problem = "unknown key " + headroom::quoted(item.name),
-                              .why = verb.name + std::string{" does not take it"},
-                              .hint = suggestion(item.name, known, "keys are option names")}};
+    return nullptr;
+}
+
+/// A key that no verb, or not the verb of its table, knows.
+[[noreturn]] void refuse_key(ConfigurationEntry const& entry, std::string const& place) {
+    std::vector<std::string> known;
+    for (Verb const& verb : verbs()) {
+        if (!entry.table.empty() && verb.name != entry.table) { continue; }
+        std::vector<std::string> const more = option_names(verb);
+        known.insert(known.end(), more.begin(), more.end());
+    }
+    throw InputError{Fault::usage,
+                     {.where = place,
+                      .problem = "unknown key " + headroom::quoted(entry.key),
+                      .why = (entry.table.empty() ? "no verb" : entry.table) + " takes it",
+                      .hint = suggestion(entry.key, known, "keys are option names")}};
+}
+
+/// Every key belongs to an option, and every table to a verb, whatever verb is running.
+void check_entry(ConfigurationEntry const& entry, std::string const& place) {
+    std::vector<std::string> names;
+    bool is_verb = entry.table.empty(), is_option = false;
+    for (Verb const& verb : verbs()) {
+        names.emplace_back(verb.name);
+        if (!entry.table.empty() && verb.name != entry.table) { continue; }
+        is_verb = true;
+        is_option = is_option || option_named(entry.key, verb) != nullptr;
+    }
+    if (!is_verb) {
+        throw InputError{Fault::usage,
+                         {.where = place,
+                          .problem = "unknown table " + headroom::quoted(entry.table),
+                          .why = "a table is named after a verb",
+                          .hint = suggestion(entry.table, names, "choose from " + join(names, ", "))}};
+    }
+    if (!is_option) { refuse_key(entry, place); }
+}
+
+/// Values of the file for options that were not given; a key is an option's name without its hyphens. A key of
+/// the verb's table goes before a plain one.
+void add_configuration(Arguments& arguments, Verb const& verb, std::string const& file) {
+    std::vector<ConfigurationEntry> entries = parse_configuration(io::read_file(file), file);
+    std::stable_partition(entries.begin(), entries.end(),
+                          [](ConfigurationEntry const& entry) { return !entry.table.empty(); });
+    std::set<std::string> settled; // an option that the verb's table switches off stays off
+    for (ConfigurationEntry const& entry : entries) {
+        std::string const place = file + ":" + std::to_string(entry.line);
+        check_entry(entry, place);
+        Option const* option = option_named(entry.key, verb);
+        if (option == nullptr || (!entry.table.empty() && entry.table != verb.name)) { continue; }
+        bool const takes_nothing = option->takes == Takes::nothing;
+        if (takes_nothing != entry.is_switch && !(entry.is_switch && option->takes == Takes::perhaps_value)) {
+            throw InputError{
+                Fault::usage,
+                {.where = place,
+                 .problem = headroom::quoted(entry.key) + (takes_nothing ? " takes no value" : " takes a value"),
+                 .why = "",
+                 .hint = takes_nothing ? "write true or false" : "see headroom " + std::string{verb.name} + " --help"}};
         }
-        if (arguments.has(*match) || *match == "--config" ||
-            (item.inputs.size() == 1 && item.inputs.front() == "false")) {
-            continue;
-        }
-        arguments.add(*match, {join(item.inputs, ",")});
+        bool const is_settled = arguments.has(option->name) || std::string_view{option->name} == "--config" ||
+                                !settled.insert(option->name).second;
+        if (is_settled || (entry.is_switch && entry.values.front() == "false")) { continue; }
+        arguments.add(option->name,
+                      entry.is_switch ? std::vector<std::string>{} : std::vector{join(entry.values, ",")});
     }
 }
 
@@ -204,6 +244,7 @@ int dispatch(std::vector<std::string> words) {
         std::fputs(overview().c_str(), stderr);
         return Exit::usage;
     }
+    if (words.front() == "help" && words.size() == 2) { words = {words.back(), "--help"}; }
     std::string const name = words.front();
     if (name == "--help" || name == "-h" || name == "help") {
         io::write_file("-", overview());

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,6 +38,30 @@ bool utf8_locale() {
     return false;
 }
 
+void check_targets(Arguments const& arguments, Output const& output) {
+    for (char const* option : {"--out", "--html"}) {
+        if (arguments.has(option) && arguments.text(option)->empty()) {
+            throw InputError{Fault::usage, {.where = option, .problem = "names no file"}};
+        }
+    }
+    if (output.html == "-" && output.file == "-") {
+        throw InputError{Fault::usage,
+                         {.where = "--html",
+                          .problem = "the page and the result both go to standard output",
+                          .why = "they would run into each other",
+                          .hint = "give one of them a file: --out FILE"}};
+    }
+}
+
+/// Whether a file could be there: what `write_file` refuses before it writes anything.
+bool has_place(std::string const& file) {
+    namespace fs = std::filesystem;
+    if (file == "-") { return true; }
+    fs::path const folder = fs::path{file}.parent_path();
+    std::error_code error;
+    return !fs::is_directory(file, error) && (folder.empty() || fs::is_directory(folder, error));
+}
+
 } // namespace
 
 std::span<Option const> output_options() { return options; }
@@ -46,6 +71,7 @@ Output read_output(Arguments const& arguments) {
     output.format = arguments.choice("--format", {"table", "json", "csv", "markdown"}).value_or("table");
     output.file = arguments.text("--out").value_or("-");
     output.html = arguments.text("--html").value_or("");
+    check_targets(arguments, output);
     output.quiet = arguments.has("--quiet");
     output.stats = arguments.has("--stats");
     bool const terminal = output.file == "-" && isatty(STDOUT_FILENO) == 1;
@@ -66,7 +92,8 @@ void write_result(Output const& output, Result const& result) {
     } else {
         text = render_text(result.document(), {output.colour, output.unicode, 80});
     }
-    if (!output.html.empty()) { io::write_file(output.html, render_html(result.document())); }
+    // neither is left behind without the other: a result that has no place is refused first
+    if (!output.html.empty() && has_place(output.file)) { io::write_file(output.html, render_html(result.document())); }
     io::write_file(output.file, text);
 }
 
@@ -107,6 +134,10 @@ double peak_memory_bytes() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+Json stats_json(double wall_seconds) {
+    return Json::object().set("wall_seconds", wall_seconds).set("peak_memory_bytes", peak_memory_bytes());
 }
 
 } // namespace headroom::cli

@@ -58,5 +58,7 @@ private:
     long long begin_;
 };
 double peak_memory_bytes();
+/// The `stats` of a call: what --stats adds, and the only part of a result that varies.
+Json stats_json(double wall_seconds);
 
 } // namespace headroom::cli

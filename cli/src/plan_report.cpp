@@ -268,6 +268,27 @@ std::string interval_line(Prediction const& p) {
            percent(p.interval.high / p.step() - 1.0, 2) + " %)";
 }
 
+/// The rule that chose the recommended size, in words.
+std::string rule_words(PlanQuestion const& question) {
+    std::string cheapest = question.cluster.price ? "the cheapest size" : "the size of the fewest accelerator-hours";
+    if (question.deadline || question.budget) {
+        return cheapest + " that meets the " +
+               (question.deadline && question.budget ? "deadline and the budget"
+                : question.deadline                  ? "deadline"
+                                                     : "budget");
+    }
+    if (question.value_of_time) {
+        return "the least of cost plus " + significant(question.value_of_time->in(units::dollar / units::hour)) +
+               " $ for every hour that the run takes";
+    }
+    switch (question.objective) {
+    case Objective::time: return "the fastest size";
+    case Objective::cost: return cheapest;
+    case Objective::knee: break;
+    }
+    return "the largest size whose last doubling still gave 1.6x";
+}
+
 void add_details(Document& document, PlanReport const& report) {
     Plan const& plan = report.plan;
     auto& blocks = document.blocks;
@@ -283,6 +304,7 @@ void add_details(Document& document, PlanReport const& report) {
         std::string const at = plan.stop.workers ? std::to_string(*plan.stop.workers) + " workers: " : "";
         blocks.emplace_back(Paragraph{at + plan.stop.reason, "stop"});
     }
+    blocks.emplace_back(Paragraph{rule_words(plan.question), "rule"});
     blocks.emplace_back(Paragraph{infeasible_words(plan.counts), "search"});
     if (report.search_seconds) {
         blocks.emplace_back(Paragraph{significant(*report.search_seconds) + " s, " +
@@ -331,6 +353,7 @@ Json json_of(PlanReport const& report) {
                              .set("global_batch", work.global_batch)
                              .set("tokens", plan.question.tokens))
         .set("complete", plan.complete)
+        .set("rule", rule_words(plan.question))
         .set("verdict", plan.verdict)
         .set("recommendation", recommendation_json(plan))
         .set("curve", curve)
@@ -389,7 +412,8 @@ Document document_of(PlanReport const& report) {
 Sheet sheet_of(PlanReport const& report) {
     Sheet sheet{{"workers", "recommended", "feasible", "strategy", "step_seconds", "interval_low_seconds",
                  "interval_high_seconds", "tokens_per_second", "speedup", "efficiency", "marginal_speedup_per_doubling",
-                 "mfu", "memory_bytes", "days", "cost_dollars", "dollars_per_million_tokens", "why_not"},
+                 "mfu", "memory_bytes", "days", "cost_dollars", "tokens_per_dollar", "dollars_per_million_tokens",
+                 "why_not"},
                 {}};
     auto const maybe = [](std::optional<double> const& value) { return value ? exact(*value) : std::string{}; };
     for (std::size_t i = 0; i < report.plan.curve.size(); ++i) {
@@ -403,7 +427,8 @@ Sheet sheet_of(PlanReport const& report) {
                         exact(p.interval.high.base()), exact(p.tokens_per_second), exact(point.speedup),
                         exact(point.efficiency), maybe(point.marginal_speedup_per_doubling), exact(p.mfu),
                         exact(p.memory.total().base()), point.duration ? exact(point.duration->in(units::day)) : "",
-                        point.cost ? exact(point.cost->base()) : "", maybe(point.dollars_per_million_tokens)});
+                        point.cost ? exact(point.cost->base()) : "", maybe(point.tokens_per_dollar),
+                        maybe(point.dollars_per_million_tokens)});
         } else {
             row.resize(sheet.header.size() - 1);
         }
@@ -420,10 +445,10 @@ Json json_of(DryRun const& report) {
         sizes.push(Json::object().set("workers", workers).set("legal", legal));
         total += legal;
     }
-    return result_head("plan", report.setting.catalog, report.setting.calibration.name)
-        .set("dry_run", true)
-        .set("sizes", sizes)
-        .set("legal", total);
+    Json json = result_head("plan", report.setting.catalog, report.setting.calibration.name);
+    json.set("dry_run", true).set("sizes", sizes).set("legal", total);
+    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
+    return json;
 }
 
 Document document_of(DryRun const& report) {

@@ -32,6 +32,7 @@ Sheet sheet_of(PlanReport const& report);
 struct DryRun {
     Setting const& setting;
     std::vector<std::pair<int, std::size_t>> legal;
+    std::optional<double> wall_seconds; ///< of --stats
 };
 Json json_of(DryRun const& report);
 Document document_of(DryRun const& report);

@@ -98,9 +98,11 @@ std::string verdict(PredictionReport const& report) {
                        report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
-            percent(p.interval.coverage, 2) + " % band), MFU " + percent(p.mfu) + " %, " +
-            format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory.";
-    return text;
+            percent(p.interval.coverage, 2) + " % band), MFU " + percent(p.mfu) + " %";
+    if (p.fits) {
+        text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
+    }
+    return text + ".";
 }
 
 std::string plan_line(PredictionReport const& report) {
@@ -160,6 +162,12 @@ Table memory_table(Prediction const& p) {
     return table;
 }
 
+/// "989 TFLOP/s (dense bf16)": what MFU is counted against
+std::string peak_words(Prediction const& p) {
+    return significant(p.peak.base() / 1e12) + " TFLOP/s (dense " +
+           std::string{name_of(p.question.strategy.precision)} + ")";
+}
+
 Table quantities(PredictionReport const& report) {
     Prediction const& p = report.prediction;
     Table table{.title = "Rates and ratios",
@@ -171,13 +179,14 @@ Table quantities(PredictionReport const& report) {
     row("throughput", significant(p.tokens_per_second), "tokens/s");
     row("per accelerator", significant(p.tokens_per_second / accelerators(p)), "tokens/s");
     row("model work", significant(model_rate(p).base() / 1e12), "TFLOP/s an accelerator");
-    row("MFU", percent(p.mfu), "% (attention: " + std::string{name_of(p.convention)} + ")");
-    row("MFU, full attention", percent(p.mfu_full_attention), "%");
+    row("MFU", percent(p.mfu), "% of " + peak_words(p) + ", " + std::string{name_of(p.convention)} + " attention");
+    row("MFU, full attention", percent(p.mfu_full_attention), "% of the same, nothing masked");
     row("HFU", percent(p.hfu), "% (recomputation counted)");
-    row("gamma", significant(p.gamma), "communication / computation, nothing hidden");
-    row("serial fraction", significant(p.serial.value), "at " + std::to_string(p.serial.at_workers) + " workers");
+    row("gamma", significant(p.gamma), "communication / computation if nothing overlapped");
+    row("serial fraction", significant(p.serial.value),
+        "of the step at " + std::to_string(p.serial.at_workers) + " workers");
     if (auto const ceiling = ceiling_of(p)) {
-        row("speed-up ceiling", significant(*ceiling), "x over this worker count");
+        row("speed-up ceiling", significant(*ceiling), "x over this step, that share unchanged");
     }
     if (auto const time = duration_of(p)) { row("run", significant(time->in(units::day)), "days"); }
     if (auto const cost = cost_of(p)) { row("cost", scaled(cost->base()), "$"); }
@@ -360,11 +369,7 @@ Json json_of(PredictionReport const& report) {
     if (!report.what_if.empty()) { json.set("what_if", what_if_json(report)); }
     if (report.terms) { json.set("terms", terms_json(*report.terms)); }
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
-    if (report.wall_seconds) {
-        json.set(
-            "stats",
-            Json::object().set("wall_seconds", *report.wall_seconds).set("peak_memory_bytes", peak_memory_bytes()));
-    }
+    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
     return json;
 }
 

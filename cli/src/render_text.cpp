@@ -16,7 +16,7 @@ std::string bold(std::string const& text, TextStyle style) {
 void add_wrapped(std::string& out, std::string_view text, std::string_view first, std::string_view rest,
                  TextStyle style, bool strong = false) {
     bool is_first = true;
-    for (std::string const& line : wrap(text, style.width - columns_of(rest))) {
+    for (std::string const& line : wrap(printable(text), style.width - columns_of(rest))) {
         out += is_first ? first : rest;
         out += strong ? bold(line, style) : line;
         out += '\n';
@@ -81,8 +81,8 @@ void add_row(std::string& out, Table const& table, Layout const& layout, std::ve
     std::vector<std::vector<std::string>> lines;
     std::size_t height = 1;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-        lines.push_back(columns_of(cells[c]) <= layout.widths[c] ? std::vector{cells[c]}
-                                                                 : wrap(cells[c], layout.widths[c]));
+        std::string const cell = printable(cells[c]);
+        lines.push_back(columns_of(cell) <= layout.widths[c] ? std::vector{cell} : wrap(cell, layout.widths[c]));
         height = std::max(height, lines.back().size());
     }
     for (std::size_t line = 0; line < height; ++line) {
@@ -199,16 +199,17 @@ void add(std::string&, StackedBars const&, TextStyle) {}
 
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
-    out += verbatim.text;
+    out += printable(verbatim.text);
     if (verbatim.text.empty() || verbatim.text.back() != '\n') { out += '\n'; }
 }
 
 // ---- Markdown --------------------------------------------------------------------------------------------------
 
-std::string markdown_cell(std::string_view text) {
+/// Text that says in Markdown what it says here: no tags, no code, no line of its own.
+std::string markdown_text(std::string_view text) {
     std::string result;
-    for (char const c : text) {
-        if (c == '|') { result += '\\'; }
+    for (char const c : printable(text)) {
+        if (c == '<' || c == '`' || c == '|') { result += '\\'; }
         result += c == '\n' ? ' ' : c;
     }
     return result;
@@ -220,7 +221,7 @@ void add_markdown(std::string& out, Table const& table) {
         out += '|';
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (table.columns[c].title.empty()) { continue; } // bars of letters
-            std::string const text = markdown_cell(cells[c]);
+            std::string const text = markdown_text(cells[c]);
             out += strong && !text.empty() ? " **" + text + "** |" : " " + text + " |";
         }
         out += '\n';
@@ -237,12 +238,13 @@ void add_markdown(std::string& out, Table const& table) {
 
 void add_markdown(std::string& out, Paragraph const& paragraph) {
     if (!paragraph.label.empty()) { out += "*" + paragraph.label + ":* "; }
-    out += paragraph.strong ? "**" + paragraph.text + "**\n" : paragraph.text + "\n";
+    std::string const text = markdown_text(paragraph.text);
+    out += paragraph.strong ? "**" + text + "**\n" : text + "\n";
 }
 
 void add_markdown(std::string& out, Items const& list) {
     if (!list.title.empty()) { out += "### " + list.title + "\n\n"; }
-    for (std::string const& item : list.items) { out += "- " + item + "\n"; }
+    for (std::string const& item : list.items) { out += "- " + markdown_text(item) + "\n"; }
 }
 
 void add_markdown(std::string& out, SpeedupPlot const& plot) {
@@ -284,7 +286,7 @@ std::string render_text(Document const& document, TextStyle style) {
 }
 
 std::string render_markdown(Document const& document) {
-    std::string out = "## " + document.title + "\n";
+    std::string out = "## " + markdown_text(document.title) + "\n";
     for (Block const& block : document.blocks) {
         std::string part;
         std::visit([&part](auto const& content) { add_markdown(part, content); }, block);

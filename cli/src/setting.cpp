@@ -13,11 +13,12 @@
 namespace headroom::cli {
 namespace {
 
-constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048;
+constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;
 
 constexpr std::array options{
     Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
-    Option{"--workers", "COUNTS", "accelerators: 64, 8,16,64, 8..1024 (doubling), 8..64:8 (step)", "Question"},
+    Option{"--workers", "COUNTS",
+           "accelerators: 64; plan also takes 8,16,64, 8..1024 (doubling) and 8..64:8 (steps of 8)", "Question"},
     Option{"--nodes", "COUNTS", "the same in nodes", "Question"},
     Option{"--global-batch", "SEQUENCES", "sequences a step (default: 1024)", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: the model's, up to 8192)", "Question"},
@@ -49,12 +50,22 @@ void read_price(Arguments const& arguments, Setting& setting) {
     }
 }
 
+/// The usual batch, raised to a multiple of `pieces`.
+int multiple_of(int pieces) { return std::max(1, (usual_batch + pieces - 1) / pieces) * pieces; }
+
 /// The batch that the stated degrees imply; else the usual one, raised to a multiple of what they share it by.
 int default_batch(PartialStrategy const& given) {
-    int const share = given.dp.value_or(1) * given.micro_batch.value_or(1);
-    if (given.dp && given.micro_batch && given.grad_accum) { return share * *given.grad_accum; }
-    int const pieces = share * given.grad_accum.value_or(1);
-    return std::max(1, (usual_batch + pieces - 1) / pieces) * pieces;
+    double const pieces =
+        static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
+    if (pieces > largest_batch) {
+        throw InputError{Fault::usage,
+                         {.where = "--global-batch",
+                          .problem = "more than " + std::to_string(largest_batch) + " sequences a step",
+                          .why = "dp x micro-batch x accumulation make " + scaled(pieces),
+                          .hint = "give smaller ones"}};
+    }
+    if (given.dp && given.micro_batch && given.grad_accum) { return static_cast<int>(pieces); }
+    return multiple_of(static_cast<int>(pieces));
 }
 
 void read_workload(Arguments const& arguments, Setting& setting) {
@@ -78,6 +89,30 @@ void read_workload(Arguments const& arguments, Setting& setting) {
                        "default; sequences a step");
     }
     if (auto const tokens = arguments.text("--tokens")) { setting.tokens = parse_count(*tokens, "--tokens"); }
+}
+
+/// bf16 and tf32 have stand-ins in the model; nobody who asks for them by name should get those in silence.
+void check_precision(PartialStrategy const& given, Accelerator const& chip) {
+    if (!given.precision) { return; }
+    PeakRates const& peak = chip.peak;
+    std::array const formats{
+        std::pair{Precision::fp32, peak.fp32}, std::pair{Precision::tf32, peak.tf32},
+        std::pair{Precision::fp16, peak.fp16}, std::pair{Precision::bf16, peak.bf16},
+        std::pair{Precision::fp8, peak.fp8},   std::pair{Precision::nvfp4, peak.fp4},
+    };
+    Precision const wanted = *given.precision == Precision::mxfp8 ? Precision::fp8 : *given.precision;
+    if (wanted == Precision::fp32 || wanted == Precision::fp16) { return; }
+    std::vector<std::string> known;
+    for (auto const& [format, rate] : formats) {
+        if (rate.base() <= 0.0) { continue; }
+        if (format == wanted) { return; }
+        known.emplace_back(name_of(format));
+    }
+    throw InputError{Fault::usage,
+                     {.where = "--precision",
+                      .problem = chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
+                      .why = "rates are known for " + join(known, ", "),
+                      .hint = "choose one of these"}};
 }
 
 std::string_view provenance_of(Assumption const& assumption) {
@@ -140,6 +175,7 @@ Setting read_setting(Arguments const& arguments) {
     assign_options(setting.given, arguments);
     setting.model = io::load_model(setting.catalog, model, &setting.notes);
     setting.cluster = io::load_cluster(setting.catalog, cluster);
+    check_precision(setting.given, setting.cluster.accelerator);
     std::string const framework =
         arguments.text("--framework")
             .value_or(default_framework(setting.cluster.accelerator, setting.given.zero, std::nullopt));
@@ -151,6 +187,20 @@ Setting read_setting(Arguments const& arguments) {
     read_workload(arguments, setting);
     read_price(arguments, setting);
     return setting;
+}
+
+bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces) {
+    int& batch = setting.workload.global_batch;
+    if (arguments.has("--global-batch") || pieces < 1 || pieces > largest_batch || batch % pieces == 0) {
+        return false;
+    }
+    batch = multiple_of(pieces);
+    for (Assumption& one : setting.assumptions) {
+        if (one.field != "global_batch") { continue; }
+        one.value = std::to_string(batch);
+        one.reason = "default; sequences a step, a multiple of dp x micro-batch";
+    }
+    return true;
 }
 
 std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster) {

@@ -36,6 +36,10 @@ CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& c
 Setting read_setting(Arguments const& arguments);
 
 /// --workers, or --nodes times the size of a node; empty when neither is given.
+/// Makes a batch that nobody gave divide into `pieces` (dp x micro-batch), and says so among the assumptions;
+/// returns whether it changed.
+bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces);
+
 std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster);
 
 /// Adds what is not there yet: one assumption a field.

@@ -101,6 +101,15 @@ std::string join(std::vector<std::string> const& parts, std::string_view separat
     return result;
 }
 
+std::string printable(std::string_view text) {
+    std::string result{text};
+    for (char& c : result) {
+        auto const code = static_cast<unsigned char>(c);
+        if ((code < 0x20U && c != '\n' && c != '\t') || code == 0x7FU) { c = '?'; }
+    }
+    return result;
+}
+
 std::string trimmed(std::string_view text) {
     auto const first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) { return {}; }

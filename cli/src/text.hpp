@@ -27,6 +27,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 std::string join(std::vector<std::string> const& parts, std::string_view separator);
 
+/// `text` with `?` for control characters, line ends and tabs apart: a name from a file steers no terminal.
+std::string printable(std::string_view text);
+
 /// Parts between separators, spaces around each removed.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string trimmed(std::string_view text);

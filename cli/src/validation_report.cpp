@@ -174,11 +174,7 @@ Json json_of(ValidationReport const& report) {
         .set("groups", groups)
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
-    if (report.wall_seconds) {
-        json.set(
-            "stats",
-            Json::object().set("wall_seconds", *report.wall_seconds).set("peak_memory_bytes", peak_memory_bytes()));
-    }
+    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
     return json;
 }
 

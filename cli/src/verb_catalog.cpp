@@ -45,9 +45,16 @@ RecordKind parse_kind(std::string_view text, std::string_view where) {
                       .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
 }
 
+/// The 16-bit rate, of the format that the chip has.
+std::string fastest_words(PeakRates const& peak) {
+    if (peak.bf16.base() > 0.0) { return "bf16 " + format(peak.bf16); }
+    if (peak.fp16.base() > 0.0) { return "no bf16, fp16 " + format(peak.fp16); }
+    return "fp32 " + format(peak.fp32);
+}
+
 std::string facts_of(Accelerator const& chip) {
     return chip.vendor + ", " + std::to_string(chip.year) + ", " + format_binary(chip.memory) + ", " +
-           format(chip.memory_bandwidth) + ", bf16 " + format(chip.peak.bf16);
+           format(chip.memory_bandwidth) + ", " + fastest_words(chip.peak);
 }
 
 std::string facts_of(Cluster const& cluster) {
@@ -74,11 +81,43 @@ std::string calibration_facts(io::Catalog const& catalog, io::RecordText const& 
     }
     CalibrationSet const set = catalog.calibration(record.name);
 
-    return "90 % band " + significant(set.stated.low) + " to " + significant(set.stated.high) + " from " +
-           std::to_string(set.stated.rows) + " runs";
+    if (set.stated.rows == 0) {
+        return "not fitted to any run: independent values; assumed 90 % band " + significant(set.stated.low) + " to " +
+               significant(set.stated.high) + " of the prediction";
+    }
+    return "90 % band " + significant(set.stated.low) + " to " + significant(set.stated.high) +
+           " of the prediction, from " + std::to_string(set.stated.rows) + " runs";
 }
 
-/// One line about a record; of kinds that have no reader here, where it comes from.
+/// The text of the first line `key = "text"` of a record; empty without one.
+std::string text_of(std::string_view record, std::string const& key) {
+    std::string const wanted = "\n" + key + " = \"";
+    auto const at = record.find(wanted);
+    if (at == std::string_view::npos) { return {}; }
+    std::string_view const rest = record.substr(at + wanted.size());
+    return std::string{rest.substr(0, rest.find('"'))};
+}
+
+/// Links and hosts have no reader of their own: what nodes use of them.
+std::string link_facts(std::string_view record) {
+    std::vector<std::string> facts;
+    for (auto const& [key, words] : {std::pair{"kind", ""}, {"bandwidth", " one way"}, {"latency", " a hop"}}) {
+        std::string const value = text_of(record, key);
+        if (!value.empty()) { facts.push_back(value + words); }
+    }
+    return join(facts, ", ");
+}
+
+std::string host_facts(std::string_view record) {
+    std::vector<std::string> facts;
+    for (auto const& [key, words] : {std::pair{"vendor", ""}, {"capacity", " of memory"}, {"bandwidth", ""}}) {
+        std::string const value = text_of(record, key);
+        if (!value.empty()) { facts.push_back(value + words); }
+    }
+    return join(facts, ", ");
+}
+
+/// One line about a record; where it comes from when nothing else is known.
 std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
     try {
         switch (record.kind) {
@@ -89,12 +128,17 @@ std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
         case RecordKind::calibration: return calibration_facts(catalog, record);
         case RecordKind::price:
             if (auto const price = catalog.price(record.name)) {
-                return format(price->median) + ", median of " + std::to_string(price->offers) + " on-demand offers" +
+                return format(price->median) + ", median of " + std::to_string(price->offers) +
+                       (price->offers == 1 ? " on-demand offer" : " on-demand offers") +
                        (price->newest.empty() ? "" : ", up to " + price->newest);
             }
             break;
         case RecordKind::link:
-        case RecordKind::host: break;
+            if (std::string text = link_facts(record.content); !text.empty()) { return text; }
+            break;
+        case RecordKind::host:
+            if (std::string text = host_facts(record.content); !text.empty()) { return text; }
+            break;
         }
     } catch (InputError const& error) { return error.what(); }
     return record.origin;
@@ -115,6 +159,11 @@ Json json_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
                          .set("origin", row.record->origin));
     }
     return result_head("catalog", catalog, "").set("records", records);
+}
+
+Json with_stats(Json json, Output const& output, Stopwatch const& stopwatch) {
+    if (output.stats) { json.set("stats", stats_json(stopwatch.seconds())); }
+    return json;
 }
 
 Document document_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
@@ -140,7 +189,7 @@ Sheet sheet_of(std::vector<Row> const& rows) {
     return sheet;
 }
 
-int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
+int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     if (auto const kind = arguments.text("NAME")) { kinds = {parse_kind(*kind, "catalog list")}; }
     if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
@@ -151,7 +200,8 @@ int list(Arguments const& arguments, io::Catalog const& catalog, Output const& o
             rows.push_back({&record, facts(catalog, record)});
         }
     }
-    write_result(output, {[&] { return document_of(rows, catalog); }, [&] { return json_of(rows, catalog); },
+    write_result(output, {[&] { return document_of(rows, catalog); },
+                          [&] { return with_stats(json_of(rows, catalog), output, stopwatch); },
                           [&] { return sheet_of(rows); }});
     return Exit::done;
 }
@@ -185,7 +235,7 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
                       .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
 }
 
-int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
+int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
     std::string const name = arguments.required("NAME", "which record? see headroom catalog list");
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
@@ -199,23 +249,25 @@ int show(Arguments const& arguments, io::Catalog const& catalog, Output const& o
             footer(catalog, "")};
     };
     auto const json = [&] {
-        return result_head("catalog", catalog, "")
-            .set("record", Json::object()
-                               .set("kind", io::name_of(record.kind))
-                               .set("name", record.name)
-                               .set("facts", row.facts)
-                               .set("origin", record.origin)
-                               .set("text", record.content));
+        Json result = result_head("catalog", catalog, "");
+        result.set("record", Json::object()
+                                 .set("kind", io::name_of(record.kind))
+                                 .set("name", record.name)
+                                 .set("facts", row.facts)
+                                 .set("origin", record.origin)
+                                 .set("text", record.content));
+        return with_stats(std::move(result), output, stopwatch);
     };
     write_result(output, {document, json, [&] { return sheet_of({row}); }});
     return Exit::done;
 }
 
 int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     std::string const action = parse_choice(arguments.required("ACTION", "list or show"), {"list", "show"}, "catalog");
-    return action == "list" ? list(arguments, catalog, output) : show(arguments, catalog, output);
+    return action == "list" ? list(arguments, catalog, output, stopwatch) : show(arguments, catalog, output, stopwatch);
 }
 
 } // namespace

@@ -51,6 +51,14 @@ Objective read_objective(Arguments const& arguments) {
     return name == "time" ? Objective::time : name == "cost" ? Objective::cost : Objective::knee;
 }
 
+[[noreturn]] void refuse_nothing(Arguments const& arguments, std::string const& option, std::string const& example) {
+    throw InputError{Fault::usage,
+                     {.where = option,
+                      .problem = headroom::quoted(*arguments.text(option)) + " is not above zero",
+                      .why = "no run is that short or that cheap",
+                      .hint = "write it like " + example}};
+}
+
 PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
     PlanQuestion question;
     question.space.workers = worker_counts(arguments, setting);
@@ -64,7 +72,13 @@ PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
     question.assumptions = setting.assumptions;
     question.tokens = setting.tokens;
     question.deadline = arguments.quantity<Seconds>("--deadline");
+    if (question.deadline && question.deadline->base() <= 0.0) {
+        refuse_nothing(arguments, "--deadline", "--deadline 30d");
+    }
     if (auto const budget = arguments.text("--budget")) { question.budget = parse_dollars(*budget, "--budget"); }
+    if (question.budget && question.budget->base() <= 0.0) {
+        refuse_nothing(arguments, "--budget", "--budget '100000 $'");
+    }
     if (auto const value = arguments.text("--value-of-time")) {
         question.value_of_time = parse_price(*value, "--value-of-time");
     }
@@ -73,10 +87,30 @@ PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
     return question;
 }
 
+/// A limit goes before the value of time, and that before an objective: what was asked for in vain is said.
+void note_unused(Arguments const& arguments, PlanQuestion const& question, Setting& setting) {
+    bool const limited = question.deadline || question.budget;
+    char const* const stronger =
+        limited ? "a deadline or a budget takes the cheapest size that meets it" : "--value-of-time decides";
+    if (limited && question.value_of_time) {
+        setting.notes.push_back(std::string{"--value-of-time is not used: "} + stronger);
+    }
+    if ((limited || question.value_of_time) && arguments.has("--objective") && question.objective != Objective::cost) {
+        setting.notes.push_back(std::string{"--objective is not used: "} + stronger);
+    }
+}
+
 /// The same question on the other machine, at its own price.
 PlanQuestion other_question(PlanQuestion const& question, Arguments const& arguments, Setting const& setting) {
     PlanQuestion other = question;
-    other.cluster = io::load_cluster(setting.catalog, *arguments.text("--against"));
+    try {
+        other.cluster = io::load_cluster(setting.catalog, *arguments.text("--against"));
+    } catch (InputError const& error) {
+        if (error.text().where != "--cluster") { throw; }
+        ErrorText text = error.text();
+        text.where = "--against";
+        throw InputError{error.fault(), std::move(text)};
+    }
     if (auto const price = arguments.text("--against-price")) {
         other.cluster.price = parse_price(*price, "--against-price");
         other.cluster.price_origin = "given with --against-price";
@@ -93,13 +127,14 @@ void assume_other_price(PlanReport& report) {
     }
 }
 
-int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output) {
-    DryRun report{setting, {}};
+int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output, Stopwatch const& stopwatch) {
+    DryRun report{setting, {}, {}};
     for (int const workers : question.space.workers) {
         report.legal.emplace_back(workers, legal_strategies(question.model, question.cluster, question.framework,
                                                             question.workload, workers, question.space.fixed)
                                                .size());
     }
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});
     return Exit::done;
@@ -111,9 +146,17 @@ int run(Arguments const& arguments) {
     check_gates(arguments, metrics_of(Plan{}));
     Setting setting = read_setting(arguments);
     PlanQuestion const question = make_question(arguments, setting);
-    if (arguments.has("--dry-run")) { return dry_run(question, setting, output); }
+    note_unused(arguments, question, setting);
+    if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
 
     std::optional<PlanQuestion> other;
+    if (arguments.has("--against-price") && !arguments.has("--against")) {
+        throw InputError{Fault::usage,
+                         {.where = "--against-price",
+                          .problem = "there is no other machine",
+                          .why = "it is the price of the one of --against",
+                          .hint = "add --against dgx-b200, or write --price"}};
+    }
     if (arguments.has("--against")) { other = other_question(question, arguments, setting); }
     Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
     Stopwatch const searching;

@@ -9,6 +9,8 @@
 namespace headroom::cli {
 namespace {
 
+constexpr int largest_cluster = 1'000'000;
+
 constexpr std::array positionals{
     Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
 };
@@ -102,7 +104,15 @@ int one_worker_count(Arguments const& arguments, Setting& setting) {
                           .hint = "use headroom plan for a curve"}};
     }
     PartialStrategy const& given = setting.given;
-    if (given.dp && given.tp && given.pp) { return *given.dp * *given.tp * *given.pp * given.cp.value_or(1); }
+    if (given.dp && given.tp && given.pp) {
+        double const product = static_cast<double>(*given.dp) * *given.tp * *given.pp * given.cp.value_or(1);
+        if (product <= largest_cluster) { return static_cast<int>(product); }
+        throw InputError{Fault::usage,
+                         {.where = "--dp",
+                          .problem = "dp x tp x pp x cp make " + scaled(product) + " workers",
+                          .why = "at most " + std::to_string(largest_cluster) + " are modelled",
+                          .hint = "give smaller degrees"}};
+    }
     throw InputError{Fault::usage,
                      {.where = "--workers",
                       .problem = "missing",
@@ -110,18 +120,33 @@ int one_worker_count(Arguments const& arguments, Setting& setting) {
                       .hint = "how many accelerators? --workers 64, or --nodes 8"}};
 }
 
+/// The batches next to the one given that the replicas can share.
+std::string batch_hint(Strategy const& strategy, Workload const& workload) {
+    std::int64_t const share = static_cast<std::int64_t>(strategy.dp) * strategy.micro_batch;
+    std::int64_t const below = workload.global_batch / share * share;
+    return "give --global-batch " + (below > 0 ? std::to_string(below) + " or " : std::string{}) +
+           std::to_string(below + share) + ", or other degrees";
+}
+
 Question make_question(Arguments const& arguments, Setting& setting) {
     apply_schedule(arguments, setting);
     int const workers = one_worker_count(arguments, setting);
-    AssumedStrategy const assumed =
-        assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
+    auto const complete = [&] {
+        return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
+    };
+    AssumedStrategy assumed = complete();
+    if (fit_assumed_batch(arguments, setting, assumed.strategy.dp * assumed.strategy.micro_batch)) {
+        assumed = complete();
+    }
     std::string const illegal = illegal_because(assumed.strategy, setting.model, setting.workload);
     if (!illegal.empty()) {
+        bool const of_batch = illegal.find("divide the batch") != std::string::npos;
         throw InputError{Fault::usage,
                          {.where = "strategy",
                           .problem = "not possible for " + setting.model.name,
                           .why = illegal,
-                          .hint = "change that degree, or leave it out and it is chosen"}};
+                          .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
+                                           : "change that degree, or leave it out and it is chosen"}};
     }
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);

@@ -51,11 +51,12 @@ double parse_factor(std::string const& name, std::string const& text) {
     char* end = nullptr;
     double const factor = std::strtod(text.c_str(), &end);
     std::string const rest = trimmed(end);
-    if (end == text.c_str() || !std::isfinite(factor) || factor <= 0.0 || (rest != "x" && !rest.empty())) {
+    if (end == text.c_str() || !std::isfinite(factor) || factor < 1e-6 || factor > 1e6 ||
+        (rest != "x" && !rest.empty())) {
         throw InputError{Fault::usage,
                          {.where = std::string{where},
                           .problem = "cannot read " + headroom::quoted(name + "=" + text),
-                          .why = name + " takes a positive factor",
+                          .why = name + " takes a factor from 0.000001 to 1000000",
                           .hint = "write it like " + name + "=2x"}};
     }
     return factor;
@@ -84,8 +85,17 @@ void change_strategy(Question& question, std::string const& name, std::string co
     take(change.overlap, s.overlap);
     if (change.grad_accum) { s.micro_batch = std::max(1, question.workload.global_batch / s.dp / *change.grad_accum); }
     if (s.tp == 1) { s.sequence_parallel = false; }
-    if (s.pp == 1) { s.virtual_pp = 1; }
-    s.dp = change.dp.value_or(std::max(1, workers / (s.tp * s.pp * s.cp)));
+    bool const chunks_fit = question.model.layers % (static_cast<std::int64_t>(s.pp) * s.virtual_pp) == 0;
+    if (s.pp == 1 || (change.pp && !change.virtual_pp && !chunks_fit)) { s.virtual_pp = 1; }
+    double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
+    s.dp = change.dp.value_or(std::max(1, static_cast<int>(workers / rest)));
+    if (s.dp * rest != workers) {
+        throw InputError{Fault::usage,
+                         {.where = std::string{where},
+                          .problem = headroom::quoted(name + "=" + value) + " is not possible",
+                          .why = "dp x tp x pp x cp would not make " + std::to_string(workers) + " workers",
+                          .hint = "change another degree, or ask with other --workers"}};
+    }
 }
 
 void check(Question const& question, std::string const& lever) {
@@ -125,7 +135,7 @@ std::string spelled(std::string const& name, std::string const& value) { return 
 std::vector<Lever> levers(Question const& base, std::string_view text) {
     std::string usual = "compute=2x,memory=2x,bandwidth=2x,latency=0.5x,overlap=";
     usual += base.strategy.overlap == Overlap::on ? "off" : "on";
-    auto const pairs = parse_pairs(text.empty() ? std::string_view{usual} : text, where);
+    auto const pairs = parse_pairs(text.empty() ? std::string_view{usual} : text, where, "bandwidth=2x,overlap=off");
     std::vector<Lever> result;
     Lever together{"all together", base};
     for (auto const& [name, value] : pairs) {

@@ -13,6 +13,11 @@ BAD = CONFIGS / "bad"
 (SCRATCH / "header.csv").write_text((SOURCE / "validation" / "published_runs.csv").read_text().splitlines()[0] + "\n")
 (SCRATCH / "key.toml").write_text("[plan]\nworkerz = \"8\"\n")
 (SCRATCH / "broken.toml").write_text("[plan\nworkers = ")
+(SCRATCH / "plain.toml").write_text("formt = \"json\"\n")
+(SCRATCH / "table.toml").write_text("[plam]\nworkers = 8\n")
+(SCRATCH / "twice.toml").write_text("top = 1\ntop = 2\n")
+(SCRATCH / "binary.toml").write_bytes(bytes(range(256)))
+(SCRATCH / "deep.toml").write_text("[" + ".".join("a" * 50000) + "]\nx = 1\n")
 (SCRATCH / "constants.toml").write_text("name = \"mine\"\n[constants.gemm_hopper]\nvalue = \"fast\"\n")
 
 # arguments, exit code, what the line must contain
@@ -65,13 +70,29 @@ TABLE = [
     ([*EIGHT, "--require", "step<=900"], 2, "--require"),
     ([*EIGHT, "--require", "mfv>=0.4"], 2, "did you mean 'mfu'?"),
     ([*EIGHT, "--require", "mfu"], 2, "--require"),
+    ([*PLAN, "--tokens", "2T", "--deadline", "0d"], 2, "not above zero"),
+    ([*PLAN, "--tokens", "2T", "--budget", "0"], 2, "not above zero"),
+    (["plan", "llama-3-8b", *H100, "--workers", "8,,16"], 2, "'8,,16'"),
+    (["plan", "llama-3-8b", *H100, "--workers", "8:16"], 2, "8..64:8"),
+    (["plan", "llama-3-8b", *H100, "--workers", "1..4096:1,4097..5000:1"], 2, "at most 4096"),
+    ([*PLAN, "--fix", "tp=2,tp=4"], 2, "'tp' twice"),
+    ([*PLAN, "--against", "dgx-h10"], 2, "--against: unknown cluster"),
+    ([*PLAN, "--against-price", "3"], 2, "--against"),
+    ([*EIGHT, "--what-if", "bandwidth=1e-320"], 2, "bandwidth=2x"),
+    ([*EIGHT, "--what-if", "bandwidth"], 2, "bandwidth=2x"),
+    ([*EIGHT, "--what-if", "dp=64"], 2, "8 workers"),
     # strategies that cannot be
     ([*EIGHT, "--tp", "3"], 2, "8 workers"),
     ([*EIGHT, "--tp", "2", "--dp", "8", "--pp", "1"], 2, "not 8 workers"),
     ([*EIGHT, "--dp", "8", "--global-batch", "4"], 2, "batch"),
     ([*EIGHT, "--dp", "8", "--global-batch", "12"], 2, "batch"),
     ([*EIGHT, "--pp", "3"], 2, "8 workers"),
+    ([*EIGHT, "--dp", "8", "--global-batch", "20"], 2, "--global-batch 16 or 24"),
+    (["predict", "llama-3-8b", *H100, "--dp", "65536", "--tp", "1", "--pp", "1", "--micro-batch", "65536"], 2, "4.29B"),
+    (["predict", "llama-3-8b", *H100, "--dp", "65536", "--tp", "65536", "--pp", "1"], 2, "4.29B workers"),
     (["predict", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "8", "--precision", "fp8"], 2, "fp8"),
+    (["predict", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "8", "--precision", "bf16"], 2, "fp16"),
+    (["plan", "llama-3-8b", "--cluster", "dgx-a100", "--workers", "8", "--precision", "fp8"], 2, "fp8"),
     # nothing fits, gates
     (["predict", "llama-3-70b", *H100, "--workers", "8", "--tp", "1", "--dp", "8"], 3, "does not fit"),
     (["plan", "gpt3-175b", "--cluster", "dgx-v100", "--workers", "8"], 3, "fits"),
@@ -95,6 +116,15 @@ TABLE = [
     ([*EIGHT, "--catalog", "./no"], 4, "--catalog"),
     ([*EIGHT, "--config", "./no.toml"], 4, "no.toml"),
     ([*PLAN, "--config", SCRATCH / "key.toml"], 2, "did you mean '--workers'?"),
+    ([*PLAN, "--config", SCRATCH / "plain.toml"], 2, "did you mean '--format'?"),
+    ([*PLAN, "--config", SCRATCH / "table.toml"], 2, "did you mean 'plan'?"),
+    ([*PLAN, "--config", SCRATCH / "broken.toml"], 4, "broken.toml:1"),
+    ([*PLAN, "--config", SCRATCH / "twice.toml"], 4, "twice.toml:2"),
+    ([*PLAN, "--config", SCRATCH / "binary.toml"], 4, "binary.toml:1"),
+    ([*PLAN, "--config", SCRATCH / "deep.toml"], 4, "deep.toml:1"),
+    ([*EIGHT, "--out", ""], 2, "--out"),
+    ([*EIGHT, "--html", "-"], 2, "--out FILE"),
+    ([*EIGHT, "--html", SCRATCH / "alone.html", "--out", "./no/result.json"], 2, "no/result.json"),
     ([*EIGHT, "--out", "./no/result.json"], 2, "no/result.json"),
     (["validate", "--runs", "./no.csv"], 4, "no.csv"),
     (["validate", "--runs", SCRATCH / "empty.csv"], 4, "empty.csv"),
@@ -116,6 +146,8 @@ for arguments, code, contains in TABLE:
 for path in sorted(BAD.glob("*.json")):
     done = run("predict", path, *H100, "--workers", "8")
     check(done.code in (2, 4) and len(done.err.splitlines()) == 1, f"{path.name}: exit {done.code}, said {done.err!r}")
+
+check(not (SCRATCH / "alone.html").exists(), "a page is left behind although the result had no place")
 
 # a file that was there stays as it was when the call fails, and is written whole when it does not
 kept = SCRATCH / "kept.json"

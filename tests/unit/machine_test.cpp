@@ -45,8 +45,11 @@ TEST(PeakRate, GivesTheDensePeakOfTheFormat) {
     EXPECT_EQ(peak_rate(h100, Precision::tf32), tflops(494.5));
     EXPECT_EQ(peak_rate(h100, Precision::bf16), tflops(989));
     EXPECT_EQ(peak_rate(h100, Precision::fp8), tflops(1979));
-    EXPECT_EQ(peak_rate(h100, Precision::mxfp8), tflops(1979));
-    EXPECT_EQ(peak_rate(h100, Precision::nvfp4), FlopsPerSecond{}); // Hopper has no 4-bit arithmetic
+    EXPECT_EQ(peak_rate(h100, Precision::mxfp8), FlopsPerSecond{}); // Hopper scales whole tensors, not blocks,
+    EXPECT_EQ(peak_rate(h100, Precision::nvfp4), FlopsPerSecond{}); // and has no 4-bit arithmetic
+    Accelerator b200 = h100;
+    b200.generation = Generation::blackwell;
+    EXPECT_EQ(peak_rate(b200, Precision::mxfp8), tflops(1979));
 }
 
 TEST(PeakRate, SixteenBitFormatsStandInForEachOther) {

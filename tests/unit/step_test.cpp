@@ -291,10 +291,10 @@ TEST(CommunicationRows, SayWhatEachDimensionSends) {
         EXPECT_NE(found, rows.end()) << dimension << " " << collective;
         return found == rows.end() ? CommunicationRow{} : *found;
     };
-    // Expectation: 8 collectives of s b h w bytes for each of 40 layers and 16 micro-batches.
+    // Expectation: 10 collectives of s b h w bytes for each of 40 layers and 16 micro-batches, and 2 around the output.
     auto const tensor = named("tensor", "all_gather + reduce_scatter");
-    EXPECT_EQ(tensor.operations, 8 * 40 * 16);
-    EXPECT_DOUBLE_EQ(tensor.bytes.base(), 8.0 * 40 * 16 * 4096 * 8192 * 2);
+    EXPECT_EQ(tensor.operations, (10 * 40 + 2) * 16);
+    EXPECT_DOUBLE_EQ(tensor.bytes.base(), (10.0 * 40 + 2.0) * 16 * 4096 * 8192 * 2);
     EXPECT_EQ(tensor.group, (Group{.size = 8, .per_domain = 8}));
     // Expectation: an activation and its gradient for each micro-batch, an eighth of it from each tensor rank.
     auto const pipeline = named("pipeline", "point_to_point");

@@ -16,7 +16,7 @@ struct KernelRates {
     FlopsPerSecond attention;                         ///< asymptote of fused attention
     FlopsPerSecond unfused;                           ///< batched score products
     BytesPerSecond memory;                            ///< sustained, of device memory
-    double element = 2;                               ///< bytes of a product's operand element
+    double operand = 2, element = 2;                  ///< bytes of an element that a product reads, and writes
     double units = 0;                                 ///< SMs; 0 switches wave quantisation off
     double prologue = 0;                              ///< elements of K that a tile's start-up costs
     double half_length = 0;                           ///< sequence length at half the attention asymptote

@@ -16,6 +16,9 @@ std::string_view name_of(Precision precision);
 /// format ("mixed", "amp", "CS") are passed over; of several formats the narrowest counts; "FP8-MX" is mxfp8.
 std::optional<Precision> precision_from(std::string_view text);
 
+/// Bytes of one element that a matrix product reads: 8- and 4-bit formats read less than they write.
+double operand_bytes(Precision precision);
+
 /// Bytes of one activation or working-weight element (8-bit formats keep activations in bf16).
 double element_bytes(Precision precision);
 

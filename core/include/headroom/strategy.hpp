@@ -69,7 +69,7 @@ struct Workload {
 /// divide (published runs with a ragged last one).
 double micro_batch_count(Strategy const& strategy, Workload const& workload);
 
-/// The whole ones of them: what a schedule counts and memory holds.
+/// Those counted whole, a ragged last one too: what a schedule counts and memory holds.
 int whole_micro_batches(Strategy const& strategy, Workload const& workload);
 
 /// "tp8 sp pp4 dp16 zero1 mb1 selective": how a strategy is written in a table. Degrees of 1 are left out, dp

@@ -54,6 +54,22 @@ std::optional<Generation> generation_from(std::string_view name) {
     return std::nullopt;
 }
 
+namespace {
+
+/// Chips whose products take microscaled blocks; older ones have 8-bit formats with one scale a tensor only.
+bool scales_blocks(Generation generation) {
+    switch (generation) {
+    case Generation::blackwell:
+    case Generation::blackwell_ultra:
+    case Generation::blackwell_consumer:
+    case Generation::cdna4:
+    case Generation::trainium3: return true;
+    default: return false;
+    }
+}
+
+} // namespace
+
 FlopsPerSecond peak_rate(Accelerator const& accelerator, Precision precision) {
     PeakRates const& peak = accelerator.peak;
     switch (precision) {
@@ -61,8 +77,8 @@ FlopsPerSecond peak_rate(Accelerator const& accelerator, Precision precision) {
     case Precision::tf32: return first_known(peak.tf32, peak.fp32);
     case Precision::fp16: return first_known(peak.fp16, peak.bf16);
     case Precision::bf16: return first_known(peak.bf16, peak.fp16);
-    case Precision::fp8:
-    case Precision::mxfp8: return peak.fp8;
+    case Precision::fp8: return peak.fp8;
+    case Precision::mxfp8: return scales_blocks(accelerator.generation) ? peak.fp8 : FlopsPerSecond{};
     case Precision::nvfp4: return peak.fp4;
     }
     return FlopsPerSecond{};

@@ -14,16 +14,17 @@ Seconds carry(Bytes volume, BytesPerSecond bandwidth) { return volume.base() > 0
 /// ceil(lg p): rounds of a binary tree over p ranks.
 double rounds(double p) { return p > 1.0 ? std::ceil(std::log2(p)) : 0.0; }
 
-/// A group in the letters of the formulas: p ranks, k domains, g = p / k of them a domain (not whole where
-/// the last domain is not full).
+/// A group in the letters of the formulas: p ranks, k domains of g ranks, the last of which holds s <= g: its
+/// few adapters carry as much between domains as the many of a full one.
 struct Shape {
-    double p, k, g;
+    double p, k, g, s;
 };
 
 Shape shape_of(Group group) {
     double const p = std::max(group.size, 1);
     double const k = std::clamp(static_cast<double>(group.domains()), 1.0, p);
-    return {.p = p, .k = k, .g = p / k};
+    double const g = std::clamp(static_cast<double>(group.per_domain), 1.0, p);
+    return {.p = p, .k = k, .g = g, .s = p - (k - 1.0) * g};
 }
 
 /// Latency of one turn of a ring over the whole group: p - 1 hops, k - 1 of them between domains.
@@ -36,11 +37,11 @@ Seconds depth_latency(Shape shape, Fabric fabric) {
     return rounds(shape.g) * fabric.scale_up.latency + rounds(shape.k) * fabric.scale_out.latency;
 }
 
-/// A volume that flows through every rank of a flat ring or tree. Between domains g such rings or trees
-/// share the work, one for each adapter, so each adapter carries volume / g. The slower kind of link decides.
+/// A volume that flows through every rank of a flat ring or tree. Between domains such rings or trees
+/// share the work, one for each adapter, so each of the s adapters of the smallest domain carries volume / s. The slower kind of link decides.
 Seconds flow(Bytes volume, Shape shape, Fabric fabric) {
     Seconds const inside = shape.g > 1.0 ? carry(volume, fabric.scale_up.bandwidth) : Seconds{};
-    Seconds const across = shape.k > 1.0 ? carry(volume / shape.g, fabric.scale_out.bandwidth) : Seconds{};
+    Seconds const across = shape.k > 1.0 ? carry(volume / shape.s, fabric.scale_out.bandwidth) : Seconds{};
     return std::max(inside, across);
 }
 
@@ -80,7 +81,7 @@ CollectiveTime flat_tree_all_reduce(TotalBytes n, Group group, Fabric fabric) {
 CollectiveTime hierarchical_tree_all_reduce(TotalBytes n, Group group, Fabric fabric) {
     Shape const shape = shape_of(group);
     CollectiveTime const inside = twice(half_turn(n.size, shape.g, fabric.scale_up));
-    Bytes const shard = shape.k > 1.0 ? 2.0 * n.size / shape.g : Bytes{};
+    Bytes const shard = shape.k > 1.0 ? 2.0 * n.size / shape.s : Bytes{};
     return sum(inside, {2.0 * rounds(shape.k) * fabric.scale_out.latency, carry(shard, fabric.scale_out.bandwidth)});
 }
 
@@ -97,10 +98,11 @@ CollectiveTime flat_ring_half(TotalBytes n, Group group, Fabric fabric) {
 ///
 /// Source: [Thakur2005]
 CollectiveTime split_all_to_all(TotalBytes n, Group group, Fabric fabric) {
-    auto const [p, k, g] = shape_of(group);
-    return {(g - 1.0) * fabric.scale_up.latency + (p - g) * fabric.scale_out.latency,
+    Shape const shape = shape_of(group);
+    auto const p = shape.p, g = shape.g, s = shape.s;
+    return {(g - 1.0) * fabric.scale_up.latency + (p - s) * fabric.scale_out.latency,
             carry((g - 1.0) / p * n.size, fabric.scale_up.bandwidth) +
-                carry((p - g) / p * n.size, fabric.scale_out.bandwidth)};
+                carry((p - s) / p * n.size, fabric.scale_out.bandwidth)};
 }
 
 /// Binomial tree across domains, then inside each.
@@ -178,13 +180,14 @@ constexpr std::array algorithms{
         .collective = Collective::point_to_point, .name = "send", .time = one_message, .source = "Thakur2005"},
 };
 
-/// What every rank must send or receive on average, and what every adapter must carry between domains.
+/// What every rank must send or receive on average, and what adapters must carry between domains on average.
 struct Cut {
     Bytes any_rank, across;
 };
 
 Cut unavoidable(Collective collective, Bytes n, Group group) {
-    auto const [p, k, g] = shape_of(group);
+    Shape const shape = shape_of(group);
+    auto const p = shape.p, k = shape.k, g = shape.g;
     switch (collective) {
     case Collective::all_reduce: return {2.0 * (p - 1.0) / p * n, 2.0 * (k - 1.0) / p * n};
     case Collective::all_gather:
@@ -235,7 +238,9 @@ CollectiveTime hierarchical_all_reduce(TotalBytes n, Group group, Fabric fabric)
 
 CollectiveTime hierarchical_half(TotalBytes n, Group group, Fabric fabric) {
     Shape const shape = shape_of(group);
-    return sum(half_turn(n.size, shape.g, fabric.scale_up), half_turn(n.size / shape.g, shape.k, fabric.scale_out));
+    Bytes const across = (shape.p - shape.s) / (shape.p * shape.s) * n.size; // (k-1)/k n/g when domains are even
+    return sum(half_turn(n.size, shape.g, fabric.scale_up),
+               {(shape.k - 1.0) * fabric.scale_out.latency, carry(across, fabric.scale_out.bandwidth)});
 }
 
 std::span<CollectiveAlgorithm const> collective_algorithms() { return algorithms; }

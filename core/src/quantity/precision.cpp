@@ -66,6 +66,15 @@ std::optional<Precision> precision_from(std::string_view text) {
     return microscaled && found == Precision::fp8 ? Precision::mxfp8 : found;
 }
 
+double operand_bytes(Precision precision) {
+    switch (precision) {
+    case Precision::fp8:
+    case Precision::mxfp8: return 1.0;
+    case Precision::nvfp4: return 0.5;
+    default: return element_bytes(precision);
+    }
+}
+
 double element_bytes(Precision precision) {
     return precision == Precision::fp32 || precision == Precision::tf32 ? 4.0 : 2.0;
 }

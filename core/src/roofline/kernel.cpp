@@ -121,6 +121,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.unfused = sixteen_bit * fraction * constants[Constant::unfused_gemm];
     rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction];
     rates.element = element_bytes(precision);
+    rates.operand = operand_bytes(precision);
     rates.units = chip.units;
     rates.prologue = constants[Constant::gemm_prologue];
     rates.half_length = constants[Constant::attention_half_length];
@@ -142,7 +143,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
 }
 
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
-    double const bytes = rates.element * (m * k + k * n + m * n);
+    double const bytes = rates.operand * (m * k + k * n) + rates.element * m * n;
     double const memory_seconds = bytes / rates.memory.base();
     double best = 2.0 * m * n * k / rate.base();
     if (rates.units > 0.0) {

@@ -245,10 +245,14 @@ private:
     }
 
     static int largest_divisor_below(int whole, int bound) {
-        for (int candidate = bound - 1; candidate > 1; --candidate) {
-            if (whole % candidate == 0) { return candidate; }
+        int best = 1;
+        for (int small = 1; small <= whole / small; ++small) { // divisors come in pairs around the square root
+            if (whole % small != 0) { continue; }
+            for (int const candidate : {small, whole / small}) {
+                if (candidate < bound) { best = std::max(best, candidate); }
+            }
         }
-        return 1;
+        return best;
     }
 
     void recomputation() {

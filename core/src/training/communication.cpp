@@ -11,7 +11,7 @@ namespace {
 struct Table {
     StepSetting const& setting;
     Strategy const& strategy;
-    LayerCost const& block;
+    LayerCosts const& costs;
     StepTime time;
     Fabric fabric;
     Placement placement;
@@ -25,9 +25,22 @@ struct Table {
     }
 };
 
+/// The end of the model on the slowest stage: both ends without a pipeline.
+LayerCost end_cost(Table const& table) {
+    auto const& head = table.costs.head;
+    auto const& embedding = table.costs.embedding;
+    if (table.strategy.pp > 1) { return end_is_slower(head, embedding) ? head : embedding; }
+    LayerCost both = head;
+    both.tensor += embedding.tensor;
+    both.tensor_bytes += embedding.tensor_bytes;
+    both.tensor_count += embedding.tensor_count;
+    return both;
+}
+
 void add_tensor(Table& table) {
-    auto const& block = table.block;
+    auto const& block = table.costs.block;
     auto const group = table.placement.tensor;
+    auto const ends = end_cost(table);
     bool const sharded = table.strategy.sequence_parallel;
     Bytes const each = block.tensor_bytes / std::max(1, block.tensor_count);
     table.rows.push_back(
@@ -35,15 +48,15 @@ void add_tensor(Table& table) {
          .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
          .why = "partial sums of every attention and feed-forward block",
          .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
-         .bytes = block.tensor_bytes * table.visits(),
-         .operations = static_cast<int>(block.tensor_count * table.visits()),
-         .seconds = block.tensor * table.visits(),
+         .bytes = block.tensor_bytes * table.visits() + ends.tensor_bytes * table.micro_batches,
+         .operations = static_cast<int>(block.tensor_count * table.visits() + ends.tensor_count * table.micro_batches),
+         .seconds = block.tensor * table.visits() + ends.tensor * table.micro_batches,
          .exposed = table.time.tensor_communication,
          .group = group});
 }
 
 void add_context(Table& table) {
-    auto const& block = table.block;
+    auto const& block = table.costs.block;
     auto const group = table.placement.context;
     Bytes const each = block.context_bytes / std::max(1, block.context_count);
     table.rows.push_back({.dimension = "context",
@@ -81,7 +94,8 @@ void add_data(Table& table) {
                            : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * reductions
                                                 : 1.0;
     Seconds const reduce = traffic.reduce * reductions, gather = traffic.gather * gathers;
-    Seconds const both = reduce + gather;
+    Seconds const replicate = traffic.replicate * reductions;
+    Seconds const both = reduce + replicate + gather;
     auto const shown = [&](Seconds part) {
         return both.base() > 0.0 ? table.time.data_communication * (part / both) : Seconds{};
     };
@@ -96,6 +110,19 @@ void add_data(Table& table) {
                           .seconds = reduce,
                           .exposed = shown(reduce),
                           .group = group});
+    if (replicate.base() > 0.0) {
+        auto const copies = table.placement.replicate;
+        Bytes const shard = traffic.gradients / group.size;
+        table.rows.push_back({.dimension = "data",
+                              .collective = "all_reduce",
+                              .why = "gradient shards between the copies of a sharded group",
+                              .algorithm = table.algorithm(Collective::all_reduce, shard, copies),
+                              .bytes = shard * reductions,
+                              .operations = static_cast<int>(reductions),
+                              .seconds = replicate,
+                              .exposed = shown(replicate),
+                              .group = copies});
+    }
     if (gathers == 0.0) { return; }
     table.rows.push_back(
         {.dimension = "data",
@@ -115,7 +142,7 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
                                                  LayerCosts const& costs) {
     Table table{.setting = setting,
                 .strategy = strategy,
-                .block = costs.block,
+                .costs = costs,
                 .time = step_time(setting, strategy, costs),
                 .fabric = calibrated_fabric(setting.cluster, setting.constants),
                 .placement = place(strategy, setting.cluster.domain),

@@ -39,9 +39,11 @@ BlockActivations block_activations(Model const& model, LayerShape const& shape, 
     double const branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0;
     double const h_split = shape.sequence_parallel ? t : 1.0;
 
-    double const wide = 4.0 * e * h / h_split;
-    double const attention = e * (2.0 * query + 2.0 * keys);
-    double const feed_forward = e * (branches + 1.0) * model.ffn / t;
+    // inputs of linear layers are kept as the products read them; attention keeps its output besides
+    double const linear = std::max(1.0, operand_bytes(shape.precision));
+    double const wide = (2.0 * e + 2.0 * linear) * h / h_split;
+    double const attention = e * (2.0 * query + 2.0 * keys) + (linear < e ? linear * query : 0.0);
+    double const feed_forward = (e * branches + linear) * model.ffn / t;
     double scores = 0.0;
     double statistics = statistics_bytes * model.heads / t;
     if (framework.attention == AttentionKernel::unfused) {

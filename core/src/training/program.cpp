@@ -64,6 +64,7 @@ public:
         gather("gather gradient after feed-forward", phase);
         gradient_products("feed-forward out", size_.hidden, size_.ffn);
         memory("activation function", phase, MemoryClass::feed_forward, 2.0 * activation_bytes());
+        gather_kept_input("gather feed-forward input again");
         gradient_products("feed-forward in", size_.ffn_in, size_.hidden);
         reduce("gradient before feed-forward", phase);
         gather("gather gradient after attention", phase);
@@ -71,6 +72,7 @@ public:
         attention(phase, 2.0);
         exchange_keys("keys, values and their gradients", phase, 2.0);
         memory("positions and layout", phase, MemoryClass::sharded, 2.0 * attention_bytes());
+        gather_kept_input("gather attention input again");
         gradient_products("query, key, value", size_.query_width + 2.0 * size_.kv_width, size_.hidden);
         reduce("gradient before attention", phase);
         low_precision_and_adapters(phase, 2.0);
@@ -148,6 +150,11 @@ private:
         if (shape_.tp > 1 && shape_.sequence_parallel) {
             collective(name, phase, Collective::all_gather, Traffic::tensor, hidden_vector());
         }
+    }
+    /// Inputs are kept split along the sequence; the weight gradient needs them whole. Frozen weights have none.
+    /// Source: [Korthikanti2022]
+    void gather_kept_input(std::string_view name) {
+        if (shape_.trained == Trained::all) { gather(name, Phase::backward); }
     }
     /// Partial sums of a row-parallel product: reduced to all ranks, or scattered along the sequence.
     void reduce(std::string_view name, Phase phase) {
@@ -229,6 +236,14 @@ void write_embedding(LayerProgram& embedding, Model const& model, LayerShape con
                        .phase = Phase::forward,
                        .bytes = Bytes{vector},
                        .collective = shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce,
+                       .traffic = Traffic::tensor});
+    }
+    if (shape.tp > 1 && shape.sequence_parallel) {
+        embedding.add({.name = "gather gradient before scatter",
+                       .kind = OperationKind::collective,
+                       .phase = Phase::backward,
+                       .bytes = Bytes{vector},
+                       .collective = Collective::all_gather,
                        .traffic = Traffic::tensor});
     }
 }

@@ -74,7 +74,8 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const hop = f.in("hop_seconds", hop_time(f.setting, f.strategy, f.fabric).base());
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("point_to_point_exposed", Constant::point_to_point_exposed) *
-                                       (2.0 * f.micro_batches) * chunks * hop);
+                                           (2.0 * f.micro_batches) * chunks * hop +
+                                       2.0 * (f.in("stage_boundaries", f.strategy.pp - 1.0) * hop));
 }
 
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
@@ -89,10 +90,12 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     N const head_tensor = f.in("head_tensor_exposed_seconds", f.costs.head.tensor_exposed.base());
     N const embedding_tensor = f.in("embedding_tensor_exposed_seconds", f.costs.embedding.tensor_exposed.base());
     // the output projection is on the last stage, the embedding on the first: one of them is the slowest
-    f.ends = f.record.term("ends_seconds", "s", f.strategy.pp > 1 ? larger(head, embedding) : head + embedding);
-    f.ends_tensor =
-        f.record.term("ends_tensor_seconds", "s",
-                      f.strategy.pp > 1 ? larger(head_tensor, embedding_tensor) : head_tensor + embedding_tensor);
+    bool const last = end_is_slower(f.costs.head, f.costs.embedding);
+    auto const end_of = [&](N const& at_last, N const& at_first) {
+        return f.strategy.pp == 1 ? at_last + at_first : last ? at_last : at_first;
+    };
+    f.ends = f.record.term("ends_seconds", "s", end_of(head, embedding));
+    f.ends_tensor = f.record.term("ends_tensor_seconds", "s", end_of(head_tensor, embedding_tensor));
     f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context);
     parts.compute = f.record.term("compute_seconds", "s", f.micro_batches * (f.layers * kernels + f.ends));
     parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
@@ -115,7 +118,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     Exposure<N> const exposure{
-        .reduce = f.in("reduce_seconds", f.traffic.reduce.base()),
+        .reduce = f.in("reduce_seconds", (f.traffic.reduce + f.traffic.replicate).base()),
         .gather = f.in("gather_seconds", f.traffic.gather.base()),
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
         .forward_window = f.in("forward_window_seconds", forward * micro_batches),
@@ -140,7 +143,7 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     double const trained = f.traffic.local_parameters * trained_share(f.strategy);
     auto const shards = shards_of(f.strategy);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", trained / shards.weights) * f.micro_batches / memory;
+                         f.in("accumulated_parameters", trained / shards.gradients) * f.micro_batches / memory;
     N const update = f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
                      f.in("updated_parameters", trained / shards.optimizer) / memory;
     parts.optimizer = f.record.term("optimizer_seconds", "s", accumulate + update);

@@ -1,6 +1,7 @@
 #include "headroom/strategy.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 
@@ -32,7 +33,7 @@ double micro_batch_count(Strategy const& strategy, Workload const& workload) {
 }
 
 int whole_micro_batches(Strategy const& strategy, Workload const& workload) {
-    return static_cast<int>(micro_batch_count(strategy, workload));
+    return static_cast<int>(std::ceil(micro_batch_count(strategy, workload)));
 }
 
 std::string short_name(Strategy const& strategy) {

@@ -7,12 +7,12 @@
 namespace headroom {
 namespace {
 
-/// Blocks and the larger of the two ends, without the final norm.
+/// Blocks and the larger of the two ends.
 double fullest_stage_parameters(Model const& model, Strategy const& strategy) {
     auto const count = count_parameters(model);
     double const blocks = count.layer * model.layers / strategy.pp;
-    if (strategy.pp == 1) { return (blocks + count.embedding + count.head) / strategy.tp; }
-    return (blocks + std::max(count.embedding, output_parameters(model, count))) / strategy.tp;
+    if (strategy.pp == 1) { return (blocks + count.embedding + count.head + count.final_norm) / strategy.tp; }
+    return (blocks + std::max(count.embedding, output_parameters(model, count) + count.final_norm)) / strategy.tp;
 }
 
 /// One collective of a group, its start included; a group of one sends nothing.
@@ -46,13 +46,15 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
     } else {
         traffic.gather = time(Collective::all_gather, traffic.parameters, placement.shard);
         traffic.reduce = time(Collective::reduce_scatter, traffic.gradients, placement.shard);
-        traffic.reduce += time(Collective::all_reduce, traffic.gradients / placement.shard.size, placement.replicate);
+        traffic.replicate = time(Collective::all_reduce, traffic.gradients / placement.shard.size, placement.replicate);
         if (framework.gradient_overlap == GradientOverlap::exposed) { // small unbucketed transfers, layer by layer
             traffic.gather *= setting.constants[Constant::unbucketed_traffic];
             traffic.reduce *= setting.constants[Constant::unbucketed_traffic];
+            traffic.replicate *= setting.constants[Constant::unbucketed_traffic];
         }
     }
     traffic.reduce *= framework.extra_reduction;
+    traffic.replicate *= framework.extra_reduction;
     return traffic;
 }
 
@@ -64,6 +66,8 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
+
+bool end_is_slower(LayerCost const& head, LayerCost const& embedding) { return head.total() >= embedding.total(); }
 
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
     double const tokens = tokens_of(shape_of(strategy, setting.workload.sequence_length));

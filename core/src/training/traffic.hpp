@@ -8,6 +8,7 @@ namespace headroom {
 struct DataTraffic {
     double local_parameters = 0.0; ///< of one rank before any data-parallel sharding
     Seconds reduce, gather;        ///< of one whole reduction and of one whole gathering
+    Seconds replicate;             ///< of one reduction between the copies of a ZeRO-3 shard group
     Bytes gradients, parameters;   ///< total bytes of those
     int ranks = 1;
 };
@@ -20,6 +21,9 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 /// ZeRO-3 gathers weights before the forward and before the backward pass; stacks that do not prefetch
 /// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
+
+/// Whether the output projection is slower than the embedding: with a pipeline they are on different stages.
+bool end_is_slower(LayerCost const& head, LayerCost const& embedding);
 
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
