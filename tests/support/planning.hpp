@@ -130,7 +130,6 @@ inline CalibrationSet calibration() {
         {"pcie", 0.7},
         {"other_scale_up", 0.7},
         {"scale_out", 0.8},
-        {"hop_latency", 2.4e-6},
         {"base_latency", 1.4e-5},
         {"tensor_exposed_old", 0.7},
         {"tensor_exposed", 0.45},

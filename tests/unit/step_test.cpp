@@ -105,7 +105,7 @@ TEST(StepTime, Zero3SendsHalfAgainAsMuch) {
     // both are kept in 16 bits, nothing overlaps, and bandwidth is all that counts.
     Setting setting;
     setting.framework.reduced_bytes = setting.framework.parameter_bytes = 2.0;
-    setting.constants[Constant::hop_latency] = setting.constants[Constant::base_latency] = 0.0;
+    setting.constants[Constant::base_latency] = 0.0;
     setting.cluster.scale_up.latency = setting.cluster.scale_out.latency = Seconds{};
     setting.workload.global_batch = 8;
     auto const costs = only_products(10.0 * ms);
@@ -266,7 +266,7 @@ TEST(CalibratedFabric, DeratesEachLevelByItsOwnConstant) {
         auto const cluster = training::catalog().cluster(node);
         auto const fabric = calibrated_fabric(cluster, constants);
         EXPECT_NEAR(fabric.scale_out.bandwidth / cluster.scale_out.bandwidth, constants[Constant::scale_out], 1e-12);
-        EXPECT_EQ(fabric.scale_up.latency, Seconds{constants[Constant::hop_latency]});
+        EXPECT_EQ(fabric.scale_up.latency, cluster.scale_up.latency);
         return fabric.scale_up.bandwidth / cluster.scale_up.bandwidth;
     };
     EXPECT_NEAR(ratio("dgx-v100"), constants[Constant::nvlink_volta], 1e-12);

@@ -65,7 +65,6 @@ enum class Constant : int {
     pcie,
     other_scale_up,
     scale_out,
-    hop_latency,
     base_latency,
     // what overlaps
     tensor_exposed_old,

@@ -85,6 +85,7 @@ struct LayerShape {
     Recompute recompute = Recompute::none;
     Precision precision = Precision::bf16;
     Trained trained = Trained::all;
+    Overlap overlap = Overlap::on;
 };
 LayerShape shape_of(Strategy const& strategy, int sequence_length);
 

@@ -57,7 +57,7 @@ public:
     LayerCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
 
 private:
-    /// Exact while degrees and micro-batch stay below 2^20; precision and trained are the same throughout a search.
+    /// Exact while degrees and micro-batch stay below 2^20; precision, overlap and trained are the same throughout a search.
     static std::uint64_t key(Strategy const& strategy) {
         auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
         return bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |

@@ -69,7 +69,6 @@ constexpr std::array<ConstantInfo, constant_count> table{{
     {other_scale_up, "other_scale_up",
      "bus bandwidth of large collectives over the rate of torus, mesh and other scale-up links", "ratio"},
     {scale_out, "scale_out", "bus bandwidth of large collectives over the network adapter's rate", "ratio"},
-    {hop_latency, "hop_latency", "time of one step of a collective inside a scale-up domain", "seconds"},
     {base_latency, "base_latency", "time to start a collective", "seconds"},
     {tensor_exposed_old, "tensor_exposed_old",
      "share of tensor-parallel collectives in the backward pass that shows, without overlap", "ratio"},

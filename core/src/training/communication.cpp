@@ -72,13 +72,14 @@ void add_context(Table& table) {
 
 void add_pipeline(Table& table) {
     double const hops = 2.0 * table.micro_batches * table.strategy.virtual_pp; // forward and back, every chunk
+    double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back({.dimension = "pipeline",
                           .collective = "point_to_point",
                           .why = "activations and their gradients between stages",
                           .algorithm = "direct",
                           .bytes = boundary_bytes(table.setting, table.strategy) * hops,
                           .operations = static_cast<int>(hops),
-                          .seconds = hop_time(table.setting, table.strategy, table.fabric) * hops,
+                          .seconds = hop_time(table.setting, table.strategy, table.fabric) * (hops + waits),
                           .exposed = table.time.pipeline_communication,
                           .group = table.placement.pipeline});
 }

@@ -80,7 +80,8 @@ private:
             ++cost.tensor_count;
         } else {
             cost.context += time;
-            cost.context_exposed += time * constants_[Constant::context_exposed];
+            cost.context_exposed +=
+                time * (shape_.overlap == Overlap::off ? 1.0 : constants_[Constant::context_exposed]);
             cost.context_bytes += operation.bytes;
             ++cost.context_count;
         }
@@ -89,6 +90,7 @@ private:
     /// Modern stacks run gathers and scatters behind products in both directions; older ones hide part
     /// of the backward all-reduce behind the weight gradient and nothing of the forward one.
     [[nodiscard]] double tensor_exposed_share(Phase phase) const {
+        if (shape_.overlap == Overlap::off) { return 1.0; }
         if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
         return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
     }
@@ -124,7 +126,7 @@ Seconds LayerCost::host_excess() const {
 }
 
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants) {
-    return {.scale_up = {.latency = Seconds{constants[Constant::hop_latency]},
+    return {.scale_up = {.latency = cluster.scale_up.latency,
                          .bandwidth = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)]},
             .scale_out = {.latency = cluster.scale_out.latency,
                           .bandwidth = cluster.scale_out.bandwidth * constants[Constant::scale_out]}};

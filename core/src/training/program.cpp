@@ -263,7 +263,8 @@ LayerShape shape_of(Strategy const& strategy, int sequence_length) {
             .sequence_parallel = strategy.sequence_parallel,
             .recompute = strategy.recompute,
             .precision = strategy.precision,
-            .trained = strategy.trained};
+            .trained = strategy.trained,
+            .overlap = strategy.overlap};
 }
 
 double tokens_of(LayerShape const& shape) {

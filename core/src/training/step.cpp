@@ -72,9 +72,11 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     parts.bubble =
         f.record.term("pipeline_bubble_seconds", "s", f.in("bubble", Constant::bubble) * (all - slowest) / chunks);
     N const hop = f.in("hop_seconds", hop_time(f.setting, f.strategy, f.fabric).base());
+    N const shown = f.strategy.overlap == Overlap::off
+                        ? literal<N>(1.0)
+                        : f.in("point_to_point_exposed", Constant::point_to_point_exposed);
     parts.pipeline = f.record.term("pipeline_seconds", "s",
-                                   f.in("point_to_point_exposed", Constant::point_to_point_exposed) *
-                                           (2.0 * f.micro_batches) * chunks * hop +
+                                   shown * (2.0 * f.micro_batches) * chunks * hop +
                                        2.0 * (f.in("stage_boundaries", f.strategy.pp - 1.0) * hop));
 }
 
