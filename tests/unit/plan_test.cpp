@@ -186,6 +186,7 @@ TEST(MakePlan, ValueOfTimeWeighsDollarsAgainstHours) {
         for (CurvePoint const* point : feasible(plan)) {
             EXPECT_LE(total(chosen(plan)), total(*point) * (1.0 + 1e-12)) << dollars_per_hour;
         }
+        EXPECT_THAT(plan.reasons, ::testing::Contains(HasSubstr("An hour sooner is worth"))) << dollars_per_hour;
     }
 }
 

@@ -194,6 +194,19 @@ std::string stop_reason_of(Plan const& plan) {
     return "the list ends here, and up to here the step still improves by more than " + threshold;
 }
 
+/// What the next larger size would save and cost, against the value of an hour. Empty when the time of the run
+/// is not known or nothing larger fits.
+std::string value_words(Plan const& plan, CurvePoint const& chosen) {
+    std::string words = "An hour sooner is worth " + money(*plan.question.value_of_time * units::hour);
+    CurvePoint const* next = feasible_after(plan, chosen.workers);
+    if (next == nullptr || !next->duration || !next->cost || !chosen.duration || !chosen.cost) { return words + "."; }
+    Seconds const saved = *chosen.duration - *next->duration;
+    Dollars const extra = *next->cost - *chosen.cost;
+    words += "; " + std::to_string(next->workers) + " would save " + span_of(saved);
+    if (saved.base() <= 0.0) { return words + "."; }
+    return words + " for " + money(extra) + " more, " + money(extra / saved * units::hour) + " for each hour.";
+}
+
 std::vector<std::string> reasons_of(Plan const& plan) {
     if (!plan.recommended) { return {}; }
     std::vector<std::string> reasons;
@@ -209,6 +222,7 @@ std::vector<std::string> reasons_of(Plan const& plan) {
                           " (a doubling gives " + times(*next->marginal_speedup_per_doubling) +
                           "): " + loss_between(chosen, *next) + ".");
     }
+    if (plan.question.value_of_time) { reasons.push_back(value_words(plan, chosen)); }
     reasons.push_back(batch_words(plan.question, prediction));
     reasons.push_back(memory_words(prediction));
     for (CurvePoint const& point : plan.curve) {
