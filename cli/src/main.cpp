@@ -1,10 +1,10 @@
-#include "configuration.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verb.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
+#include "headroom/io/configuration.hpp"
 #include "headroom/io/file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -87,7 +87,7 @@ Option const* option_named(std::string_view name, Verb const& verb) {
 }
 
 /// A key that no verb, or not the verb of its table, knows.
-[[noreturn]] void refuse_key(ConfigurationEntry const& entry, std::string const& place) {
+[[noreturn]] void refuse_key(io::ConfigurationEntry const& entry, std::string const& place) {
     std::vector<std::string> known;
     for (Verb const& verb : verbs()) {
         if (!entry.table.empty() && verb.name != entry.table) { continue; }
@@ -102,7 +102,7 @@ Option const* option_named(std::string_view name, Verb const& verb) {
 }
 
 /// Every key belongs to an option, and every table to a verb, whatever verb is running.
-void check_entry(ConfigurationEntry const& entry, std::string const& place) {
+void check_entry(io::ConfigurationEntry const& entry, std::string const& place) {
     std::vector<std::string> names;
     bool is_verb = entry.table.empty(), is_option = false;
     for (Verb const& verb : verbs()) {
@@ -124,12 +124,12 @@ void check_entry(ConfigurationEntry const& entry, std::string const& place) {
 /// Values of the file for options that were not given; a key is an option's name without its hyphens. A key of
 /// the verb's table goes before a plain one.
 void add_configuration(Arguments& arguments, Verb const& verb, std::string const& file) {
-    std::vector<ConfigurationEntry> entries = parse_configuration(io::read_file(file), file);
+    std::vector<io::ConfigurationEntry> entries = io::read_configuration(io::read_file(file), file);
     std::stable_partition(entries.begin(), entries.end(),
-                          [](ConfigurationEntry const& entry) { return !entry.table.empty(); });
+                          [](io::ConfigurationEntry const& entry) { return !entry.table.empty(); });
     std::set<std::string> settled; // an option that the verb's table switches off stays off
-    for (ConfigurationEntry const& entry : entries) {
-        std::string const place = file + ":" + std::to_string(entry.line);
+    for (io::ConfigurationEntry const& entry : entries) {
+        std::string const& place = entry.place;
         check_entry(entry, place);
         Option const* option = option_named(entry.key, verb);
         if (option == nullptr || (!entry.table.empty() && entry.table != verb.name)) { continue; }

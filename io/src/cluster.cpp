@@ -43,8 +43,8 @@ LinkRecord find_link(Catalog const& catalog, std::string_view name) {
 /// The keys of a cluster file, over a node of the catalog when it names one.
 class ClusterFile {
 public:
-    ClusterFile(Catalog const& catalog, std::string const& path)
-        : catalog_{catalog}, path_{path}, record_{read_file(path, record_limit), path}, root_{record_.root()} {}
+    ClusterFile(Catalog const& catalog, std::string_view text, std::string path)
+        : catalog_{catalog}, path_{std::move(path)}, record_{text, path_}, root_{record_.root()} {}
 
     Cluster read() {
         read_base();
@@ -129,7 +129,7 @@ private:
     [[nodiscard]] Presence due() const { return based_ ? Presence::optional : Presence::required; }
 
     Catalog const& catalog_;
-    std::string const& path_;
+    std::string path_;
     Record record_;
     Section root_;
     ClusterParts parts_;
@@ -173,9 +173,13 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     return cluster;
 }
 
+Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_view where) {
+    return ClusterFile{catalog, toml, std::string{where}}.read();
+}
+
 Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     bool const is_file = what.ends_with(".toml");
-    if (is_file) { return ClusterFile{catalog, what}.read(); }
+    if (is_file) { return read_cluster(catalog, read_file(what, record_limit), what); }
     if (catalog.has_node(what)) { return catalog.cluster(what); }
     if (catalog.has_accelerator(what)) { return catalog.cluster(catalog.default_node(what)); }
     if (is_there(what)) {

@@ -310,6 +310,37 @@ std::vector<Section> Section::sections(std::string_view key) {
     return found;
 }
 
+namespace {
+
+/// A text or a number as it would be typed; nothing for any other kind.
+std::optional<std::string> word_of(toml::node const& node) {
+    if (auto const* text = node.as_string()) { return text->get(); }
+    if (auto const* whole = node.as_integer()) { return fmt::format("{}", whole->get()); }
+    if (auto const* number = node.as_floating_point(); number != nullptr && std::isfinite(number->get())) {
+        return fmt::format("{}", number->get());
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+void Section::read_words(std::string_view key, std::vector<std::string>& words, bool& is_switch) {
+    auto const* node = wanted(*this, *state_, table_, key, Presence::required);
+    if (auto const* flag = node->as_boolean()) {
+        is_switch = true;
+        words.emplace_back(flag->get() ? "true" : "false");
+        return;
+    }
+    auto const add = [&](toml::node const& element) {
+        auto word = word_of(element);
+        if (!word) { wrong_type(*this, key, element, "text, a number, true or false, or a list of texts and numbers"); }
+        words.push_back(std::move(*word));
+    };
+    auto const* list = node->as_array();
+    if (list == nullptr) { return add(*node); }
+    for (auto const& element : *list) { add(element); }
+}
+
 std::vector<std::string> Section::keys() const {
     std::vector<std::string> names;
     if (auto const* table = state_->tables[table_].table) {

@@ -66,6 +66,8 @@ public:
 
     bool read(std::string_view key, std::string& value, Presence presence = Presence::optional);
     bool read(std::string_view key, std::vector<std::string>& values, Presence presence = Presence::optional);
+    /// A text, a number, a switch, or a list of texts and numbers, as words. Errors: InputError{usage} on all else.
+    void read_words(std::string_view key, std::vector<std::string>& words, bool& is_switch);
     bool read(std::string_view key, bool& value, Presence presence = Presence::optional);
     bool read(std::string_view key, int& value, Range range, Presence presence = Presence::optional);
     bool read(std::string_view key, double& value, Range range, Presence presence = Presence::optional);

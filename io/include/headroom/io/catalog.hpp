@@ -78,6 +78,9 @@ Model load_model(Catalog const& catalog, std::string const& what, std::vector<st
 /// docs/guide/cluster-file.md describes the file.
 Cluster load_cluster(Catalog const& catalog, std::string const& what);
 
+/// A cluster from the text of a cluster file; names in it are looked up in the catalog.
+Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_view where);
+
 /// Readers of one record's text; `where` names it in errors. They accept only known keys.
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
 Model read_model(std::string_view toml, std::string_view where);
