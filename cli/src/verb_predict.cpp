@@ -162,7 +162,7 @@ Question make_question(Arguments const& arguments, Setting& setting) {
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration, std::string const& wanted) {
     Calibration const values = calibration.values();
     Question const& question = prediction.question;
-    StepSetting const step{question.model, question.cluster, question.framework, values, question.workload};
+    StepSetting const step = step_setting(question, question.cluster, values);
     std::vector<Term> terms = explain_step(step, question.strategy, prediction.costs);
     if (wanted.empty()) { return terms; }
     std::vector<std::string> names;

@@ -24,7 +24,7 @@ struct FitRow {
 
 double log_error(FitRow const& row, Calibration const& constants) {
     auto const& question = *row.run->question;
-    StepSetting const setting{question.model, question.cluster, question.framework, constants, question.workload};
+    StepSetting const setting = step_setting(question, question.cluster, constants);
     auto const costs = layer_costs(row.program, row.shape, question.cluster, question.framework, constants);
     return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
 }
@@ -41,7 +41,7 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, std::string con
     for (auto const& run : runs) {
         if (!run.question || run.source == without) { continue; }
         auto const& question = *run.question;
-        auto const shape = shape_of(question.strategy, question.workload.sequence_length);
+        auto const shape = shape_of(question.strategy, question.workload);
         constexpr double few = 20.0; // rows: a source of fewer must not weigh like a whole table
         double const crowd = (of_source[run.source] + few) * (of_both[{run.source, run.accelerator}] + few);
         rows.push_back({&run, shape, step_program(question.model, shape, question.framework), std::pow(crowd, -0.25)});

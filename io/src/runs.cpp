@@ -260,8 +260,10 @@ private:
                 row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
             auto const forward = forward_flops(question.model, question.workload.sequence_length, convention);
             auto const& strategy = question.strategy;
-            Flops const work = counts == "hardware" ? hardware_flops(forward, strategy.trained, strategy.recompute)
-                                                    : training_flops(forward, strategy.trained);
+            auto const trained = trained_work(strategy, question.model);
+            Flops const work = counts == "hardware" ? hardware_flops(forward, trained, strategy.recompute,
+                                                                     recomputed_share(strategy, question.model))
+                                                    : training_flops(forward, trained);
             return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
         }
         throw Skip{"no step time, throughput or TFLOP/s stated"};

@@ -27,6 +27,7 @@ enum class Constant : int {
     mxfp8,
     nvfp4,
     gemm_prologue,
+    grouped_gemm,
     // fused attention
     attention_ampere,
     attention_hopper,
@@ -52,11 +53,14 @@ enum class Constant : int {
     fused_bytes,
     cast_bytes,
     bytes_logit,
+    routing_bytes,
+    scan_bytes,
     // host
     host_eager,
     host_modern,
     host_unaligned,
     kernel_gap,
+    host_experts,
     // network
     nvlink_volta,
     nvlink_ampere,
@@ -75,6 +79,7 @@ enum class Constant : int {
     unbucketed_traffic,
     point_to_point_exposed,
     context_exposed,
+    experts_exposed,
     // once a micro-batch, once a step
     accumulate_bytes,
     optimizer_traffic,

@@ -18,6 +18,7 @@ struct KernelRates {
     BytesPerSecond memory;                            ///< sustained, of device memory
     double operand = 2, element = 2;                  ///< bytes of an element that a product reads, and writes
     double units = 0;                                 ///< SMs; 0 switches wave quantisation off
+    double grouped = 1;                               ///< rate of grouped products over one product's
     double prologue = 0;                              ///< elements of K that a tile's start-up costs
     double half_length = 0;                           ///< sequence length at half the attention asymptote
     double small_head = 1;                            ///< factor of fused attention with a small head dimension
@@ -44,12 +45,16 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
 /// Source:     [NvidiaMatmulGuide]
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates);
 
-/// Time of a fused causal attention core of m heads, n queries against k keys, head dimension d.
+/// Time of a product or of grouped ones, by `gemm_time`; the tiles of a group share one queue, and an operation that
+/// says what it moves (a convolution reads its input once, not once a tap) moves that.
+Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates);
+
+/// Time of a fused attention core of m heads, n queries that see q keys each, k within reach, head dimension d.
 ///
-///     T = 2 m n k d w / (R k/(k + s0) e)
+///     T = 4 m n q d w / (R k/(k + s0) e)
 ///
-/// Half of the score square is computed; w is 1 forward and 2.5 backward, s0 the sequence length at half the
-/// asymptotic rate R, e the factors of small heads and of the backward pass.
+/// q is k / 2 when causal; w is 1 forward and 2.5 backward, s0 the sequence length at half the asymptotic rate R,
+/// e the factors of small heads and of the backward pass.
 /// Holds for:  fused kernels (FlashAttention and alike), n = k / cp.
 /// Assumes:    causal work is shared out equally among context ranks.
 /// Source:     [Dao2023]

@@ -90,6 +90,8 @@ struct Cluster {
     int domain = 8;
     Link scale_up;
     Link scale_out;
+    Link host;                            ///< between an accelerator and its host's memory
+    BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
     std::string scale_up_name, scale_out_name;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user
     std::string price_origin;              ///< provenance of `price`, with its range and date

@@ -9,16 +9,19 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
 /// What an operation is bound by, and so how it is priced.
 enum class OperationKind {
     gemm,              ///< a matrix product
+    grouped_gemm,      ///< `times` products of equal shape in one launch: the experts of a rank
     attention,         ///< a fused attention core
     unfused_attention, ///< the two batched products of an attention core
     memory,            ///< element-wise work: reading and writing
     collective,        ///< communication
+    exchange,          ///< tokens to experts or back
 };
 /// The pass that an operation belongs to.
 enum class Phase {
@@ -31,6 +34,7 @@ enum class Traffic {
     none,    ///< not a collective
     tensor,  ///< the ranks that share a layer's products
     context, ///< the ranks that share a sequence
+    experts, ///< the ranks that share the experts of a layer
 };
 /// What element-wise traffic belongs to: each class has a calibrated ratio to its counted minimum.
 enum class MemoryClass {
@@ -41,6 +45,9 @@ enum class MemoryClass {
     cast,         ///< conversions to 8 bits
     scores,       ///< the score matrix of unfused attention
     adapter,      ///< thin products of low-rank adapters
+    routing,      ///< sorting tokens by expert and back
+    scan,         ///< a state-space scan and the convolution in front of it
+    image,        ///< element-wise layers of an operator list
     count_,
 };
 inline constexpr std::size_t memory_class_count = static_cast<std::size_t>(MemoryClass::count_);
@@ -50,11 +57,13 @@ struct Operation {
     std::string_view name;
     OperationKind kind = OperationKind::gemm;
     Phase phase = Phase::forward;
-    // gemm: an m x k by k x n product, `times` of them
+    // gemm: an m x k by k x n product, `times` of them; `bytes` it moves when not those of three plain matrices
     double m = 0, n = 0, k = 0, times = 1;
-    // attention: `m` independent heads, queries n against keys k, head dimension d; causal
-    double d = 0;
-    // memory: bytes moved, counted once for each read and write; collective: total bytes
+    // attention: `m` independent heads, n queries against k keys of which each sees `keys`, head dimension d
+    double d = 0, keys = 0;
+    double limit = 0;
+    // memory: bytes moved, counted once for each read and write; collective: total bytes;
+    // exchange: `m` tokens of `bytes` each to `n` of `k` experts, in at most `limit` groups of ranks (0: any)
     Bytes bytes = Bytes{};
     MemoryClass memory = MemoryClass::hidden;
     Collective collective = Collective::all_reduce;
@@ -64,7 +73,7 @@ struct Operation {
 /// The operations of one kind of layer: a fixed array and a count, no heap.
 class LayerProgram {
 public:
-    static constexpr int capacity = 56; ///< the longest: sequence and context parallel, unfused, 8 bits, adapters
+    static constexpr int capacity = 96; ///< the longest: cross attention, experts with shared ones, 8 bits, adapters
     void add(Operation const& operation);
     [[nodiscard]] std::span<Operation const> operations() const {
         return {operation_.data(), static_cast<std::size_t>(count_)};
@@ -75,33 +84,56 @@ private:
     int count_ = 0;
 };
 
-/// What of a strategy shapes the work inside one layer: the key of the layer-cost table.
+/// What of a strategy and a workload shapes the work inside one layer: the key of the layer-cost table.
 struct LayerShape {
-    int sequence_length = 0;
+    double sequence_length = 0; ///< tokens that are computed
+    double attended = 0;        ///< tokens that one token could see: the sequence, or a packed document
     int micro_batch = 1;
     int tp = 1;
     int cp = 1;
+    int ep = 1, etp = 1;
+    double expert_load = 1.0;
     bool sequence_parallel = false;
+    ContextExchange exchange = ContextExchange::gather;
     Recompute recompute = Recompute::none;
+    int recompute_layers = 0;
     Precision precision = Precision::bf16;
     Trained trained = Trained::all;
+    int trained_layers = 0;
     Overlap overlap = Overlap::on;
 };
-LayerShape shape_of(Strategy const& strategy, int sequence_length);
+LayerShape shape_of(Strategy const& strategy, Workload const& workload);
 
 /// Tokens of one micro-batch that a rank works on: b s / cp.
 double tokens_of(LayerShape const& shape);
 
+/// The program of one kind of block, how many there are in the model, and how much issuing one takes beside a
+/// transformer block.
+struct BlockProgram {
+    LayerProgram program;
+    double count = 0.0;
+    double issue = 1.0;
+    bool routed = false;          ///< has experts: the host handles their counts
+    bool recomputes_core = false; ///< the attention core runs again in the backward pass
+    double passes = 3.0;          ///< of the forward pass's kernels: 1 forward, 2 backward, 1 more when recomputed
+};
+
 /// A training step as a short program: the one list that the closed form adds up, and that a simulation could
 /// unroll. Block work is per layer and micro-batch; embedding and head once a micro-batch.
 struct StepProgram {
-    LayerProgram embedding, block, head;
-    int blocks = 0; ///< of the whole model
-    int heads = 0;  ///< attention heads of the whole model
+    LayerProgram embedding, head;
+    std::vector<BlockProgram> blocks;
+    std::vector<BlockProgram> prediction; ///< blocks that predict later tokens; they run beside the head
+    double depth = 1.0;                   ///< layers that share the work of `blocks`
+    double heads_run = 1.0;               ///< output projections: one, and one for each prediction block
+    int heads = 0;                        ///< attention heads of the whole model
 };
 
 /// Writes the program of one micro-batch from the model and the shape of the strategy.
 StepProgram step_program(Model const& model, LayerShape const& shape, Framework const& framework);
+
+/// Layers that a pipeline can be cut between: those of the model, one for an operator list.
+int depth_of(Model const& model);
 
 /// The vocabulary as the stack lays it out: padded to a multiple of 128 tp where it pads.
 double laid_out_vocabulary(Model const& model, int tp, Framework const& framework);

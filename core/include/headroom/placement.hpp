@@ -29,10 +29,13 @@ Group group_of(int size, int stride, int domain);
 ///     shard      S          stride tp           the ranks that hold one copy of a ZeRO-3 state; dp cp unless given
 ///     replicate  dp cp / S  stride tp S         equal shards of different copies
 ///     pipeline   pp         stride tp cp dp
+///     experts    ep         stride etp              the ranks that a layer's experts are spread over
+///     expert data  dp cp tp / (ep etp)  stride ep etp     gradients of an expert; its shards and copies likewise
 ///
 /// Source: [Narayanan2021]
 struct Placement {
     Group tensor, context, data, shard, replicate, pipeline;
+    Group experts, expert_data, expert_shard, expert_replicate;
     bool pipeline_leaves_domain = false; ///< a stage boundary crosses the scale-out network
 };
 Placement place(Strategy const& strategy, int domain);

@@ -56,7 +56,7 @@ struct SearchResult {
 /// dp is what tp, pp and cp leave. The rules are those of `illegal_because`.
 /// The bounds, from which a fixed degree is free:
 ///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
-///   replica's whole batch is tried as a micro-batch too); ep is 1; ZeRO 3 is sharded over all of dp or over
+///   replica's whole batch is tried as a micro-batch too); ZeRO 3 is sharded over all of dp or over
 ///   the ranks of it inside one domain; one data rank has nothing to shard.
 /// Precision, overlap and trained weights are not varied: fixed, or as `assume` fills them.
 /// Errors: InputError{usage} when workers, batch or sequence are below one.
@@ -82,6 +82,7 @@ struct PlanQuestion {
     Framework framework;
     Workload workload;
     SearchSpace space;
+    Disturbance disturbance = {};
     std::vector<Assumption> assumptions;
     std::optional<double> tokens;                  ///< of the whole run
     std::optional<Seconds> deadline;               ///< for the whole run

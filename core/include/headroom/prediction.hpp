@@ -18,6 +18,7 @@ struct Question {
     Framework framework;
     Workload workload;
     Strategy strategy;
+    Disturbance disturbance = {};
     std::vector<Assumption> assumptions; ///< made so far; listed in the result
     std::optional<double> tokens;        ///< of the whole run, for days and cost
 };
@@ -60,22 +61,38 @@ struct Prediction {
 
 /// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
 /// with fits = false.
-/// Errors: InputError{usage} for a mixture of experts, and for a precision that the chip does not compute.
+/// Errors: InputError{usage} for a precision that the chip does not compute.
 Prediction predict(Question const& question, CalibrationSet const& calibration);
+
+/// What an evaluation of this question reads; `cluster` is the question's with its congestion.
+StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
 /// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
 constexpr double communication_to_computation(Seconds communication, Seconds computation) {
     return computation.base() > 0.0 ? communication / computation : 0.0;
 }
 
-/// Operations that training on one sequence asks for: three times the forward pass, backward being twice. Frozen
-/// weights have no gradient, so of their products only the input gradient runs backward: 2 matrix + 3 attention.
-/// Source: [Chowdhery2022], [Narayanan2021]
-Flops training_flops(SequenceFlops const& forward, Trained trained);
+/// Shares of a model's forward work that run backward: input gradients, and weight gradients.
+struct TrainedWork {
+    double inputs = 1.0, weights = 1.0;
+};
+/// Adapters beside frozen weights have input gradients only; with the last n of L layers trained the others have none.
+TrainedWork trained_work(Strategy const& strategy, Model const& model);
+
+/// Share of the blocks that are computed again.
+double recomputed_share(Strategy const& strategy, Model const& model);
+
+/// Operations that training on one sequence asks for: the forward pass, as much again for input gradients, and for
+/// weight gradients; attention has two operands and so both of the latter whenever gradients pass it.
+///
+///     forward + i matrix + w matrix + 2 i attention + (1 + w') head
+///
+/// Everything trained: 3 forward. Source: [Chowdhery2022], [Narayanan2021]
+Flops training_flops(SequenceFlops const& forward, TrainedWork const& work);
 
 /// The same with what is computed again: the attention core (selective) or whole blocks (full); never the head.
 /// Source: [Korthikanti2022]
-Flops hardware_flops(SequenceFlops const& forward, Trained trained, Recompute recompute);
+Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share = 1.0);
 
 /// MFU = model operations / (step time x workers x peak); HFU the same of hardware operations. Zero when the
 /// step takes no time or the chip has no such arithmetic: there is nothing to be a share of.

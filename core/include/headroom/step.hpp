@@ -10,6 +10,7 @@
 #include "headroom/strategy.hpp"
 #include "headroom/term.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,28 +18,48 @@ namespace headroom {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included
+    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
     Seconds recompute;                 ///< the part of the three above that is recomputation
+    Seconds recomputed_core;           ///< the part of attention that selective recomputation adds
     Seconds backward;                  ///< the part of the first three that is backward work
     Seconds host;                      ///< what issuing the kernels takes (a floor)
     Seconds kernels;                   ///< launch gaps between kernels
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
+    Seconds experts, experts_exposed;  ///< tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
-    int tensor_count = 0, context_count = 0;
+    Bytes experts_bytes;               ///< what a rank holds for all expert ranks
+    double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
     /// Kernels, gaps and exposed communication, never less than the host needs.
     [[nodiscard]] Seconds total() const;
     /// What the host adds: max(chip, host) - chip, with a smooth maximum.
     [[nodiscard]] Seconds host_excess() const;
+    /// Adds `times` of another kind of layer.
+    void add(LayerCost const& other, double times);
 };
 
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
-    LayerCost embedding, block, head;
+    LayerCost embedding;
+    LayerCost block; ///< the mean of the model's blocks
+    LayerCost head;  ///< the output projection, and blocks that predict later tokens with theirs
+};
+
+/// What the laws of speedup leave out; each is off at its default.
+struct Disturbance {
+    double imbalance = 1.0;       ///< work of the fullest rank over the mean
+    std::optional<double> spread; ///< standard deviation of a rank's step time over its mean; empty: the default drag
+    double congestion = 0.0;      ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
+    bool operator==(Disturbance const&) const = default;
 };
 
 /// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
+
+/// The cluster as `workers` ranks see it: scale-out rate over 1 + congestion lg(domains), for they share the switches
+/// above their own.
+/// Source: [StasMlEngineering]
+Cluster congested(Cluster cluster, double congestion, int workers);
 
 /// Adds a program up in closed form: each operation's time by `kernel_time` or `fastest`, sorted by what it is spent
 /// on. Of tensor and context collectives the stack's share shows, and at least what outlasts the work beside them.
@@ -52,6 +73,11 @@ struct StepSetting {
     Framework const& framework;
     Calibration const& constants;
     Workload workload;
+    Disturbance disturbance = {};
+    double expected_slowest = 0.0; ///< of this many ranks' step times, in standard deviations above the mean
+    // once: every evaluation reads them
+    ParameterCount count = count_parameters(model);
+    std::vector<BlockRun> blocks = block_runs(model);
 };
 
 /// Where a step's time goes; the parts sum to `total()`.
@@ -60,17 +86,23 @@ struct StepTime {
     Seconds host;                   ///< waiting for kernels to be issued
     Seconds tensor_communication;   ///< exposed
     Seconds context_communication;  ///< exposed
+    Seconds expert_communication;   ///< exposed
     Seconds pipeline_communication; ///< exposed
     Seconds data_communication;     ///< exposed
     Seconds pipeline_bubble;
-    Seconds optimizer; ///< update and gradient accumulation
-    Seconds overhead;  ///< fixed time a step, and drag of many nodes
+    Seconds optimizer;  ///< update and gradient accumulation
+    Seconds offload;    ///< transfers to the host and back, and its update, beyond what hides
+    Seconds imbalance;  ///< what the rank with the most work adds
+    Seconds stragglers; ///< what the slowest of many equal ranks adds
+    Seconds overhead;   ///< fixed time a step
     [[nodiscard]] Seconds exposed_communication() const {
-        return tensor_communication + context_communication + pipeline_communication + data_communication;
+        return tensor_communication + context_communication + expert_communication + pipeline_communication +
+               data_communication;
     }
     [[nodiscard]] Seconds total() const {
-        return compute + host + tensor_communication + context_communication + pipeline_communication +
-               data_communication + pipeline_bubble + optimizer + overhead; // in the order of the closed form
+        return compute + host + tensor_communication + context_communication + expert_communication +
+               pipeline_communication + data_communication + pipeline_bubble + optimizer + offload + imbalance +
+               stragglers + overhead; // in the order of the closed form
     }
 };
 
@@ -85,11 +117,14 @@ struct CommunicationRow {
 
 /// The closed form of one step. `costs` must come from the same setting and shape.
 ///
-///     busy = m (L/p block + ends) + bubble (all stages - slowest) / v + transfers + exposed data + optimizer
-///     step = busy (1 + straggler lg(nodes)) + fixed
+///     busy = m (n block + ends) + bubble (all stages - slowest) / v + transfers + exposed data + optimizer + offload
+///     step = (busy + imbalance)(1 + stragglers) + fixed
 ///
-/// Holds for:  1F1B and interleaved 1F1B with equal stages; see docs/guide/step-model.md.
-/// Assumes:    every stage runs as long as the slowest; groups do not contend for links.
+/// n blocks and ends are those of the slowest stage (`stage_layers`); stragglers is straggler lg(nodes), or spread
+/// z_K where a spread of step times is given; imbalance is (largest / mean - 1) of computation.
+/// Holds for:  1F1B and interleaved 1F1B; see docs/guide/step-model.md.
+/// Assumes:    every stage runs as long as the slowest; blocks of all kinds are spread evenly over the stages; groups
+///             do not contend for links.
 /// Source:     [Narayanan2021], [Li2020], [Zhao2023]
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 

@@ -32,6 +32,7 @@ private:
     [[nodiscard]] std::vector<int> chunk_counts(int pp) const;
     [[nodiscard]] std::vector<int> context_degrees() const;
     [[nodiscard]] std::vector<int> micro_batches(int dp) const;
+    [[nodiscard]] std::vector<int> expert_degrees(Strategy const& strategy) const;
     [[nodiscard]] std::vector<Zero> sharding(Strategy const& strategy) const;
     [[nodiscard]] bool splits_sequence(Strategy const& strategy) const;
     void split(Strategy strategy);
@@ -67,17 +68,19 @@ template <class Legal> std::vector<int> choices(std::optional<int> fixed, std::v
 }
 
 std::vector<int> Enumeration::tensor_degrees() const {
-    std::vector<int> candidates = divisors(model_.heads);
+    std::vector<int> candidates = model_.operators.empty() ? divisors(std::max(1, model_.heads)) : std::vector{1};
     std::erase_if(candidates, [&](int tp) { return tp > std::max(1, cluster_.domain); });
     return choices(fixed_.tp, std::move(candidates), [&](int tp) { return rules::tensor(tp, model_); });
 }
 
 std::vector<int> Enumeration::pipeline_degrees() const {
-    return choices(fixed_.pp, divisors(model_.layers), [&](int pp) { return rules::pipeline(pp, model_); });
+    std::vector<int> candidates = divisors(workers_);
+    std::erase_if(candidates, [&](int pp) { return !rules::pipeline(pp, model_); });
+    return choices(fixed_.pp, std::move(candidates), [&](int pp) { return rules::pipeline(pp, model_); });
 }
 
 std::vector<int> Enumeration::chunk_counts(int pp) const {
-    return choices(fixed_.virtual_pp, pp > 1 ? divisors(model_.layers / pp) : std::vector{1},
+    return choices(fixed_.virtual_pp, pp > 1 ? divisors(rules::most_layers_of_a_stage(pp, model_)) : std::vector{1},
                    [&](int chunks) { return rules::chunks(chunks, pp, model_); });
 }
 
@@ -161,9 +164,19 @@ void Enumeration::split(Strategy strategy) {
     strategy.dp = static_cast<int>(workers_ / model_ranks);
     if (fixed_.dp && *fixed_.dp != strategy.dp) { return meet(Rule::split); }
     if (!rules::replicas(strategy.dp, workload_)) { return meet(Rule::batch); }
-    strategy.ep = fixed_.ep.value_or(1);
-    if (!rules::experts(strategy.ep, strategy.dp, model_)) { return meet(Rule::experts); }
-    add_batches(strategy);
+    meet(Rule::experts);
+    for (int const ep : expert_degrees(strategy)) {
+        strategy.ep = ep;
+        // experts on one rank each are whole; where every rank has all of them they are cut like the rest
+        strategy.etp = fixed_.etp.value_or(ep == 1 && model_.moe.experts > 0 ? strategy.tp : 1);
+        if (rules::experts(ep, strategy.etp, strategy.tp, strategy.data_ranks(), model_)) { add_batches(strategy); }
+    }
+}
+
+std::vector<int> Enumeration::expert_degrees(Strategy const& strategy) const {
+    std::vector<int> const candidates = model_.moe.experts > 0 ? divisors(model_.moe.experts) : std::vector{1};
+    int const ranks = strategy.data_ranks() * strategy.tp;
+    return choices(fixed_.ep, candidates, [&](int ep) { return ep == 1 || rules::divides(ep, ranks); });
 }
 
 void Enumeration::add_batches(Strategy strategy) {
@@ -222,7 +235,9 @@ std::string Enumeration::none_because() const {
     case Rule::tensor:
         return with("tp", fixed_.tp) + "the " + std::to_string(model_.heads) + " heads, " +
                std::to_string(model_.kv_heads) + " key-value heads and the feed-forward width";
-    case Rule::pipeline: return with("pp", fixed_.pp) + "the " + std::to_string(model_.layers) + " layers";
+    case Rule::pipeline:
+        return "pp " + std::to_string(fixed_.pp.value_or(1)) + " stages need a layer each, and there are " +
+               std::to_string(model_.layers);
     case Rule::context:
         return with("cp", fixed_.cp) + "the sequence of " + std::to_string(workload_.sequence_length) +
                " tokens into two halves a rank";
@@ -230,7 +245,7 @@ std::string Enumeration::none_because() const {
     case Rule::batch:
         return "the global batch of " + std::to_string(workload_.global_batch) +
                " sequences does not divide over the replicas that " + workers + " workers leave";
-    case Rule::experts: return with("ep", fixed_.ep) + "the experts and the replicas";
+    case Rule::experts: return with("ep", fixed_.ep) + "the experts and the ranks of a stage";
     case Rule::micro_batch: return "no micro-batch with the size asked for divides the batch of one replica";
     case Rule::chunks: return with("virtual_pp", fixed_.virtual_pp) + "the layers of a stage (1 when pp is 1)";
     case Rule::interleave: return "interleaving needs micro-batches in multiples of pp";

@@ -52,6 +52,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
                                 .framework = question.framework,
                                 .workload = question.workload,
                                 .strategy = result.best.front(),
+                                .disturbance = question.disturbance,
                                 .assumptions = question.assumptions,
                                 .tokens = question.tokens},
                                calibration);
@@ -180,8 +181,12 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
 
     Calibration const constants = calibration.values();
-    StepSetting const setting{plan.question.model, plan.question.cluster, plan.question.framework, constants,
-                              plan.question.workload};
+    StepSetting const setting{.model = plan.question.model,
+                              .cluster = plan.question.cluster,
+                              .framework = plan.question.framework,
+                              .constants = constants,
+                              .workload = plan.question.workload,
+                              .disturbance = plan.question.disturbance};
     for (SearchResult const& result : search(setting, plan.question.space, question.top, stop)) {
         plan.curve.push_back(point_of(result, plan.question, calibration));
         plan.counts += result.counts;

@@ -3,6 +3,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/memory.hpp"
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,7 +49,7 @@ public:
     std::uint32_t entry(Strategy const& strategy) {
         auto const [found, is_new] = entry_.try_emplace(key(strategy), static_cast<std::uint32_t>(costs_.size()));
         if (is_new) {
-            LayerShape const shape = shape_of(strategy, setting_.workload.sequence_length);
+            LayerShape const shape = shape_of(strategy, setting_.workload);
             costs_.push_back(layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
                                          setting_.cluster, setting_.framework, setting_.constants));
         }
@@ -57,15 +58,24 @@ public:
     LayerCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
 
 private:
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
     /// Exact while degrees and micro-batch stay below 2^20; precision, overlap and trained are the same throughout a search.
-    static std::uint64_t key(Strategy const& strategy) {
+    static Key key(Strategy const& strategy) {
         auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
-        return bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |
-               bits(strategy.sequence_parallel) << 2U | bits(strategy.recompute);
+        return {bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |
+                    bits(strategy.sequence_parallel) << 2U | bits(strategy.recompute),
+                bits(strategy.ep) << 32U | bits(strategy.etp)};
     }
 
+    struct Mixed {
+        std::size_t operator()(Key const& key) const {
+            constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U; // the golden ratio: spreads small numbers over all bits
+            return static_cast<std::size_t>((key.first ^ (key.second * odd)) * odd);
+        }
+    };
+
     StepSetting const& setting_;
-    std::unordered_map<std::uint64_t, std::uint32_t> entry_;
+    std::unordered_map<Key, std::uint32_t, Mixed> entry_;
     std::vector<LayerCosts> costs_;
 };
 
@@ -198,17 +208,32 @@ SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
 
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
                                  std::stop_token const& stop) {
-    CostTable table{setting};
+    CostTable shared{setting};
     std::vector<SearchResult> results;
     for (int const workers : space.workers) {
         if (stop.stop_requested()) { break; }
         auto const set = planner::legal_set(setting.model, setting.cluster, setting.framework, setting.workload,
                                             workers, space.fixed);
+        // stragglers and congestion depend on how many take part
+        auto const& disturbance = setting.disturbance;
+        Cluster const cluster = congested(setting.cluster, disturbance.congestion, workers);
+        StepSetting const at_size{.model = setting.model,
+                                  .cluster = cluster,
+                                  .framework = setting.framework,
+                                  .constants = setting.constants,
+                                  .workload = setting.workload,
+                                  .disturbance = disturbance,
+                                  .expected_slowest =
+                                      disturbance.spread ? expected_maximum_normal(Ranks{workers}) : 0.0,
+                                  .count = setting.count,
+                                  .blocks = setting.blocks};
+        CostTable apart{at_size};
+        CostTable& table = disturbance.congestion > 0.0 ? apart : shared;
         SearchResult result;
         if (set.strategies.empty()) {
             result.nothing_because = set.none_because;
         } else {
-            Sweep sweep{setting, table, set.strategies};
+            Sweep sweep{at_size, table, set.strategies};
             sweep.run(space.run, stop);
             if (!sweep.finished()) { break; }
             result = sweep.result(top);

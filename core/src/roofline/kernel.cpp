@@ -64,7 +64,6 @@ constexpr double mean_tail = 0.5;            ///< what the last of many waves is
 
 /// Fused attention runs backward as five products of the size of the two of the forward pass [Dao2023].
 constexpr double fused_backward_work = 2.5;
-constexpr double causal_share = 0.5; ///< of the score square that a fused kernel computes
 /// Up to here fused kernels are held back by exponentials, not products; `attention_small_head` is by how much.
 constexpr double largest_small_head = 80.0;
 
@@ -138,33 +137,56 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
     traffic(MemoryClass::adapter) = 1.0;
+    traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
+    traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
+    traffic(MemoryClass::image) = 1.0;
+    rates.grouped = constants[Constant::grouped_gemm];
     rates.gap = Seconds{framework.host == HostPace::native ? 0.0 : constants[Constant::kernel_gap]};
     return rates;
 }
 
-Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
-    double const bytes = rates.operand * (m * k + k * n) + rates.element * m * n;
-    double const memory_seconds = bytes / rates.memory.base();
-    double best = 2.0 * m * n * k / rate.base();
-    if (rates.units > 0.0) {
-        double const padded_k = k + rates.prologue;
-        double least = 0.0;
-        for (auto const& tile : tiles) {
-            double const count = std::ceil(m / tile.m) * std::ceil(n / tile.n);
-            // fewer tiles than units: split-K keeps every unit busy on a share of each tile
-            double const work = count <= rates.units ? count : waves(count, rates.units) * rates.units;
-            double const cost = work * tile.m * tile.n / tile.efficiency;
-            if (least == 0.0 || cost < least) { least = cost; }
-        }
-        best = 2.0 * least * padded_k / rate.base();
+namespace {
+
+/// `count` products of one shape in one launch, their tiles in one queue.
+double product_seconds(double count, double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
+    if (rates.units <= 0.0) { return 2.0 * count * m * n * k / rate.base(); }
+    double const padded_k = k + rates.prologue;
+    double least = 0.0;
+    for (auto const& tile : tiles) {
+        double const queued = count * std::ceil(m / tile.m) * std::ceil(n / tile.n);
+        // fewer tiles than units: split-K keeps every unit busy on a share of each tile
+        double const work = queued <= rates.units ? queued : waves(queued, rates.units) * rates.units;
+        double const cost = work * tile.m * tile.n / tile.efficiency;
+        if (least == 0.0 || cost < least) { least = cost; }
     }
-    return Seconds{smooth_maximum(best, memory_seconds)};
+    return 2.0 * least * padded_k / rate.base();
+}
+
+double plain_bytes(double m, double n, double k, KernelRates const& rates) {
+    return rates.operand * (m * k + k * n) + rates.element * m * n;
+}
+
+} // namespace
+
+Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
+    return Seconds{
+        smooth_maximum(product_seconds(1.0, m, n, k, rate, rates), plain_bytes(m, n, k, rates) / rates.memory.base())};
+}
+
+Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates) {
+    auto const& o = operation;
+    bool const grouped = o.kind == OperationKind::grouped_gemm;
+    double const moved = o.bytes.base() > 0.0 ? o.bytes.base() : plain_bytes(o.m, o.n, o.k, rates);
+    double const launched = grouped ? o.times : 1.0;
+    double const seconds = product_seconds(launched, o.m, o.n, o.k, grouped ? rate * rates.grouped : rate, rates);
+    double const one = smooth_maximum(seconds, launched * moved / rates.memory.base());
+    return Seconds{grouped ? one : one * o.times};
 }
 
 Seconds attention_time(Operation const& operation, KernelRates const& rates) {
     bool const backward = operation.phase == Phase::backward;
-    double const causal = causal_share * 4.0 * operation.m * operation.n * operation.k * operation.d;
-    double const work = causal * (backward ? fused_backward_work : 1.0);
+    double const forward = 4.0 * operation.m * operation.n * operation.keys * operation.d;
+    double const work = forward * (backward ? fused_backward_work : 1.0);
     double const reach = operation.k / (operation.k + rates.half_length);
     double const head = operation.d <= largest_small_head ? rates.small_head : 1.0;
     double const pass = backward ? rates.backward : 1.0;
@@ -174,12 +196,13 @@ Seconds attention_time(Operation const& operation, KernelRates const& rates) {
 Seconds kernel_time(Operation const& operation, KernelRates const& rates) {
     switch (operation.kind) {
     case OperationKind::gemm:
-        return gemm_time(operation.m, operation.n, operation.k, rates.gemm, rates) * operation.times;
+    case OperationKind::grouped_gemm: return product_time(operation, rates.gemm, rates);
     case OperationKind::attention: return attention_time(operation, rates);
     case OperationKind::unfused_attention: return unfused_attention_time(operation, rates);
     case OperationKind::memory:
         return operation.bytes * rates.traffic[static_cast<std::size_t>(operation.memory)] / rates.memory;
-    case OperationKind::collective: return Seconds{};
+    case OperationKind::collective:
+    case OperationKind::exchange: return Seconds{};
     }
     return Seconds{};
 }

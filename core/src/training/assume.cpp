@@ -36,6 +36,7 @@ public:
         strategy().recompute = partial_.recompute.value_or(framework_.recompute.value_or(Recompute::none));
         strategy().zero = partial_.zero.value_or(framework_.zero);
         degrees();
+        experts();
         sharding();
         micro_batch();
         recomputation();
@@ -56,6 +57,16 @@ private:
         s.trained = partial_.trained.value_or(Trained::all);
         s.overlap = partial_.overlap.value_or(Overlap::on);
         s.ep = partial_.ep.value_or(1);
+        s.etp = partial_.etp.value_or(1);
+        s.exchange = partial_.exchange.value_or(ContextExchange::gather);
+        s.offload = partial_.offload.value_or(Offload::none);
+        s.adapter_rank = partial_.adapter_rank.value_or(s.adapter_rank);
+        s.trained_layers = partial_.trained_layers.value_or(0);
+        s.capacity = partial_.capacity.value_or(0.0);
+        s.local_steps = partial_.local_steps.value_or(1);
+        s.servers = partial_.servers.value_or(0);
+        s.compression = partial_.compression.value_or(GradientCompression{});
+        s.recompute_layers = partial_.recompute_layers.value_or(0);
         s.precision = partial_.precision.value_or(framework_.precision);
         if (!partial_.precision) {
             if (s.precision == Precision::fp8 && cluster_.accelerator.peak.fp8.base() <= 0.0) {
@@ -185,7 +196,7 @@ private:
         auto& s = strategy();
         for (int pp = s.pp; pp <= model_.layers; ++pp) {
             if (partial_.pp && pp != *partial_.pp) { break; }
-            if (model_.layers % pp != 0 && !partial_.pp) { continue; }
+            if (workers_ % pp != 0 && !partial_.pp) { continue; }
             for (int tp = s.tp; tp <= std::max(s.tp, cluster_.accelerators_per_node); tp *= 2) {
                 if (partial_.tp && tp != *partial_.tp) { break; }
                 std::int64_t const inside = std::int64_t{tp} * pp * s.cp;
@@ -195,6 +206,8 @@ private:
                 trial.pp = pp;
                 trial.dp = static_cast<int>(workers_ / inside);
                 if (workload_.global_batch % trial.dp != 0) { continue; }
+                if (!partial_.ep) { trial.ep = expert_ranks(trial); }
+                trial.etp = partial_.etp.value_or(trial.ep == 1 ? trial.tp : 1);
                 trial.zero = pp > 1 ? std::min(trial.zero, 1) : trial.zero;
                 trial.sequence_parallel = tp > 1 && partial_.sequence_parallel.value_or(framework_.sequence_parallel);
                 if (!recomputation_known_) { trial.recompute = Recompute::full; }
@@ -205,6 +218,35 @@ private:
                     return;
                 }
             }
+        }
+    }
+
+    /// Experts are spread as far as they go inside the scale-up domain, and further only when they do not fit.
+    [[nodiscard]] int expert_ranks(Strategy const& s) const {
+        auto const& moe = model_.moe;
+        if (moe.experts == 0) { return 1; }
+        std::int64_t const ranks = std::int64_t{s.dp} * s.cp * s.tp;
+        int best = 1;
+        for (int ep = 1; ep <= moe.experts && ep <= ranks; ++ep) {
+            if (moe.experts % ep != 0 || ranks % ep != 0) { continue; }
+            Strategy smaller = s;
+            smaller.ep = best;
+            if (ep > cluster_.domain && fits(smaller)) { break; }
+            best = ep;
+        }
+        return best;
+    }
+
+    void experts() {
+        auto& s = strategy();
+        if (model_.moe.experts == 0) { return; }
+        if (!partial_.ep) {
+            s.ep = expert_ranks(s);
+            note("ep", text(s.ep), "experts spread inside the scale-up domain, further where memory asks", true);
+        }
+        if (!partial_.etp) {
+            s.etp = s.ep == 1 ? s.tp : 1;
+            if (s.tp > 1) { note("etp", text(s.etp), "experts are whole where they are spread"); }
         }
     }
 
@@ -279,9 +321,9 @@ private:
         s.virtual_pp = 1;
         int const micro_batches = whole_micro_batches(s, workload_);
         if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
-            int const per_stage = model_.layers / s.pp; // a remainder is spread over the stages
+            int const per_stage = (model_.layers + s.pp - 1) / s.pp; // of the fullest stage
             int v = std::clamp(per_stage, 1, most_chunks);
-            while (model_.layers % s.pp == 0 && per_stage % v != 0) { --v; }
+            while (per_stage % v != 0) { --v; }
             s.virtual_pp = v;
         }
         if (s.pp > 1) { note("virtual_pp", text(s.virtual_pp), "default of " + framework_.name, true); }
@@ -336,6 +378,12 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
     require_degree(partial.pp, "pp");
     require_degree(partial.cp, "cp");
     require_degree(partial.ep, "ep");
+    require_degree(partial.etp, "etp");
+    require_degree(partial.recompute_layers, "recompute_layers", 0);
+    require_degree(partial.trained_layers, "trained_layers", 0);
+    require_degree(partial.adapter_rank, "adapter_rank");
+    require_degree(partial.local_steps, "local_steps");
+    require_degree(partial.servers, "servers", 0);
     require_degree(partial.virtual_pp, "virtual_pp");
     require_degree(partial.micro_batch, "micro_batch");
     require_degree(partial.grad_accum, "grad_accum");

@@ -18,23 +18,21 @@ struct Table {
     double micro_batches;
     std::vector<CommunicationRow> rows;
 
-    /// How often a rank passes a block in a step.
-    [[nodiscard]] double visits() const { return micro_batches * setting.model.layers / strategy.pp; }
+    SlowestStage stage;
+    /// How often a rank of the slowest stage passes a block in a step.
+    [[nodiscard]] double visits() const { return micro_batches * stage.layers; }
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
     }
 };
 
-/// The end of the model on the slowest stage: both ends without a pipeline.
+/// The ends of the model on the slowest stage: both without a pipeline, none in the middle of one.
 LayerCost end_cost(Table const& table) {
-    auto const& head = table.costs.head;
-    auto const& embedding = table.costs.embedding;
-    if (table.strategy.pp > 1) { return end_is_slower(head, embedding) ? head : embedding; }
-    LayerCost both = head;
-    both.tensor += embedding.tensor;
-    both.tensor_bytes += embedding.tensor_bytes;
-    both.tensor_count += embedding.tensor_count;
-    return both;
+    LayerCost ends;
+    auto const place = table.stage.place;
+    if (place == StagePlace::whole || place == StagePlace::last) { ends.add(table.costs.head, 1.0); }
+    if (place == StagePlace::whole || place == StagePlace::first) { ends.add(table.costs.embedding, 1.0); }
+    return ends;
 }
 
 void add_tensor(Table& table) {
@@ -42,7 +40,7 @@ void add_tensor(Table& table) {
     auto const group = table.placement.tensor;
     auto const ends = end_cost(table);
     bool const sharded = table.strategy.sequence_parallel;
-    Bytes const each = block.tensor_bytes / std::max(1, block.tensor_count);
+    Bytes const each = block.tensor_bytes / std::max(1.0, block.tensor_count);
     table.rows.push_back(
         {.dimension = "tensor",
          .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
@@ -58,16 +56,40 @@ void add_tensor(Table& table) {
 void add_context(Table& table) {
     auto const& block = table.costs.block;
     auto const group = table.placement.context;
-    Bytes const each = block.context_bytes / std::max(1, block.context_count);
+    Bytes const each = block.context_bytes / std::max(1.0, block.context_count);
+    auto const [collective, why] = [&]() -> std::pair<Collective, char const*> {
+        switch (table.strategy.exchange) {
+        case ContextExchange::ring:
+            return {Collective::point_to_point, "keys and values passed round the ranks of a sequence"};
+        case ContextExchange::all_to_all: return {Collective::all_to_all, "heads traded for tokens and back"};
+        case ContextExchange::gather: break;
+        }
+        return {Collective::all_gather, "keys and values of the rest of the sequence"};
+    }();
     table.rows.push_back({.dimension = "context",
-                          .collective = "all_gather",
-                          .why = "keys and values of the rest of the sequence",
-                          .algorithm = table.algorithm(Collective::all_gather, each, group),
+                          .collective = std::string{name_of(collective)},
+                          .why = why,
+                          .algorithm = table.algorithm(collective, each, group),
                           .bytes = block.context_bytes * table.visits(),
                           .operations = static_cast<int>(block.context_count * table.visits()),
                           .seconds = block.context * table.visits(),
                           .exposed = table.time.context_communication,
                           .group = group});
+}
+
+void add_experts(Table& table) {
+    auto const& block = table.costs.block;
+    auto const ends = end_cost(table);
+    table.rows.push_back({.dimension = "experts",
+                          .collective = std::string{name_of(Collective::all_to_all)},
+                          .why = "tokens to their experts and back",
+                          .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
+                          .bytes = block.experts_bytes * table.visits() + ends.experts_bytes * table.micro_batches,
+                          .operations = static_cast<int>(block.experts_count * table.visits() +
+                                                         ends.experts_count * table.micro_batches),
+                          .seconds = block.experts * table.visits() + ends.experts * table.micro_batches,
+                          .exposed = table.time.expert_communication,
+                          .group = table.placement.experts});
 }
 
 void add_pipeline(Table& table) {
@@ -84,57 +106,70 @@ void add_pipeline(Table& table) {
                           .group = table.placement.pipeline});
 }
 
-/// Reduction and gathering share what shows in proportion to their time.
+/// How often data-parallel traffic comes in a step, and how much of it shows, in proportion to its time.
+struct DataShares {
+    double reductions = 1.0, gathers = 0.0;
+    Seconds all, shown;
+    [[nodiscard]] Seconds exposed(Seconds part) const { return all.base() > 0.0 ? shown * (part / all) : Seconds{}; }
+};
+
+void add_group(Table& table, GroupTraffic const& traffic, DataShares const& shares, bool experts) {
+    auto const row = [&](Collective kind, char const* why, Group group, Bytes bytes, double times, Seconds once) {
+        if (once.base() <= 0.0) { return; }
+        table.rows.push_back({.dimension = experts ? "expert data" : "data",
+                              .collective = std::string{name_of(kind)},
+                              .why = why,
+                              .algorithm = table.algorithm(kind, bytes, group),
+                              .bytes = bytes * times,
+                              .operations = static_cast<int>(times),
+                              .seconds = once * times,
+                              .exposed = shares.exposed(once * times),
+                              .group = group});
+    };
+    int const zero = table.strategy.zero;
+    row(zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
+        experts ? "gradients of experts" : "gradients of data parallel", traffic.group, traffic.gradients,
+        shares.reductions, traffic.reduce);
+    row(Collective::all_reduce, "gradient shards between the copies of a sharded group", traffic.replicas,
+        traffic.gradients / traffic.group.size, shares.reductions, traffic.replicate);
+    row(Collective::all_gather,
+        zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer", traffic.group,
+        traffic.parameters, shares.gathers, traffic.gather);
+}
+
+/// Servers or local updates: nothing hides them.
+void add_blocking(Table& table, DataTraffic const& traffic) {
+    auto const& strategy = table.strategy;
+    auto const& dense = traffic.dense;
+    bool const servers = strategy.servers > 0;
+    table.rows.push_back({.dimension = "data",
+                          .collective = servers ? "push and pull" : std::string{name_of(Collective::all_reduce)},
+                          .why = servers ? "gradients to parameter servers, weights back"
+                                         : "parameters after local steps, averaged over steps",
+                          .algorithm = servers ? "parameter server" : "every " + std::to_string(strategy.local_steps),
+                          .bytes = servers ? 2.0 * (dense.gradients + traffic.experts.gradients)
+                                           : Bytes{(dense.parameters_held + traffic.experts.parameters_held) * 4.0} /
+                                                 static_cast<double>(strategy.local_steps),
+                          .operations = 1,
+                          .seconds = traffic.blocking,
+                          .exposed = traffic.blocking,
+                          .group = dense.group});
+}
+
 void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
     auto const traffic = data_traffic(table.setting, strategy, table.fabric);
-    if (traffic.ranks == 1) { return; }
-    double const reductions = reductions_per_step(strategy, framework, table.micro_batches);
-    double const gathers = strategy.zero == 0   ? 0.0
-                           : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * reductions
-                                                : 1.0;
-    Seconds const reduce = traffic.reduce * reductions, gather = traffic.gather * gathers;
-    Seconds const replicate = traffic.replicate * reductions;
-    Seconds const both = reduce + replicate + gather;
-    auto const shown = [&](Seconds part) {
-        return both.base() > 0.0 ? table.time.data_communication * (part / both) : Seconds{};
-    };
-    auto const kind = strategy.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-    auto const group = strategy.zero == 3 ? table.placement.shard : table.placement.data;
-    table.rows.push_back({.dimension = "data",
-                          .collective = std::string{name_of(kind)},
-                          .why = "gradients of data parallel",
-                          .algorithm = table.algorithm(kind, traffic.gradients, group),
-                          .bytes = traffic.gradients * reductions,
-                          .operations = static_cast<int>(reductions),
-                          .seconds = reduce,
-                          .exposed = shown(reduce),
-                          .group = group});
-    if (replicate.base() > 0.0) {
-        auto const copies = table.placement.replicate;
-        Bytes const shard = traffic.gradients / group.size;
-        table.rows.push_back({.dimension = "data",
-                              .collective = "all_reduce",
-                              .why = "gradient shards between the copies of a sharded group",
-                              .algorithm = table.algorithm(Collective::all_reduce, shard, copies),
-                              .bytes = shard * reductions,
-                              .operations = static_cast<int>(reductions),
-                              .seconds = replicate,
-                              .exposed = shown(replicate),
-                              .group = copies});
-    }
-    if (gathers == 0.0) { return; }
-    table.rows.push_back(
-        {.dimension = "data",
-         .collective = "all_gather",
-         .why = strategy.zero == 3 ? "sharded weights before each use" : "updated weights of the sharded optimizer",
-         .algorithm = table.algorithm(Collective::all_gather, traffic.parameters, group),
-         .bytes = traffic.parameters * gathers,
-         .operations = static_cast<int>(gathers),
-         .seconds = gather,
-         .exposed = shown(gather),
-         .group = group});
+    DataShares shares;
+    shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
+    shares.gathers = strategy.zero == 0   ? 0.0
+                     : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
+                                          : 1.0;
+    shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
+    shares.shown = table.time.data_communication - traffic.blocking;
+    add_group(table, traffic.dense, shares, false);
+    add_group(table, traffic.experts, shares, true);
+    if (traffic.blocking.base() > 0.0) { add_blocking(table, traffic); }
 }
 
 } // namespace
@@ -148,9 +183,11 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
                 .fabric = calibrated_fabric(setting.cluster, setting.constants),
                 .placement = place(strategy, setting.cluster.domain),
                 .micro_batches = micro_batch_count(strategy, setting.workload),
-                .rows = {}};
+                .rows = {},
+                .stage = slowest_stage(setting, strategy, costs)};
     if (strategy.tp > 1) { add_tensor(table); }
     if (strategy.cp > 1) { add_context(table); }
+    if (strategy.ep > 1) { add_experts(table); }
     if (strategy.pp > 1) { add_pipeline(table); }
     add_data(table);
     return std::move(table.rows);

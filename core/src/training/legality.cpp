@@ -16,17 +16,45 @@ std::string model_parallel_fault(Strategy const& s, Model const& model) {
     }
     if (!rules::splits_feed_forward(s.tp, model)) {
         return "tp " + text(s.tp) + " does not divide the feed-forward width " +
-               text(rules::divides(s.tp, model.ffn) ? model.moe.ffn : model.ffn);
+               text(rules::divides(s.tp, model.ffn) ? model.moe.shared_experts * model.moe.shared_ffn : model.ffn);
+    }
+    if (!rules::splits_scan(s.tp, model)) {
+        return "tp " + text(s.tp) + " does not divide " + text(model.state_space.heads) + " heads and " +
+               text(model.state_space.groups) + " groups of the state space";
     }
     if (!rules::pipeline(s.pp, model)) {
-        return "pp " + text(s.pp) + " does not divide " + text(model.layers) + " layers";
+        return "pp " + text(s.pp) + " stages need a layer each, and there are " + text(model.layers);
     }
     if (s.virtual_pp > 1 && s.pp == 1) { return "virtual stages need a pipeline (pp > 1)"; }
     if (!rules::chunks(s.virtual_pp, s.pp, model)) {
-        return "virtual_pp " + text(s.virtual_pp) + " does not divide " + text(model.layers / s.pp) +
-               " layers of a stage";
+        return "virtual_pp " + text(s.virtual_pp) + " does not divide " +
+               text(rules::most_layers_of_a_stage(s.pp, model)) + " layers of a stage";
     }
     return {};
+}
+
+std::string expert_fault(Strategy const& s, Model const& model) {
+    if (rules::experts(s.ep, s.etp, s.tp, s.data_ranks(), model)) { return {}; }
+    if (model.moe.experts == 0) { return "expert parallelism needs a mixture of experts"; }
+    if (!rules::divides(s.ep, model.moe.experts)) {
+        return "ep " + text(s.ep) + " does not divide " + text(model.moe.experts) + " experts";
+    }
+    if (s.etp != 1 && s.etp != s.tp) {
+        return "etp " + text(s.etp) + " is neither 1 nor tp " + text(s.tp) +
+               ": experts are whole, or cut like the rest";
+    }
+    if (!rules::divides(s.etp, model.moe.ffn)) {
+        return "etp " + text(s.etp) + " does not divide the width " + text(model.moe.ffn) + " of an expert";
+    }
+    return "ep " + text(s.ep) + " x etp " + text(s.etp) +
+           " does not divide the dp x cp x tp = " + text(s.data_ranks() * s.tp) + " ranks of a stage";
+}
+
+/// A list of operators is trained by data parallelism alone.
+std::string operator_fault(Strategy const& s, Model const& model) {
+    bool const split = s.tp > 1 || s.pp > 1 || s.cp > 1 || s.ep > 1;
+    if (model.operators.empty() || !split) { return {}; }
+    return model.name + " is a list of operators: it runs data parallel only (tp, pp, cp and ep of 1)";
 }
 
 std::string batch_fault(Strategy const& s, Model const& model, Workload const& workload) {
@@ -34,11 +62,12 @@ std::string batch_fault(Strategy const& s, Model const& model, Workload const& w
         return "context parallelism cuts the sequence in 2 cp = " + std::to_string(2LL * s.cp) +
                " pieces, which do not divide " + text(workload.sequence_length);
     }
-    if (s.cp < 1 || s.dp < 1 || s.ep < 1) { return "degrees must be at least 1"; }
-    if (!rules::experts(s.ep, s.dp, model)) {
-        if (model.moe.experts == 0) { return "expert parallelism needs a mixture of experts"; }
-        return "ep " + text(s.ep) + " does not divide " + text(model.moe.experts) + " experts and dp " + text(s.dp);
+    if (s.cp < 1 || s.dp < 1 || s.ep < 1 || s.etp < 1) { return "degrees must be at least 1"; }
+    if (s.cp > 1 && s.exchange == ContextExchange::all_to_all && !rules::trades_heads(s.cp, s.tp, model)) {
+        return "context parallelism by all-to-all needs heads for every rank: cp " + text(s.cp) + " x tp " +
+               text(s.tp) + " does not divide " + text(model.heads);
     }
+    if (std::string fault = expert_fault(s, model); !fault.empty()) { return fault; }
     if (!rules::replicas(s.dp, workload) || !rules::micro_batch(s.micro_batch, s.dp, workload)) {
         return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " +
                text(workload.global_batch);
@@ -66,12 +95,36 @@ std::string sharding_fault(Strategy const& s, Workload const& workload) {
     return {};
 }
 
+/// What is trained, computed again, sent and kept elsewhere.
+std::string saving_fault(Strategy const& s, Model const& model) {
+    if (s.trained == Trained::last_layers && (s.trained_layers < 1 || s.trained_layers > model.layers)) {
+        return "of " + text(model.layers) + " layers " + text(s.trained_layers) + " cannot be the last ones trained";
+    }
+    if (s.recompute_layers > 0 && (s.recompute == Recompute::none || s.recompute_layers > model.layers)) {
+        return "recomputation of " + text(s.recompute_layers) + " layers needs selective or full recomputation and " +
+               "no more layers than the model's " + text(model.layers);
+    }
+    bool const compresses = s.compression.kind != Compression::none;
+    if ((compresses || s.servers > 0) && s.zero != 0) {
+        return "compressed gradients and parameter servers need whole gradients on every rank (ZeRO 0)";
+    }
+    if (static_cast<int>(compresses) + static_cast<int>(s.servers > 0) + static_cast<int>(s.local_steps > 1) > 1) {
+        return "compressed gradients, parameter servers and local updates exclude each other";
+    }
+    if (s.local_steps > 1 && s.zero != 0 && (s.zero != 3 || s.shard_ranks() == s.data_ranks())) {
+        return "local updates need workers with a state of their own: ZeRO 0, or ZeRO 3 with shard groups";
+    }
+    return {};
+}
+
 } // namespace
 
 std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload) {
+    if (std::string fault = operator_fault(strategy, model); !fault.empty()) { return fault; }
     if (std::string fault = model_parallel_fault(strategy, model); !fault.empty()) { return fault; }
     if (std::string fault = batch_fault(strategy, model, workload); !fault.empty()) { return fault; }
-    return sharding_fault(strategy, workload);
+    if (std::string fault = sharding_fault(strategy, workload); !fault.empty()) { return fault; }
+    return saving_fault(strategy, model);
 }
 
 } // namespace headroom

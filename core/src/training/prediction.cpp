@@ -3,20 +3,15 @@
 #include "remedy.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 
 namespace headroom {
 namespace {
 
-/// What the step model does not cover, and arithmetic that the chip does not have.
+/// Arithmetic that the chip does not have.
 void require_computable(Question const& question, FlopsPerSecond peak) {
-    if (question.model.moe.experts > 0) {
-        throw InputError{Fault::usage,
-                         {.where = question.model.name,
-                          .problem = "mixtures of experts are counted but not timed yet",
-                          .hint = "dense transformers are covered"}};
-    }
     if (peak.base() <= 0.0) {
         throw InputError{Fault::usage,
                          {.where = question.cluster.accelerator.name,
@@ -45,15 +40,16 @@ void add_utilization(Prediction& p) {
     auto const& workload = p.question.workload;
     auto const& strategy = p.question.strategy;
     double const sequences = workload.global_batch;
-    auto const forward = forward_flops(model, workload.sequence_length, p.convention);
-    auto const in_full = forward_flops(model, workload.sequence_length, AttentionConvention::full);
+    auto const forward = forward_flops(model, workload.tokens(), workload.attended(), p.convention);
+    auto const in_full = forward_flops(model, workload.tokens(), workload.attended(), AttentionConvention::full);
     auto const share = [&p](Flops work) { return flops_utilization(work, p.step(), p.workers, p.peak); };
     p.tokens_per_second = sequences * workload.sequence_length / p.step().base();
-    p.model_flops = sequences * training_flops(forward, strategy.trained);
-    p.hardware_flops = sequences * hardware_flops(forward, strategy.trained, strategy.recompute);
+    p.model_flops = sequences * training_flops(forward, trained_work(strategy, model));
+    p.hardware_flops = sequences * hardware_flops(forward, trained_work(strategy, model), strategy.recompute,
+                                                  recomputed_share(strategy, model));
     p.mfu = share(p.model_flops);
     p.hfu = share(p.hardware_flops);
-    p.mfu_full_attention = share(sequences * training_flops(in_full, strategy.trained));
+    p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)));
 }
 
 void add_communication(Prediction& p, StepSetting const& setting) {
@@ -69,18 +65,31 @@ void add_communication(Prediction& p, StepSetting const& setting) {
 
 } // namespace
 
+StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants) {
+    return {.model = question.model,
+            .cluster = cluster,
+            .framework = question.framework,
+            .constants = constants,
+            .workload = question.workload,
+            .disturbance = question.disturbance,
+            .expected_slowest =
+                question.disturbance.spread ? expected_maximum_normal(Ranks{question.strategy.workers()}) : 0.0};
+}
+
 Prediction predict(Question const& question, CalibrationSet const& calibration) {
     auto const& strategy = question.strategy;
     FlopsPerSecond const peak = peak_rate(question.cluster.accelerator, strategy.precision);
     require_computable(question, peak);
     Calibration const constants = calibration.values();
-    StepSetting const setting{question.model, question.cluster, question.framework, constants, question.workload};
-    auto const shape = shape_of(strategy, question.workload.sequence_length);
+    auto const& disturbance = question.disturbance;
+    Cluster const cluster = congested(question.cluster, disturbance.congestion, strategy.workers());
+    StepSetting const setting = step_setting(question, cluster, constants);
+    auto const shape = shape_of(strategy, question.workload);
 
     Prediction p;
     p.question = question;
-    p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
-                          question.framework, constants);
+    p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
+                          constants);
     p.time = step_time(setting, strategy, p.costs);
     p.interval = interval_of(p.time.total(), question.assumptions, calibration);
     p.workers = strategy.workers();

@@ -14,18 +14,29 @@ constexpr bool splits_heads(int tp, Model const& model) { return divides(tp, mod
 constexpr bool splits_key_heads(int tp, Model const& model) {
     return divides(tp, model.kv_heads) || divides(model.kv_heads, tp);
 }
+/// Experts are cut over etp ranks, not tp; those that every token passes are cut like a dense layer.
 constexpr bool splits_feed_forward(int tp, Model const& model) {
-    return divides(tp, model.ffn) && divides(tp, model.moe.ffn);
+    return divides(tp, model.ffn) && divides(tp, model.moe.shared_experts * model.moe.shared_ffn);
+}
+/// Groups are shared out, or each is held by several ranks.
+constexpr bool splits_scan(int tp, Model const& model) {
+    auto const& m = model.state_space;
+    return m.heads == 0 || (divides(tp, m.heads) && (divides(tp, m.groups) || divides(m.groups, tp)));
 }
 constexpr bool tensor(int tp, Model const& model) {
-    return splits_heads(tp, model) && splits_key_heads(tp, model) && splits_feed_forward(tp, model);
+    return splits_heads(tp, model) && splits_key_heads(tp, model) && splits_feed_forward(tp, model) &&
+           splits_scan(tp, model);
 }
 
-constexpr bool pipeline(int pp, Model const& model) { return divides(pp, model.layers); }
+/// Every stage has a layer; where they do not come out even, the ends have fewer (`stage_layers`).
+constexpr bool pipeline(int pp, Model const& model) {
+    return pp == 1 || (pp >= 1 && pp <= model.layers && model.operators.empty());
+}
+constexpr int most_layers_of_a_stage(int pp, Model const& model) { return (model.layers + pp - 1) / pp; }
 
 /// `pp` must be legal.
 constexpr bool chunks(int virtual_pp, int pp, Model const& model) {
-    return divides(virtual_pp, model.layers / pp) && (pp > 1 || virtual_pp == 1);
+    return divides(virtual_pp, most_layers_of_a_stage(pp, model)) && (pp > 1 || virtual_pp == 1);
 }
 
 /// 2 cp divides the sequence; written so that no degree overflows.
@@ -40,9 +51,16 @@ constexpr bool micro_batch(int size, int dp, Workload const& workload) {
     return divides(size, workload.global_batch / dp);
 }
 
-constexpr bool experts(int ep, int dp, Model const& model) {
-    return ep == 1 || (model.moe.experts > 0 && divides(ep, dp) && divides(ep, model.moe.experts));
+/// Experts are spread over the ranks of a stage, each whole or cut like the other products.
+constexpr bool experts(int ep, int etp, int tp, int data_ranks, Model const& model) {
+    if (ep == 1 && etp == 1) { return true; }
+    auto const& moe = model.moe;
+    bool const cut = etp == 1 || (etp == tp && divides(etp, moe.ffn));
+    return moe.experts > 0 && cut && divides(ep, moe.experts) && divides(ep * etp, data_ranks * tp);
 }
+
+/// Trading heads for tokens needs a head for every rank.
+constexpr bool trades_heads(int cp, int tp, Model const& model) { return divides(cp * tp, model.heads); }
 
 constexpr bool interleaving(int virtual_pp, int pp, int micro_batches) {
     return virtual_pp == 1 || divides(pp, micro_batches);

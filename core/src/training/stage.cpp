@@ -5,13 +5,32 @@
 namespace headroom {
 namespace {
 
-/// Rank-16 adapters on the attention of a 70B model hold about half a per cent of its parameters. A guess for
-/// other models and ranks: it moves gradients and state that are small beside the frozen weights.
-constexpr double adapter_share = 0.005;
+double adapter_parameters(Strategy const& strategy, Model const& model) {
+    double const h = model.hidden;
+    double const queries = static_cast<double>(model.heads) * model.head_dim;
+    double const keys = static_cast<double>(model.kv_heads) * model.head_dim;
+    return strategy.adapter_rank * (2.0 * (h + queries) + 2.0 * (h + keys)) * model.layers;
+}
+
+Shards sharded_over(int zero, double data, double shard) {
+    if (zero == 3) { return {.weights = shard, .gradients = shard, .optimizer = shard}; }
+    return {.weights = 1.0, .gradients = zero == 2 ? data : 1.0, .optimizer = zero >= 1 ? data : 1.0};
+}
 
 } // namespace
 
-double trained_share(Strategy const& strategy) { return strategy.trained == Trained::adapters ? adapter_share : 1.0; }
+double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count) {
+    switch (strategy.trained) {
+    case Trained::all: break;
+    case Trained::adapters: return std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, count.total));
+    case Trained::last_layers: {
+        double const blocks = std::min(strategy.trained_layers, model.layers) * count.layer;
+        return std::min(1.0,
+                        (blocks + output_parameters(model, count) + count.final_norm) / std::max(1.0, count.total));
+    }
+    }
+    return 1.0;
+}
 
 double gathered_bytes(Framework const& framework, Precision precision) {
     return std::min(framework.parameter_bytes, element_bytes(precision));
@@ -22,13 +41,54 @@ double output_parameters(Model const& model, ParameterCount const& count) {
     return std::max(count.head, model.tied_embeddings ? table : 0.0);
 }
 
-Shards shards_of(Strategy const& strategy) {
-    double const data = strategy.data_ranks();
-    if (strategy.zero == 3) {
-        double const shard = strategy.shard_ranks();
-        return {.weights = shard, .gradients = shard, .optimizer = shard};
+int stage_layers(int layers, int pp, StagePlace place) {
+    int const middle = (layers + pp - 1) / pp;
+    int const spare = middle * pp - layers;
+    switch (place) {
+    case StagePlace::whole: return layers;
+    case StagePlace::first: return std::max(0, middle - spare / 2);
+    case StagePlace::last: return std::max(0, middle - (spare + 1) / 2);
+    case StagePlace::middle: break;
     }
-    return {.weights = 1.0, .gradients = strategy.zero == 2 ? data : 1.0, .optimizer = strategy.zero >= 1 ? data : 1.0};
+    return middle;
+}
+
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
+    auto const& count = setting.count;
+    double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
+    bool const first = place == StagePlace::first || place == StagePlace::whole;
+    bool const last = place == StagePlace::last || place == StagePlace::whole;
+    double ends = first ? count.embedding : 0.0;
+    StageParameters held;
+    if (last) {
+        // a single stage keeps a tied table once
+        ends += count.final_norm + (first ? count.head : output_parameters(setting.model, count));
+        ends += count.prediction - count.prediction_experts;
+        held.experts = count.prediction_experts;
+    }
+    held.dense = ((count.layer - count.experts) * blocks + ends) / strategy.tp;
+    held.experts = (held.experts + count.experts * blocks) / (static_cast<double>(strategy.ep) * strategy.etp);
+    return held;
+}
+
+StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy) {
+    if (strategy.pp == 1) { return stage_parameters(setting, strategy, StagePlace::whole); }
+    auto fullest = stage_parameters(setting, strategy, StagePlace::first);
+    auto const keep = [&](StageParameters const& other) {
+        if (other.all() > fullest.all()) { fullest = other; }
+    };
+    if (depth_of(setting.model) % strategy.pp != 0) { keep(stage_parameters(setting, strategy, StagePlace::middle)); }
+    keep(stage_parameters(setting, strategy, StagePlace::last));
+    return fullest;
+}
+
+Shards shards_of(Strategy const& strategy) {
+    return sharded_over(strategy.zero, strategy.data_ranks(), strategy.shard_ranks());
+}
+
+Shards expert_shards_of(Strategy const& strategy) {
+    double const data = std::max(1, strategy.expert_data_ranks());
+    return sharded_over(strategy.zero, data, std::min<double>(data, strategy.shard_ranks()));
 }
 
 } // namespace headroom

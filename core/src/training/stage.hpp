@@ -2,12 +2,18 @@
 
 #include "headroom/framework.hpp"
 #include "headroom/model.hpp"
+#include "headroom/step.hpp"
 #include "headroom/strategy.hpp"
 
 namespace headroom {
 
-/// Share of the weights of a rank that has gradients and optimizer state.
-double trained_share(Strategy const& strategy);
+/// Parameters that are trained over all parameters of a rank.
+///
+///     adapters     r (2 h + 2 a d + 2 (h + g d)) L / N    rank-r adapters on queries, keys, values and output
+///     last layers  (n block + head + final norm) / N
+///
+/// Source: [Hu2021]
+double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
 /// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format first.
 double gathered_bytes(Framework const& framework, Precision precision);
@@ -15,16 +21,41 @@ double gathered_bytes(Framework const& framework, Precision precision);
 /// Parameters of the output projection as its stage holds them: of tied embeddings a copy.
 double output_parameters(Model const& model, ParameterCount const& count);
 
+/// Where a stage stands in the pipeline; `whole` when there is none.
+enum class StagePlace { whole, first, middle, last };
+
+/// Blocks of a stage. Layers that the depth does not divide leave the ends lighter, for they have the embedding and
+/// the output projection besides.
+///
+///     middle  n = ceil(L / p)
+///     ends    n - floor((n p - L) / 2) first, n - ceil((n p - L) / 2) last, at least 0
+///
+/// Source: [MegatronBridge]
+int stage_layers(int layers, int pp, StagePlace place);
+
+/// Parameters of one rank of a stage before any data-parallel sharding: those in routed experts apart, for other ranks
+/// hold the same ones.
+struct StageParameters {
+    double dense = 0.0, experts = 0.0;
+    [[nodiscard]] double all() const { return dense + experts; }
+};
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place);
+
+/// Those of the stage that has the most.
+StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy);
+
 /// Ranks that what a rank keeps between micro-batches is split over.
 ///
 ///     weights    S under ZeRO 3, else 1        S is the shard group, dp cp unless given
 ///     gradients  S under ZeRO 3, dp cp under ZeRO 2, else 1
 ///     optimizer  S under ZeRO 3, dp cp under ZeRO 1 and 2, else 1
 ///
+/// Experts have the expert-data ranks dp cp tp / (ep etp) in the place of dp cp.
 /// Source: [Rajbhandari2020]
 struct Shards {
     double weights = 1.0, gradients = 1.0, optimizer = 1.0;
 };
 Shards shards_of(Strategy const& strategy);
+Shards expert_shards_of(Strategy const& strategy);
 
 } // namespace headroom

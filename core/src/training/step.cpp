@@ -4,6 +4,8 @@
 #include "traced.hpp"
 #include "traffic.hpp"
 
+#include "headroom/compression.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +13,10 @@ namespace headroom {
 namespace {
 
 /// Seconds of each part of a step; the fields of `StepTime`.
-template <class N> struct Parts { N compute, host, tensor, context, pipeline, data, bubble, optimizer, overhead; };
+template <class N> struct Parts {
+    N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
+        overhead;
+};
 
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
@@ -53,10 +58,11 @@ template <class N> struct Frame {
     LayerCosts const& costs;
     Fabric fabric;
     DataTraffic traffic;
+    SlowestStage stage;
     double micro_batch_count;
     Recorder<N>& record;
     N micro_batches, layers;
-    N block, ends, ends_tensor; ///< filled by `compose_stage`
+    N block, ends, ends_tensor, ends_experts; ///< filled by `compose_stage`
 
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -66,9 +72,10 @@ template <class N> struct Frame {
 /// each holds v chunks. Source: [Narayanan2021]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
     N const chunks = f.in("chunks_per_stage", f.strategy.virtual_pp);
-    N const slowest = f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends + f.ends_tensor);
-    N const all = f.record.term("all_stages_seconds", "s",
-                                f.in("pipeline_stages", f.strategy.pp) * f.layers * f.block + both_ends);
+    N const slowest =
+        f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts);
+    N const all =
+        f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
     parts.bubble =
         f.record.term("pipeline_bubble_seconds", "s", f.in("bubble", Constant::bubble) * (all - slowest) / chunks);
     N const hop = f.in("hop_seconds", hop_time(f.setting, f.strategy, f.fabric).base());
@@ -87,30 +94,41 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     N const host = f.in("block_host_excess_seconds", f.costs.block.host_excess().base());
     N const tensor = f.in("block_tensor_exposed_seconds", f.costs.block.tensor_exposed.base());
     N const context = f.in("block_context_exposed_seconds", f.costs.block.context_exposed.base());
+    N const experts = f.in("block_experts_exposed_seconds", f.costs.block.experts_exposed.base());
+    N const head_experts = f.in("head_experts_exposed_seconds", f.costs.head.experts_exposed.base());
     N const head = f.in("head_seconds", kernels_of(f.costs.head));
     N const embedding = f.in("embedding_seconds", kernels_of(f.costs.embedding));
     N const head_tensor = f.in("head_tensor_exposed_seconds", f.costs.head.tensor_exposed.base());
     N const embedding_tensor = f.in("embedding_tensor_exposed_seconds", f.costs.embedding.tensor_exposed.base());
-    // the output projection is on the last stage, the embedding on the first: one of them is the slowest
-    bool const last = end_is_slower(f.costs.head, f.costs.embedding);
+    // the output projection is on the last stage, the embedding on the first
     auto const end_of = [&](N const& at_last, N const& at_first) {
-        return f.strategy.pp == 1 ? at_last + at_first : last ? at_last : at_first;
+        switch (f.stage.place) {
+        case StagePlace::whole: return at_last + at_first;
+        case StagePlace::first: return at_first;
+        case StagePlace::last: return at_last;
+        case StagePlace::middle: break;
+        }
+        return literal<N>(0.0);
     };
     f.ends = f.record.term("ends_seconds", "s", end_of(head, embedding));
     f.ends_tensor = f.record.term("ends_tensor_seconds", "s", end_of(head_tensor, embedding_tensor));
-    f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context);
+    f.ends_experts = f.record.term("ends_experts_seconds", "s", end_of(head_experts, literal<N>(0.0)));
+    f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context + experts);
     parts.compute = f.record.term("compute_seconds", "s", f.micro_batches * (f.layers * kernels + f.ends));
     parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
     parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * (f.layers * tensor + f.ends_tensor));
     parts.context = f.record.term("context_seconds", "s", f.micro_batches * f.layers * context);
+    parts.experts = f.record.term("experts_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
     parts.bubble = parts.pipeline = literal<N>(0.0);
-    if (f.strategy.pp > 1) { compose_pipeline(f, head + embedding + head_tensor + embedding_tensor, parts); }
+    if (f.strategy.pp > 1) {
+        compose_pipeline(f, head + embedding + head_tensor + embedding_tensor + head_experts, parts);
+    }
 }
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
-    double const layers = static_cast<double>(f.setting.model.layers) / f.strategy.pp;
+    double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
     double const backward = block.backward.base() * layers * stretch;
@@ -120,8 +138,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     Exposure<N> const exposure{
-        .reduce = f.in("reduce_seconds", (f.traffic.reduce + f.traffic.replicate).base()),
-        .gather = f.in("gather_seconds", f.traffic.gather.base()),
+        .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
+        .gather = f.in("gather_seconds", f.traffic.gather().base()),
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
         .forward_window = f.in("forward_window_seconds", forward * micro_batches),
         .compute_window = f.micro_batches * f.layers * f.block,
@@ -133,22 +151,76 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
+    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
-                               exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed));
+                               blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);
 }
 
-/// Gradient accumulation every micro-batch and the update once: both are bound by memory.
+/// Bytes that compressing and decompressing the gradients reads and writes.
+template <class N> double compression_bytes(Frame<N> const& f) {
+    if (f.strategy.compression.kind == Compression::none) { return 0.0; }
+    double const elements = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    auto const sent = compressed_gradients(f.strategy.compression, elements, f.setting.framework.reduced_bytes,
+                                           Ranks{f.strategy.data_ranks()});
+    return sent.touched_per_parameter * elements;
+}
+
+/// Gradient accumulation every micro-batch and the update once: both are bound by memory. An update on the host is
+/// not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
         f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
     N const memory = f.in("memory_bytes_per_second", bandwidth.base());
-    double const trained = f.traffic.local_parameters * trained_share(f.strategy);
-    auto const shards = shards_of(f.strategy);
+    double const trained = trained_share(f.strategy, f.setting.model, f.setting.count);
+    auto const kept = [&](double Shards::*part) {
+        return trained * (f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
+                          f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part);
+    };
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", trained / shards.gradients) * f.micro_batches / memory;
-    N const update = f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) *
-                     f.in("updated_parameters", trained / shards.optimizer) / memory;
-    parts.optimizer = f.record.term("optimizer_seconds", "s", accumulate + update);
+                         f.in("accumulated_parameters", kept(&Shards::gradients)) * f.micro_batches / memory;
+    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer);
+    N const update =
+        f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
+    N const compress = f.in("compression_bytes", compression_bytes(f)) / memory;
+    bool const compresses = f.strategy.compression.kind != Compression::none;
+    parts.optimizer =
+        f.record.term("optimizer_seconds", "s", compresses ? accumulate + update + compress : accumulate + update);
+}
+
+/// Transfers to and from the host hide behind computation; its update does not.
+template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
+    parts.offload = literal<N>(0.0);
+    if (f.strategy.offload == Offload::none) { return; }
+    auto const host = host_traffic(f.setting, f.strategy);
+    N const transfer = f.in("host_transfer_seconds", (host.optimizer_transfer + host.activation_transfer).base());
+    N const window = f.strategy.overlap == Overlap::off ? literal<N>(0.0) : f.micro_batches * f.layers * f.block;
+    parts.offload =
+        f.record.term("offload_seconds", "s",
+                      larger(transfer - window, literal<N>(0.0)) + f.in("host_update_seconds", host.update.base()));
+}
+
+/// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.
+template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
+    auto const& disturbance = f.setting.disturbance;
+    N const compute = parts.compute + parts.host;
+    parts.imbalance =
+        disturbance.imbalance > 1.0
+            ? f.record.term("imbalance_seconds", "s",
+                            (f.in("largest_over_mean", disturbance.imbalance) - literal<N>(1.0)) * compute)
+            : literal<N>(0.0);
+    N const busy =
+        f.record.term("busy_seconds", "s",
+                      parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
+                          parts.data + parts.bubble + parts.optimizer + parts.offload + parts.imbalance);
+    double const nodes =
+        std::max(1.0, static_cast<double>(f.strategy.workers()) / f.setting.cluster.accelerators_per_node);
+    N const share = disturbance.spread
+                        ? f.in("spread", *disturbance.spread) * f.in("expected_slowest", f.setting.expected_slowest)
+                        : f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes));
+    parts.stragglers = f.record.term("straggler_seconds", "s", share * busy);
+    parts.overhead = f.record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead));
+    f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }
 
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
@@ -156,30 +228,27 @@ template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
+    auto const stage = slowest_stage(setting, strategy, costs);
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = costs,
                .fabric = fabric,
                .traffic = data_traffic(setting, strategy, fabric),
+               .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
-               .layers = record.input("layers_per_stage", static_cast<double>(setting.model.layers) / strategy.pp),
+               .layers = record.input("layers_of_slowest_stage", stage.layers),
                .block = {},
                .ends = {},
-               .ends_tensor = {}};
+               .ends_tensor = {},
+               .ends_experts = {}};
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);
     compose_optimizer(f, parts);
-    N const busy = record.term("busy_seconds", "s",
-                               parts.compute + parts.host + parts.tensor + parts.context + parts.pipeline + parts.data +
-                                   parts.bubble + parts.optimizer);
-    double const nodes = std::max(1.0, static_cast<double>(strategy.workers()) / setting.cluster.accelerators_per_node);
-    N const drag = f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes)) * busy;
-    parts.overhead =
-        record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead) + drag);
-    record.term("step_seconds", "s", busy + parts.overhead);
+    compose_offload(f, parts);
+    compose_disturbance(f, parts);
     return parts;
 }
 
@@ -192,10 +261,14 @@ StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCo
             .host = Seconds{parts.host},
             .tensor_communication = Seconds{parts.tensor},
             .context_communication = Seconds{parts.context},
+            .expert_communication = Seconds{parts.experts},
             .pipeline_communication = Seconds{parts.pipeline},
             .data_communication = Seconds{parts.data},
             .pipeline_bubble = Seconds{parts.bubble},
             .optimizer = Seconds{parts.optimizer},
+            .offload = Seconds{parts.offload},
+            .imbalance = Seconds{parts.imbalance},
+            .stragglers = Seconds{parts.stragglers},
             .overhead = Seconds{parts.overhead}};
 }
 

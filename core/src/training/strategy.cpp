@@ -27,6 +27,29 @@ std::string_view name_of(Recompute recompute) {
     return "";
 }
 
+std::string_view name_of(ContextExchange exchange) {
+    switch (exchange) {
+    case ContextExchange::gather: return "gather";
+    case ContextExchange::ring: return "ring";
+    case ContextExchange::all_to_all: return "all-to-all";
+    }
+    return "";
+}
+
+std::string_view name_of(Offload offload) {
+    switch (offload) {
+    case Offload::none: return "none";
+    case Offload::optimizer: return "optimizer";
+    case Offload::activations: return "activations";
+    case Offload::both: return "both";
+    }
+    return "";
+}
+
+double expert_load(Strategy const& strategy, Workload const& workload) {
+    return strategy.capacity > 0.0 ? strategy.capacity : workload.expert_skew;
+}
+
 double micro_batch_count(Strategy const& strategy, Workload const& workload) {
     double const share = static_cast<double>(strategy.dp) * strategy.micro_batch;
     return std::max(1.0, workload.global_batch / share);
@@ -44,12 +67,21 @@ std::string short_name(Strategy const& strategy) {
     append_degree(name, "pp", strategy.pp);
     append_degree(name, "vp", strategy.virtual_pp);
     append_degree(name, "ep", strategy.ep);
+    if (strategy.ep > 1) { append_degree(name, "etp", strategy.etp); }
     append_degree(name, "dp", strategy.dp, true);
     if (strategy.zero > 0) { append_degree(name, "zero", strategy.zero, true); }
     if (strategy.shard > 0) { append_degree(name, "shard", strategy.shard, true); }
     append_degree(name, "mb", strategy.micro_batch, true);
     if (strategy.recompute != Recompute::none) { append(name, name_of(strategy.recompute)); }
+    if (strategy.recompute != Recompute::none && strategy.recompute_layers > 0) {
+        name += std::to_string(strategy.recompute_layers);
+    }
+    if (strategy.cp > 1 && strategy.exchange != ContextExchange::gather) { append(name, name_of(strategy.exchange)); }
+    if (strategy.offload != Offload::none) { append(name, "offload-" + std::string{name_of(strategy.offload)}); }
     if (strategy.trained == Trained::adapters) { append(name, "adapters"); }
+    if (strategy.trained == Trained::last_layers) { append_degree(name, "top", strategy.trained_layers, true); }
+    if (strategy.local_steps > 1) { append_degree(name, "every", strategy.local_steps); }
+    if (strategy.servers > 0) { append_degree(name, "servers", strategy.servers, true); }
     return name;
 }
 

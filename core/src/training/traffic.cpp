@@ -1,19 +1,18 @@
 #include "traffic.hpp"
 
-#include "stage.hpp"
+#include "headroom/compression.hpp"
+#include "headroom/local_updates.hpp"
+#include "headroom/memory.hpp"
+#include "headroom/server.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 namespace {
 
-/// Blocks and the larger of the two ends.
-double fullest_stage_parameters(Model const& model, Strategy const& strategy) {
-    auto const count = count_parameters(model);
-    double const blocks = count.layer * model.layers / strategy.pp;
-    if (strategy.pp == 1) { return (blocks + count.embedding + count.head + count.final_norm) / strategy.tp; }
-    return (blocks + std::max(count.embedding, output_parameters(model, count) + count.final_norm)) / strategy.tp;
-}
+/// Local updates exchange how far the parameters came, in 32 bits. Source: [DiLoCo]
+constexpr double local_update_bytes = 4.0;
 
 /// One collective of a group, its start included; a group of one sends nothing.
 Seconds priced(StepSetting const& setting, Collective collective, Bytes bytes, Group group, Fabric const& fabric) {
@@ -22,39 +21,113 @@ Seconds priced(StepSetting const& setting, Collective collective, Bytes bytes, G
            fastest(collective, {bytes}, group, fabric).time.total();
 }
 
+/// Prices the reduction and gathering of one set of parameters over its group.
+class Pricer {
+public:
+    Pricer(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric)
+        : setting_{setting}, strategy_{strategy}, fabric_{fabric} {}
+
+    [[nodiscard]] GroupTraffic price(double held, double trained, Group data, Group shard, Group replicas) const {
+        GroupTraffic traffic;
+        traffic.parameters_held = held;
+        traffic.gradients = Bytes{held * trained * setting_.framework.reduced_bytes};
+        traffic.parameters = Bytes{(strategy_.zero == 3 ? held : held * trained) *
+                                   gathered_bytes(setting_.framework, strategy_.precision)};
+        traffic.group = strategy_.zero == 3 ? shard : data;
+        if (strategy_.zero == 3) { traffic.replicas = replicas; }
+        if (traffic.ranks() > 1 && held > 0.0) { add_times(traffic); }
+        return traffic;
+    }
+
+private:
+    void add_times(GroupTraffic& traffic) const {
+        if (strategy_.zero == 0) {
+            traffic.reduce = whole_reduction(traffic);
+        } else {
+            traffic.reduce = time(Collective::reduce_scatter, traffic.gradients, traffic.group);
+            traffic.gather = time(Collective::all_gather, traffic.parameters, traffic.group);
+        }
+        if (strategy_.zero == 3) {
+            traffic.replicate = time(Collective::all_reduce, traffic.gradients / traffic.group.size, traffic.replicas);
+            if (setting_.framework.gradient_overlap == GradientOverlap::exposed) { // small transfers, layer by layer
+                double const unbucketed = setting_.constants[Constant::unbucketed_traffic];
+                for (Seconds* part : {&traffic.gather, &traffic.reduce, &traffic.replicate}) { *part *= unbucketed; }
+            }
+        }
+        traffic.reduce *= setting_.framework.extra_reduction;
+        traffic.replicate *= setting_.framework.extra_reduction;
+    }
+
+    [[nodiscard]] Seconds whole_reduction(GroupTraffic const& traffic) const {
+        if (strategy_.compression.kind == Compression::none) {
+            return time(Collective::all_reduce, traffic.gradients, traffic.group);
+        }
+        double const width = setting_.framework.reduced_bytes;
+        std::array const matrices{typical_matrix(traffic.gradients.base() / width)};
+        auto const sent = compressed_gradients(strategy_.compression, matrices, width, Ranks{traffic.group.size});
+        return compressed_time(sent, traffic.group, fabric_).total() +
+               Seconds{setting_.constants[Constant::base_latency]} * sent.rounds;
+    }
+    /// All gradients as matrices of the model's commonest shape, h x f.
+    [[nodiscard]] GradientMatrix typical_matrix(double elements) const {
+        double const h = std::max(1, setting_.model.hidden);
+        double const f = std::max(1, setting_.model.moe.experts > 0 ? setting_.model.moe.ffn : setting_.model.ffn);
+        return {.rows = h, .columns = f, .count = elements / (h * f)};
+    }
+
+    [[nodiscard]] Seconds time(Collective collective, Bytes bytes, Group group) const {
+        return priced(setting_, collective, bytes, group, fabric_);
+    }
+
+    StepSetting const& setting_;
+    Strategy const& strategy_;
+    Fabric const& fabric_;
+};
+
+/// Gradients that servers add up in the place of the ranks. Source: [Li2014]
+Seconds through_servers(StepSetting const& setting, Strategy const& strategy, GroupTraffic const& traffic,
+                        Fabric const& fabric) {
+    bool const leaves = traffic.group.domains() > 1 || traffic.group.size <= strategy.servers;
+    Link const port = leaves ? fabric.scale_out : fabric.scale_up;
+    return parameter_server({traffic.gradients}, Ranks{traffic.group.size},
+                            {.ports = Ranks{strategy.servers}, .port = port, .worker = port})
+               .total() +
+           Seconds{setting.constants[Constant::base_latency]};
+}
+
+/// What replaces the reduction of every step: servers, or a synchronisation now and then.
+void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+                      DataTraffic& traffic) {
+    for (GroupTraffic* part : {&traffic.dense, &traffic.experts}) {
+        if (part->ranks() == 1) { continue; }
+        if (strategy.servers > 0) {
+            traffic.blocking += through_servers(setting, strategy, *part, fabric);
+            part->reduce = Seconds{};
+        } else if (strategy.local_steps > 1) {
+            Group const apart = strategy.zero == 3 ? part->replicas : part->group;
+            Bytes const moved =
+                Bytes{part->parameters_held * local_update_bytes} / (strategy.zero == 3 ? part->group.size : 1.0);
+            traffic.blocking += priced(setting, Collective::all_reduce, moved, apart, fabric) /
+                                static_cast<double>(strategy.local_steps);
+            (strategy.zero == 3 ? part->replicate : part->reduce) = Seconds{};
+        }
+    }
+}
+
 } // namespace
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
     auto const placement = place(strategy, setting.cluster.domain);
-    auto const& framework = setting.framework;
-    double const local = fullest_stage_parameters(setting.model, strategy);
-    double const trained = local * trained_share(strategy);
+    auto const held = fullest_stage_parameters(setting, strategy);
+    double const trained = trained_share(strategy, setting.model, setting.count);
+    Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
-    traffic.local_parameters = local;
-    traffic.ranks = placement.data.size;
-    traffic.gradients = Bytes{trained * framework.reduced_bytes};
-    traffic.parameters = Bytes{(strategy.zero == 3 ? local : trained) * gathered_bytes(framework, strategy.precision)};
-    if (traffic.ranks == 1) { return traffic; }
-    auto const time = [&](Collective collective, Bytes bytes, Group group) {
-        return priced(setting, collective, bytes, group, fabric);
-    };
-    if (strategy.zero == 0) {
-        traffic.reduce = time(Collective::all_reduce, traffic.gradients, placement.data);
-    } else if (strategy.zero < 3) {
-        traffic.reduce = time(Collective::reduce_scatter, traffic.gradients, placement.data);
-        traffic.gather = time(Collective::all_gather, traffic.parameters, placement.data);
-    } else {
-        traffic.gather = time(Collective::all_gather, traffic.parameters, placement.shard);
-        traffic.reduce = time(Collective::reduce_scatter, traffic.gradients, placement.shard);
-        traffic.replicate = time(Collective::all_reduce, traffic.gradients / placement.shard.size, placement.replicate);
-        if (framework.gradient_overlap == GradientOverlap::exposed) { // small unbucketed transfers, layer by layer
-            traffic.gather *= setting.constants[Constant::unbucketed_traffic];
-            traffic.reduce *= setting.constants[Constant::unbucketed_traffic];
-            traffic.replicate *= setting.constants[Constant::unbucketed_traffic];
-        }
+    traffic.dense = pricer.price(held.dense, trained, placement.data, placement.shard, placement.replicate);
+    if (held.experts > 0.0) {
+        traffic.experts = pricer.price(held.experts, trained, placement.expert_data, placement.expert_shard,
+                                       placement.expert_replicate);
     }
-    traffic.reduce *= framework.extra_reduction;
-    traffic.replicate *= framework.extra_reduction;
+    if (strategy.servers > 0 || strategy.local_steps > 1) { move_to_blocking(setting, strategy, fabric, traffic); }
     return traffic;
 }
 
@@ -67,10 +140,25 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
 
-bool end_is_slower(LayerCost const& head, LayerCost const& embedding) { return head.total() >= embedding.total(); }
+SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    int const layers = depth_of(setting.model);
+    if (strategy.pp == 1) { return {StagePlace::whole, layers}; }
+    Seconds const block = costs.block.total();
+    auto const at = [&](StagePlace place, Seconds end) {
+        int const held = stage_layers(layers, strategy.pp, place);
+        return std::pair{SlowestStage{place, held}, block * static_cast<double>(held) + end};
+    };
+    auto slowest = at(StagePlace::last, costs.head.total());
+    auto const keep = [&](auto const& other) {
+        if (other.second > slowest.second) { slowest = other; }
+    };
+    keep(at(StagePlace::first, costs.embedding.total()));
+    if (strategy.pp > 2) { keep(at(StagePlace::middle, Seconds{})); }
+    return slowest.first;
+}
 
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
-    double const tokens = tokens_of(shape_of(strategy, setting.workload.sequence_length));
+    double const tokens = tokens_of(shape_of(strategy, setting.workload));
     return Bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
 }
 
@@ -79,6 +167,31 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric co
     bool const leaves = place(strategy, setting.cluster.domain).pipeline_leaves_domain;
     return point_to_point({boundary_bytes(setting, strategy)}, leaves ? fabric.scale_out : fabric.scale_up).total() +
            Seconds{setting.constants[Constant::base_latency]};
+}
+
+HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
+    HostTraffic traffic;
+    auto const& cluster = setting.cluster;
+    auto const& framework = setting.framework;
+    if (offloads_optimizer(strategy.offload)) {
+        auto const held = fullest_stage_parameters(setting, strategy);
+        double const updated =
+            trained_share(strategy, setting.model, setting.count) *
+            (held.dense / shards_of(strategy).optimizer + held.experts / expert_shards_of(strategy).optimizer);
+        traffic.optimizer_transfer =
+            Bytes{updated * (framework.gradient_bytes + framework.parameter_bytes)} / cluster.host.bandwidth;
+        traffic.update =
+            Bytes{updated * setting.constants[Constant::optimizer_traffic]} / cluster.host_memory_bandwidth;
+    }
+    if (offloads_activations(strategy.offload)) {
+        auto const shape = shape_of(strategy, setting.workload);
+        double const blocks = stage_layers(depth_of(setting.model), strategy.pp,
+                                           strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
+        Bytes const kept = block_activation_bytes(setting.model, shape, framework) * blocks;
+        traffic.activation_transfer =
+            2.0 * kept * micro_batch_count(strategy, setting.workload) / cluster.host.bandwidth;
+    }
+    return traffic;
 }
 
 } // namespace headroom

@@ -1,16 +1,28 @@
 #pragma once
 
+#include "stage.hpp"
+
 #include "headroom/step.hpp"
 
 namespace headroom {
 
-/// What the fullest stage sends to its data-parallel peers.
+/// What one set of parameters of the fullest stage sends to the ranks that hold the same ones.
+struct GroupTraffic {
+    double parameters_held = 0.0;    ///< of one rank before any data-parallel sharding
+    Seconds reduce, gather;          ///< of one whole reduction and of one whole gathering
+    Seconds replicate;               ///< of one reduction between the copies of a ZeRO-3 shard group
+    Bytes gradients, parameters;     ///< total bytes of those
+    Group group = {}, replicas = {}; ///< reduced and gathered over; copies of a shard group
+    [[nodiscard]] int ranks() const { return group.size * replicas.size; }
+};
+
+/// Data-parallel traffic of the fullest stage: routed experts have a group of their own.
 struct DataTraffic {
-    double local_parameters = 0.0; ///< of one rank before any data-parallel sharding
-    Seconds reduce, gather;        ///< of one whole reduction and of one whole gathering
-    Seconds replicate;             ///< of one reduction between the copies of a ZeRO-3 shard group
-    Bytes gradients, parameters;   ///< total bytes of those
-    int ranks = 1;
+    GroupTraffic dense, experts;
+    /// Of a reduction that all wait for: local updates, parameter servers. Averaged over steps; hides behind nothing.
+    Seconds blocking;
+    [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
+    [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
 
@@ -22,8 +34,12 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 /// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 
-/// Whether the output projection is slower than the embedding: with a pipeline they are on different stages.
-bool end_is_slower(LayerCost const& head, LayerCost const& embedding);
+/// The slowest stage of a pipeline, and how many blocks it has.
+struct SlowestStage {
+    StagePlace place = StagePlace::whole;
+    int layers = 0;
+};
+SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
@@ -31,5 +47,16 @@ Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
 
 /// Time of one such transfer; nothing without a pipeline.
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+
+/// What keeping state or activations with the host costs, a step.
+///
+///     transfer  gradients down and weights up, once a step; kept activations down and up, every micro-batch
+///     update    optimizer bytes over the accelerator's share of the host's memory bandwidth
+///
+/// Source: [Ren2021]
+struct HostTraffic {
+    Seconds optimizer_transfer, update, activation_transfer;
+};
+HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
 
 } // namespace headroom

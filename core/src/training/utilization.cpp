@@ -1,17 +1,38 @@
 #include "headroom/prediction.hpp"
 
+#include <algorithm>
+
 namespace headroom {
 
-Flops training_flops(SequenceFlops const& forward, Trained trained) {
-    if (trained == Trained::adapters) { return 2.0 * (forward.matrix + forward.head) + 3.0 * forward.attention; }
-    return 3.0 * forward.total();
+TrainedWork trained_work(Strategy const& strategy, Model const& model) {
+    switch (strategy.trained) {
+    case Trained::all: break;
+    case Trained::adapters: return {.inputs = 1.0, .weights = 0.0};
+    case Trained::last_layers: {
+        double const share = std::min(1.0, static_cast<double>(strategy.trained_layers) / depth_of(model));
+        return {.inputs = share, .weights = share};
+    }
+    }
+    return {};
 }
 
-Flops hardware_flops(SequenceFlops const& forward, Trained trained, Recompute recompute) {
-    Flops const training = training_flops(forward, trained);
+double recomputed_share(Strategy const& strategy, Model const& model) {
+    if (strategy.recompute_layers == 0) { return 1.0; }
+    return std::min(1.0, static_cast<double>(strategy.recompute_layers) / depth_of(model));
+}
+
+Flops training_flops(SequenceFlops const& forward, TrainedWork const& work) {
+    double const head = work.weights > 0.0 ? 3.0 : 2.0; // the head is above every trained layer
+    return (1.0 + work.inputs + work.weights) * forward.matrix + (1.0 + 2.0 * work.inputs) * forward.attention +
+           head * forward.head;
+}
+
+Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share) {
+    Flops const training = training_flops(forward, work);
+    double const again = share * work.inputs;
     switch (recompute) {
-    case Recompute::full: return training + (forward.matrix + forward.attention);
-    case Recompute::selective: return training + forward.attention;
+    case Recompute::full: return training + again * (forward.matrix + forward.attention);
+    case Recompute::selective: return training + again * forward.attention;
     case Recompute::none: break;
     }
     return training;

@@ -218,6 +218,8 @@ std::vector<BlockRun> block_runs(Model const& model) {
     return runs;
 }
 
+BlockKind last_block(Model const& model) { return kind_of(model, std::max(1, model.layers) - 1); }
+
 double parameters_of(Operator const& one) {
     double const in = one.in, out = one.out;
     double const taps = static_cast<double>(one.kernel) * (one.kernel_width > 0 ? one.kernel_width : one.kernel);
@@ -248,7 +250,7 @@ ParameterCount count_parameters(Model const& model) {
     count.layer = blocks.all / layers;
     count.experts = blocks.routed / layers;
     if (model.prediction_layers > 0 && model.layers > 0) {
-        BlockCount const ahead = count_prediction(model, kind_of(model, model.layers - 1));
+        BlockCount const ahead = count_prediction(model, last_block(model));
         count.prediction = model.prediction_layers * ahead.all;
         count.prediction_experts = model.prediction_layers * ahead.routed;
     }
@@ -330,7 +332,7 @@ SequenceFlops forward_flops(Model const& model, double tokens, double attended, 
     };
     for (auto const& run : block_runs(model)) { add(run.kind, run.count); }
     if (model.prediction_layers > 0 && model.layers > 0) {
-        add(kind_of(model, model.layers - 1), model.prediction_layers);
+        add(last_block(model), model.prediction_layers);
         double const joint = 2.0 * model.hidden * static_cast<double>(model.hidden);
         flops.matrix += Flops{model.prediction_layers * tokens * 2.0 * joint};
     }
