@@ -1,5 +1,6 @@
 #include "architectures.hpp"
 
+#include "config_parts.hpp"
 #include "records.hpp"
 
 #include <fmt/format.h>
@@ -33,37 +34,17 @@ Model with(Model model, void (*change)(Model&)) {
     return model;
 }
 
+constexpr std::string_view no_upper_windows = "windows of upper layers (max_window_layers) are not modelled";
+constexpr std::string_view text_alone = "the language model alone is read: the vision tower is not counted";
 constexpr std::string_view query_key_norms = "the norms of queries and keys are not modelled";
 
 // ---- what the keys of a type change --------------------------------------------------------------------------------
 
-void read_biases(JsonKeys& keys, Model& model) {
-    if (auto const bias = keys.flag("attention_bias")) { model.qkv_bias = model.out_bias = *bias; }
-    if (auto const bias = keys.flag("mlp_bias")) { model.mlp_bias = *bias; }
-}
-
-void read_one_bias(JsonKeys& keys, Model& model) {
+void read_one_bias(JsonKeys& keys, Model& model, Notes&) {
     if (auto const bias = keys.flag("bias")) { model.qkv_bias = model.out_bias = *bias; }
 }
 
-void read_experts(JsonKeys& keys, Model& model) {
-    read_biases(keys, model);
-    auto experts = keys.whole("num_local_experts", limits::experts);
-    if (!experts) { experts = keys.whole("num_experts", limits::experts); }
-    if (!experts) { keys.fail("num_local_experts", "missing", "a mixture of experts states how many there are"); }
-    auto const top_k = keys.whole("num_experts_per_tok", limits::experts);
-    if (!top_k) { keys.fail("num_experts_per_tok", "missing", "a mixture of experts states how many a token visits"); }
-    int const stride = keys.whole("decoder_sparse_step", {1, 10'000}).value_or(1);
-    if (stride != 1 || keys.has_elements("mlp_only_layers")) {
-        keys.fail(stride != 1 ? "decoder_sparse_step" : "mlp_only_layers", "layers of two kinds",
-                  "every layer is modelled alike");
-    }
-    model.moe.experts = *experts;
-    model.moe.top_k = *top_k;
-    model.moe.ffn = keys.whole("moe_intermediate_size", {1, 10'000'000}).value_or(model.ffn);
-}
-
-void read_falcon(JsonKeys& keys, Model& model) {
+void read_falcon(JsonKeys& keys, Model& model, Notes&) {
     bool const grouped = keys.flag("new_decoder_architecture").value_or(false);
     bool const multi = keys.flag("multi_query").value_or(true);
     bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
@@ -76,12 +57,12 @@ void read_falcon(JsonKeys& keys, Model& model) {
     model.qkv_bias = model.out_bias = model.mlp_bias = bias;
 }
 
-void read_neox(JsonKeys& keys, Model& model) {
+void read_neox(JsonKeys& keys, Model& model, Notes&) {
     model.parallel_block = keys.flag("use_parallel_residual").value_or(true);
     if (auto const bias = keys.flag("attention_bias")) { model.qkv_bias = model.out_bias = *bias; }
 }
 
-void read_opt(JsonKeys& keys, Model& model) {
+void read_opt(JsonKeys& keys, Model& model, Notes&) {
     auto const width = keys.whole("word_embed_proj_dim", {1, 1'000'000});
     if (width && *width != model.hidden) {
         keys.fail("word_embed_proj_dim", fmt::format("{} is not hidden_size {}", *width, model.hidden),
@@ -95,7 +76,7 @@ void read_opt(JsonKeys& keys, Model& model) {
     }
 }
 
-void read_mpt(JsonKeys& keys, Model& model) {
+void read_mpt(JsonKeys& keys, Model& model, Notes&) {
     if (keys.flag("no_bias").value_or(false)) {
         model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = false;
     }
@@ -116,15 +97,15 @@ void read_mpt(JsonKeys& keys, Model& model) {
     if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) { model.ffn = model.hidden * *ratio; }
 }
 
-void read_bigcode(JsonKeys& keys, Model& model) {
+void read_bigcode(JsonKeys& keys, Model& model, Notes&) {
     if (keys.flag("multi_query").value_or(true)) { model.kv_heads = 1; }
 }
 
-void read_starcoder2(JsonKeys& keys, Model& model) {
+void read_starcoder2(JsonKeys& keys, Model& model, Notes&) {
     if (auto const bias = keys.flag("use_bias")) { model.qkv_bias = model.out_bias = model.mlp_bias = *bias; }
 }
 
-void read_stablelm(JsonKeys& keys, Model& model) {
+void read_stablelm(JsonKeys& keys, Model& model, Notes&) {
     model.qkv_bias = keys.flag("use_qkv_bias").value_or(false);
     if (keys.flag("use_parallel_residual").value_or(false)) {
         model.parallel_block = true;
@@ -133,12 +114,12 @@ void read_stablelm(JsonKeys& keys, Model& model) {
     if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
 }
 
-void read_phi(JsonKeys& keys, Model&) {
+void read_phi(JsonKeys& keys, Model&, Notes&) {
     if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
 }
 
 /// The 13B variants have no rotary positions, and another name for the longest sequence.
-void read_baichuan(JsonKeys& keys, Model& model) {
+void read_baichuan(JsonKeys& keys, Model& model, Notes&) {
     if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) { model.positions = Positions::alibi; }
 }
 
@@ -167,28 +148,35 @@ std::vector<Architecture> llama_like() {
         model.parallel_block = model.tied_embeddings = true;
         model.norms_per_layer = 1;
     });
-    Model const gpt_oss = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = model.mlp_bias = true; });
+    Model const qwen3 = with(llama, [](Model& model) { model.qk_norm = true; });
+    Model const gemma3 = with(gemma2, [](Model& model) { model.qk_norm = true; });
 
     return {
         {.type = "llama", .traits = llama, .adjust = read_biases},
-        {.type = "mistral", .traits = llama},
-        {.type = "mixtral", .traits = llama, .adjust = read_experts},
-        {.type = "qwen2", .traits = qwen2},
-        {.type = "qwen3", .traits = llama, .default_head_dim = 128, .adjust = read_biases, .note = query_key_norms},
-        {.type = "qwen3_moe", .traits = llama, .adjust = read_experts, .note = query_key_norms},
+        {.type = "mistral", .traits = llama, .windowed = true},
+        {.type = "qwen2", .traits = qwen2, .note = no_upper_windows},
+        {.type = "qwen2_vl", .traits = qwen2, .note = text_alone},
+        {.type = "qwen2_vl_text", .traits = qwen2},
+        {.type = "qwen2_5_vl", .traits = qwen2, .note = text_alone},
+        {.type = "qwen2_5_vl_text", .traits = qwen2},
+        {.type = "qwen3", .traits = qwen3, .default_head_dim = 128, .adjust = read_biases},
         {.type = "gemma", .traits = gemma, .default_head_dim = 256, .adjust = read_biases},
-        {.type = "gemma2", .traits = gemma2, .default_head_dim = 256, .adjust = read_biases},
-        {.type = "gemma3_text",
+        {.type = "gemma2",
          .traits = gemma2,
          .default_head_dim = 256,
          .adjust = read_biases,
-         .note = query_key_norms},
-        {.type = "gpt_oss",
-         .traits = gpt_oss,
-         .default_head_dim = 64,
-         .adjust = read_experts,
-         .note = "router biases, attention sinks and sliding windows are not modelled"},
-        {.type = "phi3", .traits = llama},
+         .windowed = true,
+         .full_every = 2},
+        {.type = "gemma3_text",
+         .traits = gemma3,
+         .default_head_dim = 256,
+         .adjust = read_biases,
+         .windowed = true,
+         .full_every = 6,
+         .default_heads = 8,
+         .default_kv_heads = 4,
+         .default_vocab = 262'208},
+        {.type = "phi3", .traits = llama, .windowed = true},
         {.type = "stablelm", .traits = stablelm, .adjust = read_stablelm},
         {.type = "internlm", .traits = internlm, .adjust = read_one_bias},
         {.type = "internlm2", .traits = llama, .adjust = read_one_bias},
@@ -196,6 +184,87 @@ std::vector<Architecture> llama_like() {
         {.type = "olmo", .traits = olmo, .adjust = read_biases},
         {.type = "granite", .traits = llama, .adjust = read_biases},
         {.type = "cohere", .traits = cohere, .adjust = read_biases},
+    };
+}
+
+/// Types with experts, latent attention or state-space layers.
+std::vector<Architecture> mixtures_and_hybrids() {
+    Model const llama = llama_traits();
+    Model const normed = with(llama, [](Model& model) { model.qk_norm = true; });
+    Model const gpt_oss = with(llama, [](Model& model) {
+        model.qkv_bias = model.out_bias = model.mlp_bias = model.sinks = model.moe.router_bias = true;
+    });
+    Model const phimoe = with(llama, [](Model& model) {
+        model.norm = Normalisation::layer;
+        model.norm_bias = true;
+    });
+    Model const dbrx = with(llama, [](Model& model) { model.norm = Normalisation::layer; });
+    Model const hybrid = with(llama, [](Model& model) {
+        model.feed_forward = FeedForward::plain;
+        model.activation = "squared_relu";
+        model.positions = Positions::none;
+    });
+    Model const mamba2 = with(hybrid, [](Model& model) { model.tied_embeddings = true; });
+
+    return {
+        {.type = "mixtral", .traits = llama, .adjust = read_experts, .windowed = true},
+        {.type = "granitemoe", .traits = llama, .adjust = read_experts},
+        {.type = "qwen2_moe", .traits = llama, .adjust = read_qwen_moe},
+        {.type = "qwen3_moe", .traits = normed, .adjust = read_experts},
+        {.type = "olmoe", .traits = normed, .adjust = read_olmoe},
+        {.type = "phimoe", .traits = phimoe, .adjust = read_phimoe, .windowed = true},
+        {.type = "dbrx", .traits = dbrx, .adjust = read_dbrx},
+        {.type = "glm4_moe", .traits = llama, .adjust = read_glm_moe},
+        {.type = "gpt_oss",
+         .traits = gpt_oss,
+         .default_head_dim = 64,
+         .adjust = read_experts,
+         .windowed = true,
+         .full_every = 2},
+        {.type = "llama4_text", .traits = llama, .default_head_dim = 128, .adjust = read_llama4},
+        {.type = "llama4", .traits = llama, .default_head_dim = 128, .adjust = read_llama4},
+        {.type = "deepseek", .traits = llama, .adjust = read_experts},
+        {.type = "deepseek_v2", .traits = llama, .adjust = read_deepseek},
+        {.type = "deepseek_v3", .traits = llama, .adjust = read_deepseek},
+        {.type = "kimi_k2", .traits = llama, .adjust = read_deepseek},
+        {.type = "nemotron_h", .traits = hybrid, .default_head_dim = 128, .adjust = read_nemotron_h},
+        {.type = "mamba2", .traits = mamba2, .default_head_dim = 64, .adjust = read_mamba2, .has_ffn = false},
+    };
+}
+
+/// Encoders, pairs of encoder and decoder, images.
+std::vector<Architecture> other_stacks() {
+    Model const bert = with(gpt_traits(), [](Model& model) {
+        model.activation = "gelu";
+        model.positions = Positions::learned;
+        model.causal = model.final_norm = false;
+        model.tied_embeddings = model.embedding_norm = model.head_bias = true;
+    });
+    Model const electra = with(bert, [](Model& model) { model.head_bias = false; });
+    Model const bart = with(bert, [](Model& model) {
+        model.extra_positions = 2;
+        model.head_bias = false;
+    });
+    Model const t5 = with(llama_traits(), [](Model& model) {
+        model.positions = Positions::none;
+        model.tied_embeddings = true;
+    });
+    Model const mt5 = with(t5, [](Model& model) { model.tied_embeddings = false; });
+    Model const vit = with(bert, [](Model& model) {
+        model.final_norm = true;
+        model.embedding_norm = false;
+    });
+
+    return {
+        {.type = "bert", .traits = bert, .adjust = read_bert},
+        {.type = "roberta", .traits = bert, .adjust = read_roberta},
+        {.type = "xlm-roberta", .traits = bert, .adjust = read_roberta},
+        {.type = "electra", .traits = electra, .adjust = read_electra},
+        {.type = "t5", .traits = t5, .adjust = read_t5, .pair = true},
+        {.type = "mt5", .traits = mt5, .adjust = read_t5, .pair = true},
+        {.type = "bart", .traits = bart, .adjust = read_bart, .pair = true},
+        {.type = "mbart", .traits = bart, .adjust = read_bart, .pair = true},
+        {.type = "vit", .traits = vit, .adjust = read_vit, .has_vocab = false},
     };
 }
 
@@ -257,34 +326,27 @@ std::vector<Architecture> gpt_like() {
     };
 }
 
-constexpr std::string_view encoder_decoder = "encoder-decoder models are not modelled";
-constexpr std::string_view encoder = "encoders are not modelled";
-constexpr std::string_view state_space = "state-space and recurrent layers are not modelled";
+constexpr std::string_view encoder_decoder = "this pair of encoder and decoder is not modelled";
+constexpr std::string_view encoder = "this kind of encoder is not modelled";
+constexpr std::string_view state_space =
+    "its state-space or recurrent layers are not modelled (Mamba-2 is, in nemotron_h and mamba2)";
 constexpr std::string_view vision = "vision and speech models are not modelled";
-constexpr std::string_view latent = "latent attention is not modelled";
+constexpr std::string_view latent = "its attention is not modelled";
+constexpr std::string_view images_in_between = "its layers that attend to images are not modelled";
 constexpr std::string_view mixed = "its layers of several kinds are not modelled";
 
 constexpr std::array unsupported{
-    UnsupportedType{"t5", encoder_decoder},
-    UnsupportedType{"mt5", encoder_decoder},
     UnsupportedType{"umt5", encoder_decoder},
     UnsupportedType{"longt5", encoder_decoder},
-    UnsupportedType{"bart", encoder_decoder},
-    UnsupportedType{"mbart", encoder_decoder},
     UnsupportedType{"pegasus", encoder_decoder},
     UnsupportedType{"marian", encoder_decoder},
     UnsupportedType{"m2m_100", encoder_decoder},
     UnsupportedType{"whisper", encoder_decoder},
-    UnsupportedType{"bert", encoder},
-    UnsupportedType{"roberta", encoder},
-    UnsupportedType{"xlm-roberta", encoder},
     UnsupportedType{"distilbert", encoder},
     UnsupportedType{"albert", encoder},
-    UnsupportedType{"electra", encoder},
     UnsupportedType{"deberta", encoder},
     UnsupportedType{"deberta-v2", encoder},
     UnsupportedType{"modernbert", encoder},
-    UnsupportedType{"vit", vision},
     UnsupportedType{"clip", vision},
     UnsupportedType{"siglip", vision},
     UnsupportedType{"swin", vision},
@@ -292,7 +354,6 @@ constexpr std::array unsupported{
     UnsupportedType{"wav2vec2", vision},
     UnsupportedType{"hubert", vision},
     UnsupportedType{"mamba", state_space},
-    UnsupportedType{"mamba2", state_space},
     UnsupportedType{"falcon_mamba", state_space},
     UnsupportedType{"rwkv", state_space},
     UnsupportedType{"jamba", state_space},
@@ -300,17 +361,11 @@ constexpr std::array unsupported{
     UnsupportedType{"zamba", state_space},
     UnsupportedType{"zamba2", state_space},
     UnsupportedType{"recurrent_gemma", state_space},
-    UnsupportedType{"nemotron_h", state_space},
     UnsupportedType{"falcon_h1", state_space},
     UnsupportedType{"qwen3_next", state_space},
-    UnsupportedType{"deepseek_v2", latent},
-    UnsupportedType{"deepseek_v3", latent},
-    UnsupportedType{"kimi_k2", latent},
     UnsupportedType{"minicpm3", latent},
-    UnsupportedType{"qwen2_moe", mixed},
-    UnsupportedType{"llama4", mixed},
-    UnsupportedType{"llama4_text", mixed},
-    UnsupportedType{"dbrx", mixed},
+    UnsupportedType{"mllama", images_in_between},
+    UnsupportedType{"mllama_text_model", images_in_between},
     UnsupportedType{"arctic", mixed},
     UnsupportedType{"nemotron-nas", mixed},
     UnsupportedType{"openelm", mixed},
@@ -323,9 +378,17 @@ std::span<Architecture const> architectures() {
     static std::vector<Architecture> const table = [] {
         auto all = llama_like();
         std::ranges::move(gpt_like(), std::back_inserter(all));
+        std::ranges::move(mixtures_and_hybrids(), std::back_inserter(all));
+        std::ranges::move(other_stacks(), std::back_inserter(all));
         return all;
     }();
     return table;
+}
+
+Architecture const& common_decoder() {
+    static Architecture const common{
+        .type = "common decoder", .traits = llama_traits(), .adjust = read_any_part, .windowed = true};
+    return common;
 }
 
 std::span<UnsupportedType const> unsupported_types() { return unsupported; }

@@ -242,6 +242,16 @@ Model Catalog::model(std::string_view name) const {
     return read_model(record.content, record.origin);
 }
 
+std::string Catalog::model_kind(std::string_view name) const {
+    auto const& record = text(RecordKind::model, name);
+    return read_model_record(record.content, record.origin).kind;
+}
+
+PublishedCount Catalog::published_count(std::string_view name) const {
+    auto const& record = text(RecordKind::model, name);
+    return read_model_record(record.content, record.origin).published;
+}
+
 Framework Catalog::framework(std::string_view name) const {
     auto const& record = text(RecordKind::framework, name);
     return read_framework(record.content, record.origin);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -17,13 +16,6 @@ constexpr Range per_node{1, 4096};
 constexpr Range per_domain{1, 1'048'576};
 constexpr Range bytes_a_parameter{0, 64};
 
-constexpr std::array feed_forwards{Choice<FeedForward>{"plain", FeedForward::plain},
-                                   Choice<FeedForward>{"gated", FeedForward::gated}};
-constexpr std::array norms{Choice<Normalisation>{"layer", Normalisation::layer},
-                           Choice<Normalisation>{"rms", Normalisation::rms}};
-constexpr std::array position_kinds{
-    Choice<Positions>{"none", Positions::none}, Choice<Positions>{"learned", Positions::learned},
-    Choice<Positions>{"rotary", Positions::rotary}, Choice<Positions>{"alibi", Positions::alibi}};
 constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
                                        Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
@@ -47,11 +39,6 @@ template <class T, std::size_t N> std::span<Choice<T> const> all(std::array<Choi
     return choices;
 }
 
-/// Who said it and when: for people, and for the check of the bibliography.
-void skip_provenance(Section& section) {
-    section.skip({"aliases", "source", "source_detail", "date", "notes", "confidence"});
-}
-
 Generation read_generation(Section& record) {
     std::string word;
     record.read("generation", word, Presence::required);
@@ -62,70 +49,10 @@ Generation read_generation(Section& record) {
                 "constants are kept per generation", did_you_mean(word, known));
 }
 
-void read_dimensions(Section dimensions, Model& model) {
-    using enum Presence;
-    dimensions.read("layers", model.layers, limits::layers, required);
-    dimensions.read("hidden", model.hidden, limits::hidden, required);
-    dimensions.read("heads", model.heads, limits::heads, required);
-    model.kv_heads = model.heads;
-    dimensions.read("kv_heads", model.kv_heads, limits::heads);
-    model.head_dim = std::max(1, model.hidden / model.heads);
-    if (!dimensions.read("head_dim", model.head_dim, limits::head_dim) && model.hidden % model.heads != 0) {
-        dimensions.fail("heads", fmt::format("{} do not divide hidden {}", model.heads, model.hidden),
-                        "the size of a head is their ratio", "give head_dim");
-    }
-    dimensions.read("ffn", model.ffn, limits::ffn, required);
-    dimensions.read("vocab", model.vocab, limits::vocab, required);
-    dimensions.read("max_positions", model.max_positions, limits::positions);
-    if (auto const fault = shape_fault(model); !fault.problem.empty()) {
-        dimensions.fail(fault.key, fault.problem, fault.why);
-    }
-}
-
-void read_architecture(Section architecture, Model& model) {
-    architecture.read("ffn_kind", model.feed_forward, all(feed_forwards));
-    architecture.read("activation", model.activation);
-    architecture.read("norm", model.norm, all(norms));
-    architecture.read("norm_bias", model.norm_bias);
-    architecture.read("positions", model.positions, all(position_kinds));
-    architecture.read("tied_embeddings", model.tied_embeddings);
-    architecture.read("qkv_bias", model.qkv_bias);
-    architecture.read("out_bias", model.out_bias);
-    architecture.read("mlp_bias", model.mlp_bias);
-    architecture.read("head_bias", model.head_bias);
-    architecture.read("parallel_block", model.parallel_block);
-    architecture.read("embedding_norm", model.embedding_norm);
-    architecture.read("final_norm", model.final_norm);
-    architecture.read("norms_per_layer", model.norms_per_layer, {0, 8});
-    architecture.read("extra_positions", model.extra_positions, {0, 1024});
-    architecture.read("norm_affine", model.norm_affine);
-}
-
-void read_experts(Section moe, bool present, Model& model) {
-    if (!present) { return; }
-    using enum Presence;
-    moe.read("experts", model.moe.experts, limits::experts, required);
-    moe.read("top_k", model.moe.top_k, limits::experts, required);
-    model.moe.ffn = model.ffn;
-    moe.read("expert_ffn", model.moe.ffn, limits::ffn);
-    moe.read("shared_experts", model.moe.shared_experts, limits::experts);
-    if (auto const fault = shape_fault(model); !fault.problem.empty()) {
-        moe.fail(fault.key, fault.problem, fault.why);
-    }
-}
-
 } // namespace
 
-ShapeFault shape_fault(Model const& model) {
-    if (model.kv_heads < 1 || model.heads % model.kv_heads != 0) {
-        return {"kv_heads", fmt::format("{} do not divide {} heads", model.kv_heads, model.heads),
-                "each key head serves the same number of query heads"};
-    }
-    if (model.moe.experts > 0 && (model.moe.top_k < 1 || model.moe.top_k > model.moe.experts)) {
-        return {"top_k", fmt::format("{} of {} experts", model.moe.top_k, model.moe.experts),
-                "a token goes to at least one expert and at most to all"};
-    }
-    return {};
+void skip_provenance(Section& section) {
+    section.skip({"aliases", "source", "source_detail", "date", "notes", "confidence"});
 }
 
 AcceleratorRecord read_accelerator(Section record) {
@@ -176,21 +103,6 @@ AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_vie
 
 Accelerator read_accelerator(std::string_view toml, std::string_view where) {
     return read_accelerator_record(toml, where).accelerator;
-}
-
-Model read_model(std::string_view toml, std::string_view where) {
-    Record record{toml, where};
-    Section root = record.root();
-    Model model;
-    root.read("name", model.name, Presence::required);
-    skip_provenance(root);
-    root.skip({"family", "kind", "parameters", "parameters_stated"});
-    read_dimensions(root.section("dimensions"), model);
-    read_architecture(root.section("architecture"), model);
-    bool const routed = root.has("moe");
-    read_experts(root.section("moe"), routed, model);
-    record.refuse_the_rest();
-    return model;
 }
 
 Framework read_framework(std::string_view toml, std::string_view where) {

@@ -139,11 +139,6 @@ bool JsonKeys::has_object(std::string_view key) const {
     return found != nullptr && found->is_object();
 }
 
-bool JsonKeys::has_elements(std::string_view key) {
-    auto const* found = state_->ask(key);
-    return found != nullptr && found->is_array() && !found->empty();
-}
-
 void JsonKeys::enter(std::string_view key) {
     state_->object = state_->find(key);
     state_->prefix += std::string{key} + ".";
@@ -158,18 +153,52 @@ void JsonKeys::fail(std::string_view key, std::string problem, std::string why, 
                 fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
 }
 
+namespace {
+
+int whole_of(JsonKeys const& keys, std::string_view key, json const& value, Range range) {
+    if (!value.is_number()) { keys.fail(key, fmt::format("{} where a whole number is due", type_name(value))); }
+    double const number = value.get<double>();
+    if (number != std::floor(number)) { keys.fail(key, fmt::format("{:g} where a whole number is due", number)); }
+    range.high = std::min(range.high, double{std::numeric_limits<int>::max()});
+    if (!(number >= range.low && number <= range.high)) {
+        keys.fail(key, fmt::format("{:.10g} is out of range", number),
+                  fmt::format("from {:.10g} to {:.10g}", range.low, range.high));
+    }
+    return static_cast<int>(number);
+}
+
+} // namespace
+
 std::optional<int> JsonKeys::whole(std::string_view key, Range range) {
     auto const* value = state_->ask(key);
     if (value == nullptr) { return std::nullopt; }
-    if (!value->is_number()) { fail(key, fmt::format("{} where a whole number is due", type_name(*value))); }
-    double const number = value->get<double>();
-    if (number != std::floor(number)) { fail(key, fmt::format("{:g} where a whole number is due", number)); }
-    range.high = std::min(range.high, double{std::numeric_limits<int>::max()});
-    if (!(number >= range.low && number <= range.high)) {
-        fail(key, fmt::format("{:.10g} is out of range", number),
-             fmt::format("from {:.10g} to {:.10g}", range.low, range.high));
+    return whole_of(*this, key, *value, range);
+}
+
+std::vector<int> JsonKeys::wholes(std::string_view key, Range range) {
+    std::vector<int> numbers;
+    auto const* list = state_->ask(key);
+    if (list == nullptr) { return numbers; }
+    if (!list->is_array()) { fail(key, fmt::format("{} where a list is due", type_name(*list))); }
+    for (auto const& value : *list) { numbers.push_back(whole_of(*this, key, value, range)); }
+    return numbers;
+}
+
+std::vector<std::string> JsonKeys::texts(std::string_view key) {
+    std::vector<std::string> texts;
+    auto const* list = state_->ask(key);
+    if (list == nullptr) { return texts; }
+    if (!list->is_array()) { fail(key, fmt::format("{} where a list is due", type_name(*list))); }
+    for (auto const& value : *list) {
+        if (!value.is_string()) { fail(key, fmt::format("{} where text is due (in a list)", type_name(value))); }
+        texts.push_back(value.get<std::string>());
     }
-    return static_cast<int>(number);
+    return texts;
+}
+
+std::size_t JsonKeys::size(std::string_view key) {
+    auto const* found = state_->ask(key);
+    return found != nullptr && (found->is_array() || found->is_object()) ? found->size() : 0;
 }
 
 std::optional<bool> JsonKeys::flag(std::string_view key) {

@@ -23,8 +23,6 @@ public:
     JsonKeys& operator=(JsonKeys const&) = delete;
 
     [[nodiscard]] bool has(std::string_view key) const;
-    /// Whether a key holds a list with something in it.
-    [[nodiscard]] bool has_elements(std::string_view key);
     /// Whether a key holds an object.
     [[nodiscard]] bool has_object(std::string_view key) const;
     /// From here on keys are those of this nested object.
@@ -34,6 +32,12 @@ public:
     std::optional<int> whole(std::string_view key, Range range);
     std::optional<bool> flag(std::string_view key);
     std::optional<std::string> text(std::string_view key);
+
+    /// The texts, or numbers, of a list; empty when it is absent.
+    std::vector<std::string> texts(std::string_view key);
+    std::vector<int> wholes(std::string_view key, Range range);
+    /// How many elements a list or an object has.
+    std::size_t size(std::string_view key);
 
     [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {},
                            std::string hint = {}) const;

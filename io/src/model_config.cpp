@@ -1,6 +1,7 @@
 #include "headroom/io/model_config.hpp"
 
 #include "architectures.hpp"
+#include "config_parts.hpp"
 #include "json_keys.hpp"
 #include "records.hpp"
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace headroom::io {
 
@@ -20,17 +22,21 @@ using Names = std::span<std::string_view const>;
 
 /// What families call the same dimension; the usual name first.
 constexpr std::array<std::string_view, 4> hidden_names{"hidden_size", "n_embd", "n_embed", "d_model"};
-constexpr std::array<std::string_view, 4> layer_names{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
-constexpr std::array<std::string_view, 4> head_names{"num_attention_heads", "n_head", "n_heads", "num_heads"};
+constexpr std::array<std::string_view, 5> layer_names{"num_hidden_layers", "n_layer", "n_layers", "num_layers",
+                                                      "encoder_layers"};
+constexpr std::array<std::string_view, 5> head_names{"num_attention_heads", "n_head", "n_heads", "num_heads",
+                                                     "encoder_attention_heads"};
 constexpr std::array<std::string_view, 4> key_head_names{"num_key_value_heads", "num_kv_heads", "n_head_kv",
                                                          "attn_config.kv_n_heads"};
-constexpr std::array<std::string_view, 4> ffn_names{"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size"};
+constexpr std::array<std::string_view, 7> ffn_names{"intermediate_size",         "ffn_dim", "n_inner",
+                                                    "ffn_hidden_size",           "d_ff",    "encoder_ffn_dim",
+                                                    "ffn_config.ffn_hidden_size"};
 constexpr std::array<std::string_view, 1> vocab_names{"vocab_size"};
-constexpr std::array<std::string_view, 1> head_dim_names{"head_dim"};
+constexpr std::array<std::string_view, 2> head_dim_names{"head_dim", "d_kv"};
 constexpr std::array<std::string_view, 5> position_names{"max_position_embeddings", "n_positions", "max_seq_len",
                                                          "seq_length", "model_max_length"};
-constexpr std::array<std::string_view, 4> activation_names{"hidden_activation", "hidden_act", "activation_function",
-                                                           "activation"};
+constexpr std::array<std::string_view, 5> activation_names{"hidden_activation", "hidden_act", "activation_function",
+                                                           "activation", "mlp_hidden_act"};
 
 /// Many spellings of few functions.
 struct Activation {
@@ -71,62 +77,113 @@ public:
         Architecture const& architecture = find_architecture();
         Model& model = config_.model;
         model = architecture.traits;
-        name_it(architecture.type);
+        name_it(type_.empty() ? std::string_view{"llama"} : std::string_view{type_});
         read_dimensions(architecture);
-        if (architecture.adjust != nullptr) { architecture.adjust(keys_, model); }
+        if (architecture.adjust != nullptr) { architecture.adjust(keys_, model, config_.filled); }
         read_positions();
+        if (architecture.windowed) { read_window(keys_, architecture, model, config_.filled); }
         read_activation(architecture.type);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
             model.tied_embeddings = *tied;
         } else if (outer_tied_) {
             model.tied_embeddings = *outer_tied_;
         }
+        read_prediction();
         check_shape();
         if (!architecture.note.empty()) { config_.filled.emplace_back(architecture.note); }
         config_.used = keys_.used();
         config_.ignored = keys_.ignored();
+        name_what_is_not_understood();
         return config_;
     }
 
 private:
     /// Models of several kinds of input keep the transformer that is trained in an object of its own.
     void enter_text_part() {
-        if (keys_.has("hidden_size") || !keys_.has_object("text_config")) { return; }
         std::string const whole = keys_.text("model_type").value_or("unknown");
-        outer_tied_ = keys_.flag("tie_word_embeddings");
-        keys_.enter("text_config");
-        config_.filled.push_back(
-            fmt::format("text_config alone is read: the other parts of '{}' are not modelled", whole));
+        refuse_unsupported(whole);
+        if (keys_.has("hidden_size")) { return; }
+        for (auto const part : {"text_config", "llm_config", "language_config"}) {
+            if (!keys_.has_object(part)) { continue; }
+            outer_tied_ = keys_.flag("tie_word_embeddings");
+            keys_.enter(part);
+            config_.filled.push_back(
+                fmt::format("{} alone is read: the vision tower and other parts of '{}' are not counted", part, whole));
+            return;
+        }
+    }
+
+    void refuse_unsupported(std::string_view type) const {
+        auto const known = unsupported_types();
+        auto const row = std::ranges::find(known, type, &UnsupportedType::type);
+        if (row == known.end()) { return; }
+        keys_.fail("model_type", fmt::format("{} is not supported", headroom::quoted(type)), std::string{row->why},
+                   "`headroom catalog list models` shows models that are");
     }
 
     Architecture const& find_architecture() {
-        std::string const type = keys_.text("model_type").value_or("");
+        type_ = keys_.text("model_type").value_or("");
         auto const rows = architectures();
-        auto const known = unsupported_types();
-        if (auto const row = std::ranges::find(known, type, &UnsupportedType::type); row != known.end()) {
-            keys_.fail("model_type", fmt::format("{} is not supported", headroom::quoted(type)), std::string{row->why},
-                       "decoder-only transformers are");
+        refuse_unsupported(type_);
+        auto const row = std::ranges::find(rows, type_, &Architecture::type);
+        bool const pair = keys_.flag("is_encoder_decoder").value_or(false);
+        if (pair && (row == rows.end() || !row->pair)) {
+            keys_.fail("is_encoder_decoder", "true", "this pair of encoder and decoder is not modelled");
         }
-        if (keys_.flag("is_encoder_decoder").value_or(false)) {
-            keys_.fail("is_encoder_decoder", "true", "encoder-decoder models are not modelled");
+        if (row != rows.end()) { return *row; }
+        require_usual_dimensions();
+        unknown_ = true;
+        return common_decoder();
+    }
+
+    /// An unknown type is read only when it names its dimensions as others do.
+    void require_usual_dimensions() const {
+        std::vector<std::string> missing;
+        for (Names const names :
+             {Names{hidden_names}, Names{layer_names}, Names{head_names}, Names{ffn_names}, Names{vocab_names}}) {
+            bool const there = std::ranges::any_of(names, [&](std::string_view name) { return keys_.has(name); });
+            if (!there) { missing.emplace_back(names.front()); }
         }
-        if (auto const row = std::ranges::find(rows, type, &Architecture::type); row != rows.end()) { return *row; }
-        for (auto const key :
-             {"hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}) {
-            if (keys_.has(key)) { continue; }
-            if (type.empty()) { keys_.fail(key, "missing", "without a model_type, the keys of llama are due"); }
-            std::vector<std::string> types;
-            for (auto const& row : rows) { types.emplace_back(row.type); }
-            keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type)),
-                       fmt::format("and without '{}' it cannot be read like llama", key), did_you_mean(type, types));
+        if (missing.empty()) { return; }
+        std::string const list = fmt::format("{}", fmt::join(missing, ", "));
+        if (type_.empty()) {
+            keys_.fail(missing.front(), "missing", fmt::format("without a model_type, all of {} are due", list));
         }
-        for (auto const key : {"num_local_experts", "num_experts", "n_routed_experts", "kv_lora_rank"}) {
-            if (!keys_.has(key)) { continue; }
-            keys_.fail(key, fmt::format("unknown type {}", headroom::quoted(type)),
-                       "its experts or latent attention cannot be read like those of a known type");
+        std::vector<std::string> types;
+        for (auto const& known : architectures()) { types.emplace_back(known.type); }
+        keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type_)),
+                   fmt::format("and it cannot be read as a common decoder without {}", list),
+                   did_you_mean(type_, types));
+    }
+
+    /// What an unknown type was taken for, and which of its keys may mean more than was read.
+    void name_what_is_not_understood() {
+        if (!unknown_) { return; }
+        constexpr std::array<std::string_view, 14> telling{"expert",    "moe",    "lora",   "ssm",         "mamba",
+                                                           "conv",      "linear", "hybrid", "layer_types", "cross",
+                                                           "per_layer", "bias",   "norm",   "state"};
+        std::vector<std::string> open;
+        for (auto const& key : config_.ignored) {
+            bool const tells = std::ranges::any_of(
+                telling, [&](std::string_view part) { return key.find(part) != std::string::npos; });
+            if (tells && !key.ends_with("_eps") && !key.ends_with("_epsilon")) { open.push_back(key); }
         }
-        config_.filled.push_back(fmt::format("model_type {} is not known: read like llama", headroom::quoted(type)));
-        return rows.front();
+        config_.filled.insert(config_.filled.begin(),
+                              fmt::format("unknown architecture {} read as a common decoder (as llama)",
+                                          headroom::quoted(type_.empty() ? "(none stated)" : type_)));
+        if (!open.empty()) {
+            config_.filled.push_back(
+                fmt::format("not understood, and may change what is counted: {}", fmt::join(open, ", ")));
+        }
+    }
+
+    void read_prediction() {
+        auto const layers = keys_.whole("num_nextn_predict_layers", {0, 64});
+        if (!layers || *layers == 0) { return; }
+        config_.model.prediction_layers = *layers;
+        config_.filled.push_back(
+            fmt::format("trained with {} layer{} that predict{} later tokens, beside the total of parameters", *layers,
+                        *layers == 1 ? "" : "s", *layers == 1 ? "s" : ""));
     }
 
     void name_it(std::string_view type) {
@@ -141,9 +198,18 @@ private:
         Model& model = config_.model;
         model.hidden = required(hidden_names, limits::hidden);
         model.layers = required(layer_names, limits::layers);
-        model.heads = required(head_names, limits::heads);
-        model.vocab = required(vocab_names, limits::vocab);
-        model.kv_heads = first(key_head_names, limits::heads).value_or(model.heads);
+        model.heads = defaulted(head_names, limits::heads, architecture.default_heads);
+        if (architecture.has_vocab) { model.vocab = defaulted(vocab_names, limits::vocab, architecture.default_vocab); }
+        model.kv_heads = first(key_head_names, limits::heads)
+                             .value_or(architecture.default_kv_heads > 0 && !keys_.has("num_attention_heads")
+                                           ? architecture.default_kv_heads
+                                           : model.heads);
+        if (architecture.has_ffn) { read_ffn(architecture); }
+        read_head_dim(architecture);
+    }
+
+    void read_ffn(Architecture const& architecture) {
+        Model& model = config_.model;
         model.ffn = first(ffn_names, limits::ffn).value_or(0);
         if (model.ffn == 0 && architecture.ffn_from_hidden) {
             model.ffn = 4 * model.hidden;
@@ -151,6 +217,10 @@ private:
         } else if (model.ffn == 0) {
             required(ffn_names, limits::ffn);
         }
+    }
+
+    void read_head_dim(Architecture const& architecture) {
+        Model& model = config_.model;
         if (auto const head_dim = first(head_dim_names, limits::head_dim)) {
             model.head_dim = *head_dim;
         } else if (architecture.default_head_dim > 0) {
@@ -169,6 +239,7 @@ private:
     void read_positions() {
         Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
+        if (model.max_positions > 0) { return; } // the type says it
         if (!stated && model.positions == Positions::learned) { required(position_names, limits::positions); }
         model.max_positions = stated.value_or(usual_positions);
         if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions)); }
@@ -194,8 +265,18 @@ private:
     void check_shape() const {
         auto const fault = shape_fault(config_.model);
         if (fault.problem.empty()) { return; }
-        keys_.fail(fault.key == "kv_heads" ? name_of_present(key_head_names) : "num_experts_per_tok", fault.problem,
-                   fault.why);
+        constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{
+            {{"top_k", "num_experts_per_tok"},
+             {"first_dense", "first_k_dense_replace"},
+             {"window", "sliding_window"},
+             {"pattern", "hybrid_override_pattern"},
+             {"groups", "n_groups"},
+             {"experts", "num_local_experts"}}};
+        std::string_view key = fault.key == "kv_heads" ? name_of_present(key_head_names) : std::string_view{fault.key};
+        for (auto const& [ours, theirs] : names) {
+            if (fault.key == ours) { key = theirs; }
+        }
+        keys_.fail(key, fault.problem, fault.why);
     }
 
     /// The value under the first name that is there. Two names with two values are a contradiction.
@@ -221,6 +302,14 @@ private:
         keys_.fail(names.front(), "missing", also_known_as(names));
     }
 
+    /// A dimension that a type may leave out because its code has a default.
+    int defaulted(Names names, Range range, int otherwise) {
+        if (otherwise == 0) { return required(names, range); }
+        auto const stated = first(names, range);
+        if (!stated) { config_.filled.push_back(fmt::format("{} = {} (default)", names.front(), otherwise)); }
+        return stated.value_or(otherwise);
+    }
+
     [[nodiscard]] std::string_view name_of_present(Names names) const {
         auto const found = std::ranges::find_if(names, [&](std::string_view name) { return keys_.has(name); });
         return found == names.end() ? names.front() : *found;
@@ -229,6 +318,8 @@ private:
     JsonKeys keys_;
     ModelConfig config_;
     std::optional<bool> outer_tied_;
+    std::string type_;
+    bool unknown_ = false; ///< no row of the table has this type
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "record.hpp"
 
 #include "headroom/framework.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
 
@@ -52,9 +53,20 @@ NodeRecord read_node(std::string_view toml, std::string_view where);
 PriceRecord read_prices(std::string_view toml, std::string_view where);
 AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_view where);
 
-/// What makes a shape impossible ("heads do not divide ..."), by the key at fault; empty when it is sound.
+/// A model with what its record says about it besides.
+struct ModelRecord {
+    Model model;
+    std::string kind; ///< "dense", "moe", "hybrid" ...
+    PublishedCount published;
+};
+ModelRecord read_model_record(std::string_view toml, std::string_view where);
+
+/// Who said it and when: for people, and for the check of the bibliography.
+void skip_provenance(Section& section);
+
+/// What makes a shape impossible ("heads do not divide ..."), by section and key of a record; empty when it is sound.
 struct ShapeFault {
-    std::string key, problem, why;
+    std::string section, key, problem, why;
 };
 ShapeFault shape_fault(Model const& model);
 

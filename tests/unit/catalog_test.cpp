@@ -312,6 +312,124 @@ TEST(Records, ImpossibleShapesAreRefused) {
                 HasSubstr("top_k: 3 of 2 experts"));
 }
 
+/// The small model with further sections.
+std::string model_with(std::string_view sections) { return small_model + std::string{sections}; }
+
+std::string model_fault(std::string const& text) {
+    auto const found = refusal([&] { read_model(text, "m.toml"); });
+    EXPECT_EQ(found.fault, Fault::usage) << text;
+    return found.line;
+}
+
+TEST(Records, EveryPartOfAModelIsRead) {
+    Model const model = read_model(model_with("max_positions = 512\n"
+                                              "[architecture]\nqk_norm = true\nsinks = true\ncausal = false\n"
+                                              "other_parameters = 7\nhead_share = 0.15\nmemory_tokens = 9\n"
+                                              "[layers]\nwindow = 128\nfull_every = 2\nprediction = 1\n"
+                                              "[moe]\nexperts = 8\ntop_k = 2\nexpert_ffn = 32\n"
+                                              "shared_experts = 1\nshared_ffn = 48\nfirst_dense = 1\nevery = 1\n"
+                                              "group_limit = 4\nlatent = 16\nrouter_bias = true\n"
+                                              "[latent_attention]\nq_rank = 24\nkv_rank = 12\nnope_dim = 8\n"
+                                              "rope_dim = 4\nvalue_dim = 8\n"
+                                              "[workload]\nlength = 384\nbatch = 16\n"),
+                                   "m.toml");
+    EXPECT_TRUE(model.qk_norm && model.sinks && !model.causal && model.moe.router_bias);
+    EXPECT_EQ(model.other_parameters, 7.0);
+    EXPECT_EQ(model.head_share, 0.15);
+    EXPECT_EQ(model.memory_tokens, 9);
+    EXPECT_EQ(std::vector({model.window, model.full_every, model.prediction_layers}), std::vector({128, 2, 1}));
+    auto const& moe = model.moe;
+    EXPECT_EQ(std::vector({moe.ffn, moe.shared_ffn, moe.first_dense, moe.every, moe.group_limit, moe.latent}),
+              std::vector({32, 48, 1, 1, 4, 16}));
+    auto const& latent = model.latent;
+    EXPECT_EQ(std::vector({latent.q_rank, latent.kv_rank, latent.nope_dim, latent.rope_dim, latent.value_dim}),
+              std::vector({24, 12, 8, 4, 8}));
+    EXPECT_EQ(std::vector({model.nominal_length, model.nominal_batch}), std::vector({384, 16}));
+}
+
+TEST(Records, HybridsAndPairsOfStacksAreRead) {
+    // Expectation: a pattern without dense layers needs no width of them.
+    Model const hybrid =
+        read_model(changed(small_model, "ffn = 256\n", "") +
+                       "[layers]\npattern = \"M*\"\n"
+                       "[state_space]\nheads = 8\nhead_dim = 16\ngroups = 2\nstate = 32\nconvolution = 3\n",
+                   "m.toml");
+    EXPECT_EQ(hybrid.pattern, "M*");
+    auto const& scan = hybrid.state_space;
+    EXPECT_EQ(std::vector({scan.heads, scan.head_dim, scan.groups, scan.state, scan.convolution}),
+              std::vector({8, 16, 2, 32, 3}));
+    Model const pair = read_model(model_with("[layers]\nencoder = 1\ndecoder_length = 0.25\n"), "m.toml");
+    EXPECT_EQ(pair.encoder_layers, 1);
+    EXPECT_EQ(pair.decoder_length, 0.25);
+}
+
+std::string const small_network = R"(name = "network"
+[workload]
+length = 1
+[[operator]]
+name = "stem"
+kind = "convolution"
+in = 3
+out = 64
+kernel = 7
+height = 112
+bias = true
+[[operator]]
+kind = "linear"
+in = 64
+out = 10
+)";
+
+TEST(Records, AListOfOperatorsNeedsNoDimensions) {
+    Model const network = read_model(small_network, "n.toml");
+    ASSERT_EQ(network.operators.size(), 2U);
+    EXPECT_EQ(network.operators[0].name, "stem");
+    EXPECT_EQ(network.operators[0].height, 112);
+    // Expectation: 7 x 7 x 3 x 64 weights and 64 biases, then 64 x 10 weights.
+    EXPECT_DOUBLE_EQ(count_parameters(network).total, 7 * 7 * 3 * 64 + 64 + 640);
+    EXPECT_EQ(read_model("name = \"x\"\noperator = [{kind = \"embedding\", in = 5, out = 2}]", "n").operators.size(),
+              1U);
+    EXPECT_THAT(model_fault(changed(small_network, "in = 3", "in = 3\ngroups = 2")),
+                HasSubstr("operator.groups: 2 do not divide 3 channels of 'in'"));
+    EXPECT_THAT(model_fault(changed(small_network, "in = 3\n", "")), HasSubstr("operator.in: missing"));
+    EXPECT_THAT(model_fault(changed(small_network, "linear", "linaer")), HasSubstr("did you mean 'linear'?"));
+    EXPECT_THAT(model_fault(changed(small_network, "kernel = 7", "kernel = 70000")), HasSubstr("out of range"));
+    EXPECT_THAT(model_fault(changed(small_network, "in = 64", "in = 64\ngroups = 2")),
+                HasSubstr("2 of no convolution"));
+    EXPECT_THAT(model_fault("name = \"x\"\noperator = 3"), HasSubstr("a list of tables"));
+}
+
+TEST(Records, ContradictionsInModelsAreNamedByTheirKey) {
+    std::string const scan = "[state_space]\nheads = 8\nhead_dim = 16\nstate = 32\n";
+    std::string const experts = "[moe]\nexperts = 8\ntop_k = 2\n";
+    auto const fault = [](std::string const& sections) { return model_fault(model_with(sections)); };
+    EXPECT_EQ(fault("max_positions = 64\n[layers]\nwindow = 65\n"),
+              "m.toml:11: layers.window: 65 of 64 positions (a window is not longer than the longest sequence)");
+    EXPECT_THAT(fault("[layers]\nfull_every = 2\n"), HasSubstr("layers.full_every: 2 without window"));
+    EXPECT_THAT(fault("[layers]\npattern = \"M*x\"\n" + scan), HasSubstr("layers.pattern: unknown letter 'x'"));
+    EXPECT_THAT(fault("[layers]\npattern = \"M-\"\n"), HasSubstr("M without [state_space]"));
+    EXPECT_THAT(fault("[layers]\npattern = \"*E-\"\n"), HasSubstr("E without [moe]"));
+    EXPECT_THAT(fault("[layers]\npattern = \"*-\"\n" + experts), HasSubstr("no E with [moe]"));
+    EXPECT_THAT(fault("[layers]\npattern = \"*-\"\nwindow = 8\n"), HasSubstr("of its four kinds"));
+    EXPECT_THAT(fault(scan), HasSubstr("state_space.heads: without a pattern"));
+    EXPECT_THAT(fault("[layers]\npattern = \"M-\"\n" + scan + "groups = 3\n"), HasSubstr("3 do not divide 8 heads"));
+    EXPECT_THAT(fault("[latent_attention]\nkv_rank = 4\n"), HasSubstr("latent_attention.nope_dim: missing"));
+    EXPECT_THAT(fault(experts + "first_dense = 3\n"), HasSubstr("moe.first_dense: 3 of 2 layers"));
+    EXPECT_THAT(fault("[layers]\ndecoder_length = 0.5\n"), HasSubstr("decoder_length: without encoder"));
+    EXPECT_THAT(fault("[layers]\nencoder = 2\n"), HasSubstr("layers.encoder: 2 of 2 layers"));
+    EXPECT_THAT(fault("[architecture]\nhead_share = 0\n"), HasSubstr("architecture.head_share: 0 (above 0"));
+    EXPECT_THAT(fault("[architecture]\nhead_share = 1.5\n"), HasSubstr("head_share: 1.5 is out of range"));
+    EXPECT_THAT(fault("[moe]\nexperts = 99999999\ntop_k = 2\n"), HasSubstr("out of range"));
+}
+
+TEST(Records, APublishedCountSaysWhereItIsPrinted) {
+    EXPECT_THAT(model_fault("published_total = 5\n" + small_model), HasSubstr("without published_source"));
+    EXPECT_THAT(model_fault("published_active = 5\n" + small_model), HasSubstr("without published_total"));
+    EXPECT_THAT(model_fault("published_total = 5\npublished_active = 6\npublished_source = \"x\"\n" + small_model),
+                HasSubstr("more than published_total"));
+    EXPECT_NO_THROW(read_model("published_total = 5.5e9\npublished_source = \"x\"\n" + small_model, "m"));
+}
+
 TEST(Records, BrokenTomlIsUnreadable) {
     for (std::string const& text :
          {std::string{"name = "}, std::string{"name = \"a\"\nname = \"b\""}, std::string{"\xff\xfe"},

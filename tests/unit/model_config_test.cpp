@@ -54,13 +54,24 @@ std::string refused(std::string const& text, Fault fault = Fault::usage) {
 }
 
 TEST(ModelConfig, PublicConfigsGiveTheExactParameterCount) {
-    // Expectation: the counts that the public checkpoints hold, to the last parameter.
+    // Expectation: the counts that the public checkpoints hold, to the last parameter; without vision towers and
+    // without the layers that predict later tokens, which publishers add to some totals and not to others.
     std::map<std::string, double> const parameters{
-        {"bloom-176b", 176247271424.0}, {"falcon-7b", 6921720704.0},     {"gemma-7b", 8537680896.0},
-        {"gpt-j-6b", 6050882784.0},     {"gpt-neox-20b", 20554567680.0}, {"gpt2-xl", 1557611200.0},
-        {"llama-3-70b", 70553706496.0}, {"mixtral-8x7b", 46702792704.0}, {"llama-3.2-1b", 1235814400.0},
-        {"mistral-7b", 7241732096.0},   {"mpt-30b", 29957200896.0},      {"opt-6.7b", 6658473984.0},
-        {"qwen2.5-7b", 7615616512.0},
+        {"bloom-176b", 176247271424.0},      {"falcon-7b", 6921720704.0},         {"gemma-7b", 8537680896.0},
+        {"gpt-j-6b", 6050882784.0},          {"gpt-neox-20b", 20554567680.0},     {"gpt2-xl", 1557611200.0},
+        {"llama-3-70b", 70553706496.0},      {"mixtral-8x7b", 46702792704.0},     {"llama-3.2-1b", 1235814400.0},
+        {"mistral-7b", 7241732096.0},        {"mpt-30b", 29957200896.0},          {"opt-6.7b", 6658473984.0},
+        {"qwen2.5-7b", 7615616512.0},        {"mixtral-8x22b", 140630071296.0},   {"qwen3-30b-a3b", 30532122624.0},
+        {"qwen3-235b-a22b", 235093634560.0}, {"qwen3-8b", 8190735360.0},          {"qwen2-57b-a14b", 57408658944.0},
+        {"deepseek-v3", 671026419200.0},     {"kimi-k2", 1026408232448.0},        {"deepseek-v2", 235741434880.0},
+        {"deepseek-v2-lite", 15706484224.0}, {"deepseek-moe-16b", 16375728128.0}, {"gpt-oss-20b", 20914757184.0},
+        {"gpt-oss-120b", 116829156672.0},    {"gemma-2-9b", 9241705984.0},        {"gemma-3-27b", 27009346304.0},
+        {"gemma-3-4b", 3880263168.0},        {"nemotron-3-nano", 31577940288.0},  {"nemotron-nano-9b-v2", 8888227328.0},
+        {"olmoe-1b-7b", 6919161856.0},       {"phi-3.5-moe", 41873153344.0},      {"dbrx", 131596523520.0},
+        {"bert-base", 110106428.0},          {"bert-large", 336226108.0},         {"roberta-large", 355412057.0},
+        {"t5-large", 737668096.0},           {"bart-large", 406291456.0},         {"vit-b-16", 86567656.0},
+        {"mamba2-2.7b", 2702599680.0},       {"llama4-scout", 107769861120.0},    {"llama4-maverick", 400711848960.0},
+        {"glm-4.5-air", 106852251264.0},
     };
     int read = 0;
     for (auto const& entry : fs::directory_iterator{configs}) {
@@ -120,9 +131,10 @@ TEST(ModelConfig, BadConfigsAreOneLineOfTheirKind) {
 TEST(ModelConfig, NamesTheKeyTheLineAndTheReason) {
     EXPECT_EQ(refused(changed(tiny_llama, "64", "\"big\"")),
               "config.json:3: hidden_size: text where a whole number is due");
-    EXPECT_EQ(refused(changed(tiny_llama, "\"llama\"", "\"whisper\"")),
-              "config.json:2: model_type: 'whisper' is not supported (encoder-decoder models are not modelled). "
-              "decoder-only transformers are");
+    EXPECT_EQ(
+        refused(changed(tiny_llama, "\"llama\"", "\"whisper\"")),
+        "config.json:2: model_type: 'whisper' is not supported (this pair of encoder and decoder is not modelled). "
+        "`headroom catalog list models` shows models that are");
     EXPECT_THAT(refused(plus("\"hidden_act\": \"sillu\"")),
                 ::testing::StartsWith("config.json:1: hidden_act: unknown activation 'sillu' (known: "));
     EXPECT_THAT(refused(plus("\"num_key_value_heads\": 3")), HasSubstr("num_key_value_heads: 3 do not divide 4 heads"));
@@ -162,15 +174,66 @@ TEST(ModelConfig, AccountsForEveryKey) {
     EXPECT_TRUE(config.model.tied_embeddings);
 }
 
-TEST(ModelConfig, AnUnknownTypeWithTheKeysOfLlamaIsReadLikeLlama) {
-    ModelConfig const config = read_model_config(changed(tiny_llama, "\"llama\"", "\"brandnew\""), "c");
+TEST(ModelConfig, AnUnknownTypeWithTheUsualDimensionsIsACommonDecoder) {
+    auto const unknown = [](std::string_view keys) {
+        return read_model_config(changed(plus(keys), "\"llama\"", "\"brandnew\""), "c");
+    };
+    ModelConfig const config = unknown("\"ssm_rank\": 3, \"rope_theta\": 7, \"rms_norm_eps\": 1e-5");
     EXPECT_EQ(config.model.feed_forward, FeedForward::gated);
-    EXPECT_THAT(config.filled, Contains("model_type 'brandnew' is not known: read like llama"));
-    EXPECT_THAT(refused("{\"model_type\": \"brandnew\", \"d_model\": 3}"), HasSubstr("unknown type 'brandnew'"));
+    EXPECT_EQ(config.filled.front(), "unknown architecture 'brandnew' read as a common decoder (as llama)");
+    EXPECT_THAT(config.filled, Contains(HasSubstr("assumed grouped attention")));
+    // What may matter is named; what cannot is among the ignored keys only.
+    EXPECT_EQ(config.filled.back(), "not understood, and may change what is counted: ssm_rank");
+    EXPECT_THAT(config.ignored, Contains("rope_theta"));
+    EXPECT_EQ(refused("{\"model_type\": \"brandnew\", \"d_model\": 3, \"vocab_size\": 5}"),
+              "config.json:1: model_type: unknown type 'brandnew' (and it cannot be read as a common decoder without "
+              "num_hidden_layers, num_attention_heads, intermediate_size)");
     EXPECT_THAT(refused("{\"model_type\": \"mistrall\", \"d_model\": 3}"), HasSubstr("did you mean 'mistral'?"));
-    // An unknown mixture is not a dense model.
+    // Experts and latent attention are known parts wherever their keys are.
+    ModelConfig const mixture =
+        unknown("\"n_routed_experts\": 64, \"num_experts_per_tok\": 4, \"n_shared_experts\": 1, "
+                "\"moe_intermediate_size\": 32, \"kv_lora_rank\": 8, \"qk_nope_head_dim\": 8, "
+                "\"qk_rope_head_dim\": 4, \"v_head_dim\": 8");
+    EXPECT_EQ(mixture.model.moe.experts, 64);
+    EXPECT_EQ(mixture.model.latent.kv_rank, 8);
     EXPECT_THAT(refused(changed(plus("\"n_routed_experts\": 64"), "\"llama\"", "\"brandnew\"")),
-                HasSubstr("n_routed_experts"));
+                HasSubstr("num_experts_per_tok: missing"));
+}
+
+TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
+    auto const as = [](std::string_view type, std::string_view keys) {
+        return refused(changed(plus(keys), "\"llama\"", "\"" + std::string{type} + "\""));
+    };
+    EXPECT_THAT(as("mixtral", "\"num_local_experts\": 2, \"num_experts_per_tok\": 3"),
+                HasSubstr("num_experts_per_tok: 3 of 2 experts"));
+    EXPECT_THAT(as("deepseek", "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"first_k_dense_replace\": 3"),
+                HasSubstr("first_k_dense_replace: 3 of 2 layers"));
+    EXPECT_THAT(as("qwen3_moe", "\"num_experts\": 8, \"num_experts_per_tok\": 2, \"mlp_only_layers\": [1]"),
+                HasSubstr("mlp_only_layers: layer 1 is dense"));
+    EXPECT_THAT(as("deepseek_v3", "\"kv_lora_rank\": 8"), HasSubstr("qk_nope_head_dim: missing"));
+    EXPECT_THAT(as("nemotron_h", "\"hybrid_override_pattern\": \"M-*\""), HasSubstr("3 letters for 2 layers"));
+    EXPECT_THAT(as("nemotron_h", "\"hybrid_override_pattern\": \"M?\", \"mamba_num_heads\": 4, "
+                                 "\"mamba_head_dim\": 8, \"ssm_state_size\": 8, \"n_groups\": 2"),
+                HasSubstr("hybrid_override_pattern: unknown letter '?'"));
+    EXPECT_THAT(as("electra", "\"embedding_size\": 32"), HasSubstr("projected embeddings"));
+    EXPECT_THAT(as("mllama", "\"x\": 1"), HasSubstr("attend to images"));
+}
+
+TEST(ModelConfig, WindowsAreReadInAllTheirSpellings) {
+    auto const as = [](std::string_view type, std::string_view keys) {
+        return model_of(changed(plus("\"max_position_embeddings\": 4096, " + std::string{keys}), "\"llama\"",
+                                "\"" + std::string{type} + "\""));
+    };
+    EXPECT_EQ(as("mistral", "\"sliding_window\": 512").window, 512);
+    EXPECT_EQ(as("mistral", "\"sliding_window\": 4096").window, 0) << "nothing is cut";
+    EXPECT_EQ(as("mistral", "\"sliding_window\": null").window, 0);
+    EXPECT_EQ(as("gemma2", "\"sliding_window\": 512").full_every, 2);
+    EXPECT_EQ(as("gemma3_text", "\"sliding_window\": 512, \"sliding_window_pattern\": 4").full_every, 4);
+    Model const listed = as("gpt_oss", "\"sliding_window\": 128, \"num_local_experts\": 4, \"num_experts_per_tok\": 2, "
+                                       "\"layer_types\": [\"sliding_attention\", \"full_attention\"]");
+    EXPECT_EQ(listed.window, 128);
+    EXPECT_EQ(listed.full_every, 2);
+    EXPECT_TRUE(listed.sinks && listed.moe.router_bias);
 }
 
 TEST(ModelConfig, TheTextPartOfALargerModelIsRead) {

@@ -165,7 +165,7 @@ struct ParameterCount {
 ///     total  = blocks + V h (+ P h learned positions) + V h (untied head) + final norm + others
 ///
 /// An operator list is counted operator by operator: k k' (in / groups) out, 4 out (in + out) of an LSTM ...
-/// Source:     [MegatronLM], [Brown2020], [DeepSeekV3], [DaoGu2024]
+/// Source:     [MegatronLM], [Brown2020], [DeepSeek2024], [DaoGu2024]
 ParameterCount count_parameters(Model const& model);
 
 /// Parameters of one operator, its repeats included.

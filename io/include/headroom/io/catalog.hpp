@@ -33,6 +33,13 @@ struct PriceRange {
     std::string oldest, newest; ///< dates as written
 };
 
+/// Parameters as a model's publisher prints them; 0 where none are printed to three digits.
+struct PublishedCount {
+    double total = 0.0;
+    double active = 0.0; ///< touched by one token
+    std::string source;  ///< where they are printed
+};
+
 /// Records by name: overlays first (`--catalog`, ./headroom/catalog, XDG), then embedded. A record
 /// replaces a record whole. Parsed lazily: only what is asked for, by file stem, then by alias.
 class Catalog {
@@ -52,6 +59,9 @@ public:
 
     [[nodiscard]] Accelerator accelerator(std::string_view name) const;
     [[nodiscard]] Model model(std::string_view name) const;
+    /// What kind of model a record says it holds ("dense", "moe", "hybrid"), and its published parameters.
+    [[nodiscard]] std::string model_kind(std::string_view name) const;
+    [[nodiscard]] PublishedCount published_count(std::string_view name) const;
     [[nodiscard]] bool has_model(std::string_view name) const;
     [[nodiscard]] bool has_accelerator(std::string_view name) const;
     [[nodiscard]] bool has_node(std::string_view name) const;
