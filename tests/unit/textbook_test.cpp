@@ -278,7 +278,11 @@ TEST(Textbook, ColumnRowPairing) {
                       .head_dim = 128,
                       .ffn = 32768,
                       .vocab = 32000,
-                      .moe = {}};
+                      .moe = {},
+                      .latent = {},
+                      .state_space = {},
+                      .pattern = {},
+                      .operators = {}};
     Ranks const tensor{8};
     for (bool const sequence_parallel : {false, true}) {
         LayerShape const shape{
