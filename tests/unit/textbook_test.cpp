@@ -1,9 +1,11 @@
 // Reference results of tests/data/textbook.json, each to the digits it shows.
 
 #include "headroom/collective.hpp"
+#include "headroom/goodput.hpp"
 #include "headroom/laws.hpp"
 #include "headroom/model.hpp"
 #include "headroom/operation.hpp"
+#include "headroom/order_statistics.hpp"
 #include "headroom/prediction.hpp"
 
 #include <gtest/gtest.h>
@@ -276,7 +278,11 @@ TEST(Textbook, ColumnRowPairing) {
                       .head_dim = 128,
                       .ffn = 32768,
                       .vocab = 32000,
-                      .moe = {}};
+                      .moe = {},
+                      .latent = {},
+                      .state_space = {},
+                      .pattern = {},
+                      .operators = {}};
     Ranks const tensor{8};
     for (bool const sequence_parallel : {false, true}) {
         LayerShape const shape{
@@ -286,6 +292,39 @@ TEST(Textbook, ColumnRowPairing) {
         EXPECT_DOUBLE_EQ(one_pair.base(), ring_all_reduce_bytes({n}, tensor).base());
         Bytes const apart = 2.0 * ring_all_reduce_bytes({n}, tensor);
         EXPECT_DOUBLE_EQ(one_pair / apart, number(book.at("ratio"))) << "sequence parallel: " << sequence_parallel;
+    }
+}
+
+// ---- tails and failures -------------------------------------------------------------------------------------------
+
+TEST(Textbook, SlowestOfMany) {
+    // Expectation: 256 times as many ranks make the slowest 2.4 times as far from the mean, not 256 times.
+    json const& book = textbook().at("tail");
+    for (auto const& [count, maximum] : book.at("expected_max_standard_normal").items()) {
+        expect_shown(expected_maximum_normal(Ranks{std::stoi(count)}), maximum, 4, "of " + count);
+    }
+    // Expectation: what is rare for one is the rule for many.
+    expect_shown(probability_any_slow(0.01, Ranks{100}), book.at("one_percent_slow_at_100"), 3, "1 % of 100");
+    expect_shown(probability_any_slow(0.001, Ranks{4096}), book.at("tenth_percent_slow_at_4096"), 4, "0.1 % of 4096");
+}
+
+TEST(Textbook, Checkpointing) {
+    // Expectation: the percentages are those of Young's interval; the best one, 1118 s and shown as 1120, saves less
+    // than a hundredth of a point.
+    json const& book = textbook().at("checkpointing");
+    FailureModel model{.checkpoint = 60.0 * s, .restart = {}, .mtbf = 3.1 * hour};
+    Seconds const young = young_interval(model), best = exact_interval(model);
+    expect_shown(young.in(s), book.at("young_interval_seconds"), 0, "Young");
+    expect_shown(best.in(s), book.at("exact_optimum_seconds"), -1, "best");
+    for (int const restart : {0, 300, 600}) {
+        json const& shown = book.at("time_over_work_minus_1_percent").at("restart_" + std::to_string(restart) + "_s");
+        model.restart = restart * s;
+        double const at_young = 100.0 * (time_over_work(model, young) - 1.0);
+        double const at_best = 100.0 * (time_over_work(model, best) - 1.0);
+        expect_shown(at_young, shown, 2, "restart " + std::to_string(restart));
+        EXPECT_LT(at_best, at_young);
+        EXPECT_NEAR(at_best, at_young, 0.01);
+        EXPECT_EQ(exact_interval(model), best); // whatever a restart takes
     }
 }
 
