@@ -103,10 +103,10 @@ std::optional<int> shard_group(std::string_view raw) {
     return std::nullopt;
 }
 
-bool offloads(std::string_view raw) {
+Offload offload_of(std::string_view raw) {
     auto const text = lower(raw);
-    if (!contains(text, "offload")) { return false; }
-    return !contains(text, "n/n");
+    if (!contains(text, "offload") || contains(text, "n/n")) { return Offload::none; }
+    return contains(text, "y/y") || contains(text, "full") ? Offload::both : Offload::optimizer;
 }
 
 namespace {
@@ -156,7 +156,60 @@ std::size_t clause_end(std::string_view text, std::size_t from) {
     return end;
 }
 
+/// What stands in quotes behind `from`; `from` moves past it.
+std::string_view quoted_text(std::string_view text, std::size_t& from) {
+    auto const open = text.find('"', from);
+    auto const close = open == std::string_view::npos ? open : text.find('"', open + 1);
+    if (close == std::string_view::npos) { return {}; }
+    from = close + 1;
+    return text.substr(open + 1, close - open - 1);
+}
+
+/// "128 and 256", "16 , 8", "5120/2560": one value for each precision.
+std::vector<std::string> alternatives(std::string_view text) {
+    std::vector<std::string> parts(1);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        bool const word = text.substr(i).starts_with(" and ");
+        if (word || text[i] == ',' || text[i] == '/' || text[i] == ':') {
+            parts.emplace_back();
+            i += word ? 4 : 0;
+        } else if (!spaced(text[i])) {
+            parts.back() += text[i];
+        }
+    }
+    return parts;
+}
+
+std::optional<int> whole(std::vector<std::string> const& parts, std::size_t index) {
+    if (parts.empty() || parts.front().empty()) { return std::nullopt; }
+    return number_after(parts[std::min(index, parts.size() - 1)], "");
+}
+
+/// Sequences of an ordinary length that a part of 80 GB does not hold at once: a batch beyond counts accumulation too.
+constexpr int largest_noted_batch = 1024;
+
 } // namespace
+
+NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
+    auto from = notes.find("batch column ");
+    if (from == std::string_view::npos) { return {}; }
+    auto const header = lower(quoted_text(notes, from));
+    auto const sizes = alternatives(quoted_text(notes, from));
+    std::vector<std::string> steps;
+    if (auto at = notes.find("accumulation ", from); at != std::string_view::npos) {
+        steps = alternatives(quoted_text(notes, at));
+    }
+    // the header names the precisions in the order of the values; 16 bits are called mixed too
+    bool const narrow = contains(lower(precision), "16");
+    auto const first_wide = std::min(header.find("fp32"), header.find("tf32"));
+    auto const first_narrow = std::min(header.find("mixed"), std::min(header.find("fp16"), header.find("bf16")));
+    std::size_t const index = narrow == (first_narrow < first_wide) ? 0 : 1;
+    NotedBatch noted{.micro_batch = whole(sizes, index), .accumulation = whole(steps, index)};
+    if (noted.micro_batch && noted.accumulation && *noted.micro_batch > largest_noted_batch) {
+        noted.micro_batch = std::max(1, *noted.micro_batch / *noted.accumulation);
+    }
+    return noted;
+}
 
 std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
     std::string text{raw};
@@ -195,6 +248,23 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
     return table;
 }
 
+namespace {
+
+/// Length of the words found when all parts of "here & there" stand in the text; zero when one does not.
+std::size_t matched(std::string_view text, std::string_view words) {
+    std::size_t length = 0;
+    while (!words.empty()) {
+        auto const end = std::min(words.find(" & "), words.size());
+        auto const part = words.substr(0, end);
+        if (part.empty() || !contains(text, part)) { return 0; }
+        length += part.size();
+        words.remove_prefix(std::min(words.size(), end + 3));
+    }
+    return length;
+}
+
+} // namespace
+
 std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view raw, std::optional<int> year) {
     auto const source = lower(raw);
     FrameworkRecogniser const* best = nullptr;
@@ -202,14 +272,15 @@ std::string recognised(std::vector<FrameworkRecogniser> const& table, std::strin
     auto const fits_year = [year](FrameworkRecogniser const& row) { return !year || row.year <= *year; };
     for (auto const& row : table) {
         for (auto const& word : row.words) {
-            if (word.empty() || !contains(source, word)) { continue; }
-            bool const longer = word.size() > best_length;
-            bool const same = word.size() == best_length && best != nullptr;
+            std::size_t const length = matched(source, word);
+            if (length == 0) { continue; }
+            bool const longer = length > best_length;
+            bool const same = length == best_length && best != nullptr;
             bool const later = same && fits_year(row) && (!fits_year(*best) || row.year > best->year);
             bool const earlier = same && !fits_year(row) && !fits_year(*best) && row.year < best->year;
             if (longer || later || earlier) {
                 best = &row;
-                best_length = word.size();
+                best_length = length;
             }
         }
     }

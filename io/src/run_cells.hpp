@@ -36,8 +36,14 @@ private:
 std::optional<int> zero_stage(std::string_view text);
 /// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
 std::optional<int> shard_group(std::string_view text);
-/// Whether optimizer state or activations move to the host.
-bool offloads(std::string_view text);
+/// What moves to the host: "CPU optimizer offload", "CPU offload: Y/N" (optimizer / parameters).
+Offload offload_of(std::string_view text);
+/// What the notes say of the batch of one accelerator, where a table prints a value for each precision:
+/// 'batch column "Batch size / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'.
+struct NotedBatch {
+    std::optional<int> micro_batch, accumulation;
+};
+NotedBatch noted_batch(std::string_view notes, std::string_view precision);
 /// "8x 200 Gb/s HDR", "1600 Gbps node-node RoCE", "RoCE 400 Gbps per GPU" -> one accelerator's share.
 std::optional<BytesPerSecond> scale_out_rate(std::string_view text, int accelerators_per_node);
 
@@ -48,7 +54,7 @@ struct FrameworkRecogniser {
     std::vector<std::string> words;
 };
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog);
-/// The record with the longest matching word, then the latest that is not younger than `year`.
+/// The record with the longest matching words ("here & there" asks for both), then the latest that is not younger than `year`.
 std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view source, std::optional<int> year);
 
 } // namespace headroom::io

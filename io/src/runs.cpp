@@ -5,6 +5,8 @@
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -35,6 +37,13 @@ double product_of(std::initializer_list<int> factors) {
     return product;
 }
 
+/// Where a row says which software it ran: the repository, the file or table, and brackets behind the model's name.
+std::string software_words(RunCells const& row) {
+    std::string words{row.text("source_repo_or_paper")};
+    for (auto const* column : {"source_path_or_table", "model_name"}) { words += " | " + std::string{row.text(column)}; }
+    return words;
+}
+
 /// A model that a row describes by its dimensions alone, in the common shape of its feed-forward kind.
 Model generic_model(RunCells const& row) {
     Model model;
@@ -45,6 +54,8 @@ Model generic_model(RunCells const& row) {
     model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = !gated;
     model.positions = gated ? Positions::rotary : Positions::learned;
     model.tied_embeddings = !gated;
+    model.moe.experts = row.integer("moe_experts").value_or(0);
+    model.moe.top_k = row.integer("moe_topk").value_or(std::min(2, model.moe.experts));
     return model;
 }
 
@@ -66,12 +77,17 @@ public:
     void resolve(RunCells const& row, PublishedRun& run) {
         Question question;
         question.model = model(row, run);
-        question.workload.sequence_length = required(row, "seq_len", "sequence length");
+        question.workload.sequence_length = sequence_length(row, question.model, run);
+        if (row.mentions("UNPADDED") && question.model.nominal_fill < 1.0) {
+            question.workload.fill = question.model.nominal_fill;
+            run.assumed.push_back("share of tokens that are not padding = " + fmt::format("{}", question.workload.fill));
+        }
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row);
         question.framework = framework(row, question.cluster, run);
         PartialStrategy partial = partial_strategy(row, question.cluster, workers);
-        question.workload.global_batch = global_batch(row, run);
+        add_noted_batch(row, question.model, partial);
+        question.workload.global_batch = global_batch(row, question.model, partial, workers, run);
         if (question.model.positions == Positions::learned) {
             question.model.max_positions = std::max(question.model.max_positions, question.workload.sequence_length);
         }
@@ -90,6 +106,12 @@ public:
         run.question = std::move(question);
     }
 
+    /// The catalog's model of that name; null when there is none.
+    Model const* known_model(RunCells const& row) {
+        std::string const name = catalog_name(row.text("model_name"));
+        return catalog_.has_model(name) ? &cached_model(name) : nullptr;
+    }
+
 private:
     static int required(RunCells const& row, char const* column, char const* what) {
         auto const value = row.integer(column);
@@ -97,19 +119,29 @@ private:
         return *value;
     }
 
+    /// The name as written, else without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
+    [[nodiscard]] std::string catalog_name(std::string_view written) const {
+        std::string const whole{written};
+        if (catalog_.has_model(whole)) { return whole; }
+        for (auto const* bracket : {" [", " ("}) {
+            std::string const part = whole.substr(0, whole.find(bracket));
+            if (catalog_.has_model(part)) { return part; }
+        }
+        return whole;
+    }
+
     Model model(RunCells const& row, PublishedRun& run) {
-        std::string const name{row.text("model_name")};
+        std::string const written{row.text("model_name")};
+        std::string const name = catalog_name(written);
         bool const known = catalog_.has_model(name);
+        if (known && !cached_model(name).operators.empty()) { return cached_model(name); }
         auto const layers = row.integer("layers");
         auto const hidden = row.integer("hidden");
         if (!known && (!layers || !hidden)) {
             throw Skip{"no layers and hidden size stated, and the catalog has no such model"};
         }
         Model model = known ? cached_model(name) : generic_model(row);
-        if (model.moe.experts > 0) {
-            throw Skip{"the catalog knows the model as a mixture of experts, which is not modelled yet"};
-        }
-        model.name = name;
+        model.name = written;
         bool const same_shape = known && hidden.value_or(model.hidden) == model.hidden &&
                                 row.integer("heads").value_or(model.heads) == model.heads;
         model.layers = layers.value_or(model.layers);
@@ -128,6 +160,7 @@ private:
         fill("heads", model.heads, head_count(model.hidden));
         fill("kv_heads", model.kv_heads, model.heads);
         if (known && !same_shape && !row.integer("kv_heads")) { model.kv_heads = model.heads; }
+        if (model.moe.experts > 0) { return with_experts(row, std::move(model), known); }
         fill("ffn_hidden", model.ffn,
              model.feed_forward == FeedForward::gated ? static_cast<int>(8.0 * model.hidden / 3.0) : 4 * model.hidden);
         constexpr int gpt2_padded = 50304;
@@ -136,6 +169,17 @@ private:
             throw Skip{"dimensions beyond any model"};
         }
         if (!same_shape || model.head_dim == 0) { model.head_dim = std::max(1, model.hidden / model.heads); }
+        return model;
+    }
+
+    /// Of a mixture the tables print the width of an expert; the rest of a known one is the catalog's.
+    static Model with_experts(RunCells const& row, Model model, bool known) {
+        model.moe.ffn = row.integer("ffn_hidden").value_or(model.moe.ffn);
+        model.vocab = row.integer("vocab").value_or(model.vocab);
+        if (!known) { model.ffn = model.moe.ffn; }
+        if (model.moe.ffn < 1) { throw Skip{"no width of an expert stated"}; }
+        if (model.vocab < 1) { throw Skip{"no vocabulary stated"}; }
+        if (model.head_dim == 0) { model.head_dim = std::max(1, model.hidden / model.heads); }
         return model;
     }
 
@@ -172,8 +216,7 @@ private:
     }
 
     Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run) {
-        std::string const source{row.text("source_repo_or_paper")};
-        std::string name = recognised(frameworks_, source, row.year());
+        std::string name = recognised(frameworks_, software_words(row), row.year());
         if (name.empty()) {
             name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
             run.assumed.push_back("framework = " + name);
@@ -191,6 +234,7 @@ private:
         partial.pp = row.integer("pp");
         partial.virtual_pp = row.integer("virtual_pp");
         partial.cp = row.integer("cp");
+        partial.ep = row.integer("ep");
         partial.dp = row.integer("dp");
         partial.micro_batch = row.integer("micro_batch");
         partial.grad_accum = row.integer("grad_accum");
@@ -205,9 +249,8 @@ private:
             if (recompute == name_of(candidate)) { partial.recompute = candidate; }
         }
         auto const sharding = row.text("zero_stage_or_fsdp");
-        if (offloads(sharding) || offloads(row.text("overlap_flags"))) {
-            throw Skip{"offload to the host is not modelled yet"};
-        }
+        partial.offload = offload_of(sharding);
+        if (partial.offload == Offload::none) { partial.offload = offload_of(row.text("overlap_flags")); }
         partial.zero = zero_stage(sharding);
         partial.shard = shard_group(sharding);
         if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
@@ -224,14 +267,42 @@ private:
         return partial;
     }
 
-    static int global_batch(RunCells const& row, PublishedRun& run) {
-        if (auto const batch = row.integer("global_batch_sequences")) { return *batch; }
-        auto const dp = row.integer("dp");
-        auto const micro = row.integer("micro_batch");
-        if (!dp || !micro) { throw Skip{"no global batch stated"}; }
-        int const steps = row.integer("grad_accum").value_or(1);
-        run.assumed.push_back("global batch = dp x micro-batch x accumulation steps");
-        double const batch = product_of({*dp, *micro, steps});
+    static int sequence_length(RunCells const& row, Model const& model, PublishedRun& run) {
+        bool const fixed = !model.operators.empty() || model.nominal_length > 0;
+        if (!model.operators.empty()) { return std::max(1, model.nominal_length); }
+        if (auto const stated = row.integer("seq_len")) { return *stated; }
+        if (!fixed) { throw Skip{"no sequence length stated"}; }
+        run.assumed.push_back("sequence length = " + std::to_string(model.nominal_length));
+        return model.nominal_length;
+    }
+
+    /// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.
+    static void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& partial) {
+        auto const noted = noted_batch(row.text("notes"), row.text("precision"));
+        if (!partial.micro_batch) { partial.micro_batch = noted.micro_batch; }
+        if (!partial.grad_accum) { partial.grad_accum = noted.accumulation; }
+        if (partial.micro_batch && model.batched_in_tokens) {
+            partial.micro_batch = std::max(1, *partial.micro_batch / std::max(1, model.nominal_length));
+        }
+    }
+
+    /// Stated, or what every replica works through, or what is usual for the model on each accelerator.
+    static int global_batch(RunCells const& row, Model const& model, PartialStrategy& partial, int workers,
+                            PublishedRun& run) {
+        if (auto const batch = row.integer("global_batch_sequences")) {
+            if (partial.dp && partial.micro_batch && partial.grad_accum) { partial.grad_accum.reset(); } // it follows
+            return *batch;
+        }
+        bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
+        int const usual = wide ? model.nominal_batch / 2 : model.nominal_batch;
+        auto const micro = partial.micro_batch;
+        auto const replicas = partial.dp;
+        if ((!micro || !replicas) && usual < 1) { throw Skip{"no global batch stated"}; }
+        if (!micro) { partial.micro_batch = usual; }
+        int const steps = partial.grad_accum.value_or(1);
+        run.assumed.push_back(micro ? "global batch = dp x micro-batch x accumulation steps"
+                                    : "batch of an accelerator = " + std::to_string(usual));
+        double const batch = product_of({replicas.value_or(workers), *partial.micro_batch, steps});
         if (batch > 1e9) { throw Skip{"a batch beyond any run"}; }
         return static_cast<int>(batch);
     }
@@ -258,7 +329,8 @@ private:
             if (counts != "model" && counts != "hardware") { throw Skip{"TFLOP/s without a stated convention"}; }
             auto const convention =
                 row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
-            auto const forward = forward_flops(question.model, question.workload.sequence_length, convention);
+            auto const& workload = question.workload;
+            auto const forward = forward_flops(question.model, workload.tokens(), workload.attended(), convention);
             auto const& strategy = question.strategy;
             auto const trained = trained_work(strategy, question.model);
             Flops const work = counts == "hardware" ? hardware_flops(forward, trained, strategy.recompute,
@@ -279,6 +351,8 @@ private:
         add(strategy.tp > 1, "tp");
         add(strategy.pp > 1, "pp");
         add(strategy.cp > 1, "cp");
+        add(strategy.ep > 1, "ep");
+        add(strategy.offload != Offload::none, "offload");
         return kind.empty() ? "data parallel" : kind;
     }
 
@@ -289,12 +363,28 @@ private:
     std::map<std::string, Framework> framework_records_;
 };
 
-bool states_enough(RunCells const& row) {
-    for (auto const* column :
-         {"layers", "hidden", "seq_len", "global_batch_sequences", "accelerators_total", "accelerator"}) {
-        if (row.text(column).empty()) { return false; }
+/// Dimensions or a known name, sequence length (images have none), global batch, accelerator and count.
+bool states_enough(RunCells const& row, Model const* known) {
+    bool const dimensions = !row.text("layers").empty() && !row.text("hidden").empty();
+    bool const length = !row.text("seq_len").empty() || (known != nullptr && !known->operators.empty());
+    bool const rest = !row.text("global_batch_sequences").empty() && !row.text("accelerators_total").empty() &&
+                      !row.text("accelerator").empty();
+    return (dimensions || known != nullptr) && length && rest;
+}
+
+/// What rows of one table share: everything but the count of accelerators.
+std::string table_of(RunCells const& row) {
+    std::string key{row.text("source_repo_or_paper")};
+    std::string place{row.text("source_path_or_table")};
+    if (auto const line = place.find(" line "); line != std::string::npos) { // each row of a table has its own line
+        auto const end = place.find(' ', line + 6);
+        place.erase(line, end == std::string::npos ? std::string::npos : end - line);
     }
-    return true;
+    key += '\n' + place;
+    for (auto const* column : {"model_name", "accelerator", "precision", "seq_len", "micro_batch"}) {
+        key += '\n' + std::string{row.text(column)};
+    }
+    return key;
 }
 
 constexpr std::array required_columns{"id",
@@ -330,9 +420,9 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
         run.accelerator = std::string{row.text("accelerator")};
         run.kind = kind_of(row.text("arch"));
         run.strategy_kind = "not predicted";
-        run.states_enough = states_enough(row);
+        run.table = table_of(row);
+        run.states_enough = states_enough(row, resolver.known_model(row));
         try {
-            if (run.kind != "dense") { throw Skip{"kind '" + std::string{row.text("arch")} + "' is not modelled yet"}; }
             resolver.resolve(row, run);
         } catch (Skip const& skip) { run.skipped_reason = skip.reason; } catch (InputError const& error) {
             run.skipped_reason = error.fault() == Fault::unreadable ? error.what() : error.text().problem;

@@ -134,6 +134,8 @@ struct Model {
     std::vector<Operator> operators; ///< not empty: the model is this list and has no blocks
     int nominal_length = 0;          ///< tokens of a sequence where none is stated; 1 for images
     int nominal_batch = 0;           ///< samples an accelerator where none is stated, in 16 bits
+    double nominal_fill = 1.0;       ///< share of its usual data that is not padding
+    bool batched_in_tokens = false;  ///< its stacks count a batch in tokens, not samples
 };
 
 /// The kinds of blocks of a model in the order in which they first appear; counts add up to `layers`. A model cut

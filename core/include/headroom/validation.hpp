@@ -13,6 +13,7 @@ namespace headroom {
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
+    std::string table;                  ///< what rows of one published table share: all but the accelerator count
     std::string kind;                   ///< "dense", "moe" ...
     std::string strategy_kind;          ///< "tp+pp", "zero3" ...: the dimensions in use
     std::optional<Question> question;   ///< empty when it cannot be predicted
