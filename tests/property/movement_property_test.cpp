@@ -110,6 +110,17 @@ RC_GTEST_PROP(ActorLearnerProperty, OverlappedNeverTakesLongerAndMorePortsNeverH
     RC_ASSERT(actor_learner(update, group, fabric).synchronous().total() <= slack * time.synchronous().total());
 }
 
+RC_GTEST_PROP(ActorLearnerProperty, NothingBeatsTheBound, ()) {
+    ActorLearner const update{.weights = any_size(),
+                              .experience = any_size().size,
+                              .ports = Ranks{any_count(64)},
+                              .broadcast = *rc::gen::elementOf(weight_broadcasts)};
+    Group const group = any_group();
+    Fabric const fabric = any_fabric();
+    RC_ASSERT(actor_learner_lower_bound(update, group, fabric) <=
+              slack * actor_learner(update, group, fabric).synchronous().total());
+}
+
 // ---- compression --------------------------------------------------------------------------------------------------
 
 RC_GTEST_PROP(CompressionProperty, NoneIsTheAllReduce, ()) {
