@@ -8,7 +8,9 @@ from _harness import CONFIGS, ENVIRONMENT, PROGRAM, SCRATCH, answer, check, equa
 PLAN = ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..512", "--tokens", "2T", "--top", "3"]
 PREDICT = ["predict", CONFIGS / "mistral-7b", "--cluster", "dgx-a100", "--workers", "32", "--explain", "--what-if"]
 
-for arguments in (PLAN, PREDICT, ["validate"], ["catalog", "list"]):
+COMM = ["comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--gradient-compression", "one_bit"]
+
+for arguments in (PLAN, PREDICT, COMM, ["validate"], ["catalog", "list"]):
     for form in ("table", "json", "csv", "markdown"):
         first, again = succeed(*arguments, "--format", form), run(*arguments, "--format", form)
         check(first.out and first.out == again.out, f"{first}: two runs differ")

@@ -15,6 +15,8 @@ CASES = [
     ["plan", "--help"],
     ["predict", "--help"],
     ["validate", "--help"],
+    ["comm", "--size", "14GB", "--ranks", "8..512", "--cluster", "dgx-h100", "--gradient-compression", "top_k"],
+    ["comm", "--help"],
     ["catalog", "--help"],
     ["--help"],
 ]
@@ -37,7 +39,7 @@ equal(sum(line.startswith("* ") for line in lines[:30]), 1, "one chosen row in t
 for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:", "interval:", "search:", "Assumed", "constants:"):
     check(word in plan.out, f"{plan}: {word!r} is missing")
 
-for verb in ("plan", "predict", "validate", "catalog"):
+for verb in ("plan", "predict", "validate", "comm", "catalog"):
     text = succeed(verb, "--help").out
     check("Examples" in text and f"headroom {verb}" in text, f"help of {verb} has examples")
 check(succeed("--version").out.startswith("headroom "), "--version")

@@ -7,6 +7,7 @@
 #include "headroom/operation.hpp"
 #include "headroom/order_statistics.hpp"
 #include "headroom/prediction.hpp"
+#include "headroom/server.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -220,6 +221,17 @@ TEST(Textbook, LatencySweep) {
             parameters_at_latency_crossover(ranks(book.at("workers")[i]), 5.0 * us, 600.0 * GB / s, 2.0 * byte),
             book.at("parameters")[i], book.at("workers")[i].dump() + " workers");
     }
+}
+
+TEST(Textbook, ParameterServerAgainstRing) {
+    // Expectation: one port serves 8 workers in turn, 2 K n / B; a ring loads every port with 2(K-1)/K n / B.
+    json const& book = textbook().at("parameter_server_against_ring");
+    Link const link{.latency = Seconds{}, .bandwidth = number(book.at("bandwidth_bytes_per_s")) * byte / s};
+    TotalBytes const gradients{number(book.at("n_bytes")) * byte};
+    Ranks const workers = ranks(book.at("k"));
+    expect_exact(parameter_server(gradients, workers, {.port = link, .worker = link}).total().in(s),
+                 book.at("server_seconds"), "server");
+    expect_exact(ring_all_reduce(gradients, workers, link).total().in(s), book.at("ring_seconds"), "ring");
 }
 
 TEST(Textbook, RingAllReduceOf70BillionGradients) {

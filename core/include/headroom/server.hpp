@@ -76,4 +76,9 @@ struct ActorLearnerTime {
 /// Source:     [Thakur2005], [Espeholt2018]
 ActorLearnerTime actor_learner(ActorLearner const& update, Group group, Fabric fabric);
 
+/// Time that no way of sending weights beats, one after another: that of a broadcast, and A e / P over all levels that
+/// the learner's ports have. No latency counted.
+/// Source: [Thakur2005]
+Seconds actor_learner_lower_bound(ActorLearner const& update, Group group, Fabric fabric);
+
 } // namespace headroom

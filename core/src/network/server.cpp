@@ -76,4 +76,13 @@ ActorLearnerTime actor_learner(ActorLearner const& update, Group group, Fabric f
     return {out, star(update.experience, ports, group, fabric)};
 }
 
+Seconds actor_learner_lower_bound(ActorLearner const& update, Group group, Fabric fabric) {
+    if (group.size <= 1) { return {}; }
+    BytesPerSecond in{};
+    if (std::min(group.per_domain, group.size) > 1) { in += fabric.scale_up.bandwidth; }
+    if (group.domains() > 1) { in += fabric.scale_out.bandwidth; }
+    return bandwidth_lower_bound(Collective::broadcast, update.weights, group, fabric) +
+           carry((group.size - 1.0) / update.ports.count() * update.experience, in);
+}
+
 } // namespace headroom
