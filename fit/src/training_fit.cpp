@@ -29,17 +29,20 @@ double log_error(FitRow const& row, Calibration const& constants) {
     return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
 }
 
+/// Stacks whose kernels are their own say nothing about the constants of the others.
+bool fitted(PublishedRun const& run) { return run.question && !run.question->framework.paced; }
+
 std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, std::string const& without) {
     std::map<std::string, int> of_source;
     std::map<std::pair<std::string, std::string>, int> of_both;
     for (auto const& run : runs) {
-        if (!run.question || run.source == without) { continue; }
+        if (!fitted(run) || run.source == without) { continue; }
         ++of_source[run.source];
         ++of_both[{run.source, run.accelerator}];
     }
     std::vector<FitRow> rows;
     for (auto const& run : runs) {
-        if (!run.question || run.source == without) { continue; }
+        if (!fitted(run) || run.source == without) { continue; }
         auto const& question = *run.question;
         auto const shape = shape_of(question.strategy, question.workload);
         constexpr double few = 20.0; // rows: a source of fewer must not weigh like a whole table
@@ -239,7 +242,38 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
         constant.sources = sources_behind(solution.jacobian.col(i), rows);
         if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
     }
+    set.pace = fit_paces(runs, set, {});
     return set;
+}
+
+std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
+                                      std::string const& without) {
+    std::map<std::string, std::vector<Weighted>> samples;
+    std::map<std::string, std::set<std::string>> sources;
+    std::map<std::pair<std::string, std::string>, int> of_both;
+    auto const given = anchors(runs);
+    auto const used = [&](PublishedRun const& run) {
+        return run.question && run.question->framework.paced && run.source != without && !given.contains(&run);
+    };
+    for (auto const& run : runs) {
+        if (used(run)) { ++of_both[{run.question->framework.name, run.source}]; }
+    }
+    for (auto const& run : runs) {
+        if (!used(run)) { continue; }
+        auto const& name = run.question->framework.name;
+        double const weight = 1.0 / std::sqrt(of_both[{name, run.source}]);
+        samples[name].push_back({std::log(pace_to_meet(run, set)), weight});
+        sources[name].insert(run.source);
+    }
+    std::map<std::string, Pace> paces;
+    for (auto& [name, values] : samples) {
+        constexpr double doubt = 3.0; // runs' worth of belief that the factor is 1
+        double const trust = static_cast<double>(values.size()) / (static_cast<double>(values.size()) + doubt);
+        paces[name] = {.factor = std::exp(trust * weighted_quantile(values, 0.5)),
+                       .rows = static_cast<int>(values.size()),
+                       .sources = static_cast<int>(sources[name].size())};
+    }
+    return paces;
 }
 
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
@@ -250,10 +284,15 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
     }
     Folds folds;
     for (auto const& source : sources) {
+        CalibrationSet set = independent;
         auto const rows = fit_rows(runs, source);
         Problem const problem{rows, independent, settings};
         auto const solution = solve(problem, standardised(start, independent, problem.free()), settings.iterations);
         folds.without.emplace(source, problem.at(solution.z));
+        for (auto const& info : constants()) {
+            set.constant[static_cast<std::size_t>(info.id)].value = folds.without.at(source)[info.id];
+        }
+        folds.pace[source] = fit_paces(runs, set, source);
     }
     return folds;
 }

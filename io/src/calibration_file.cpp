@@ -50,6 +50,19 @@ CalibratedConstant read_constant(Section section) {
     return constant;
 }
 
+Pace read_pace(Section section) {
+    Pace pace;
+    section.read("factor", pace.factor, {1e-3, 1e3}, Presence::required);
+    section.read("rows", pace.rows, {0, 1e9});
+    section.read("sources", pace.sources, {0, 1e9});
+    return pace;
+}
+
+std::string written(std::string_view name, Pace const& pace) {
+    return fmt::format("\n[pace.{}]\nfactor = {}\nrows = {}\nsources = {}\n", toml_string(name),
+                       toml_number(pace.factor), pace.rows, pace.sources);
+}
+
 std::string written(std::string_view name, Band const& band) {
     return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, toml_number(band.low),
                        toml_number(band.high), toml_number(band.coverage), band.rows);
@@ -95,6 +108,8 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
             }
         }
     }
+    Section pace = root.section("pace");
+    for (auto const& framework : pace.keys()) { set.pace.emplace(framework, read_pace(pace.section(framework))); }
     record.refuse_the_rest();
     return set;
 }
@@ -109,6 +124,10 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
         text += written(info, set.constant[static_cast<std::size_t>(info.id)]);
         if (&info != &constants().back()) { text += '\n'; }
     }
+    if (!set.pace.empty()) {
+        text += '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
+    }
+    for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
     return text;
 }
 

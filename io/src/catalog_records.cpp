@@ -120,12 +120,14 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     kernels.read("attention", framework.attention, all(attention_kernels));
     kernels.read("host", framework.host, all(host_paces));
     kernels.read("fused_elementwise", framework.fused_elementwise);
+    kernels.read("paced", framework.paced);
 
     Section parallel = root.section("parallel");
     parallel.read("gradient_overlap", framework.gradient_overlap, all(gradient_overlaps));
     parallel.read("tensor_overlap", framework.tensor_overlap);
     parallel.read("sequence_parallel", framework.sequence_parallel);
     parallel.read("interleaves", framework.interleaves);
+    parallel.read("sends_tokens_once", framework.sends_tokens_once);
     parallel.read("pads_vocabulary", framework.pads_vocabulary);
     parallel.read("zero", framework.zero, {0, 3});
     parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
@@ -170,6 +172,8 @@ NodeRecord read_node(std::string_view toml, std::string_view where) {
     root.read("nic_rate", node.nic_rate, required);
     root.read("scale_up", node.scale_up, required);
     root.read("scale_out", node.scale_out, required);
+    root.read("host_link", node.host_link);
+    root.read("host_memory_bandwidth", node.host_memory_bandwidth);
     root.read("default_for", node.preferred);
     skip_provenance(root);
     root.skip({"host"});

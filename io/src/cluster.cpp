@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 
@@ -108,6 +109,8 @@ private:
         Presence const adapters = share_given ? Presence::optional : due();
         root_.read("nics", node.nics, {1, 4096}, adapters);
         root_.read("nic_rate", node.nic_rate, adapters);
+        root_.read("host_link", node.host_link);
+        root_.read("host_memory_bandwidth", node.host_memory_bandwidth);
         parts_.scale_out_is_share = share_given;
     }
 
@@ -145,6 +148,30 @@ ClusterParts look_up(Catalog const& catalog, NodeRecord const& node) {
             .scale_out = find_link(catalog, node.scale_out)};
 }
 
+namespace {
+
+/// The host that is usual around accelerators of a year: two sockets with all channels filled.
+struct UsualHost {
+    int since;
+    std::string_view link;
+    BytesPerSecond memory;
+};
+constexpr std::array usual_hosts{
+    UsualHost{2022, "pcie5-x16", 614.4 * units::GB / units::s}, // 2 x 8 DDR5-4800
+    UsualHost{2020, "pcie4-x16", 409.6 * units::GB / units::s}, // 2 x 8 DDR4-3200
+    UsualHost{0, "pcie3-x16", 256.0 * units::GB / units::s},    // 2 x 6 DDR4-2666
+};
+
+void add_host(Catalog const& catalog, NodeRecord const& node, int year, Cluster& cluster) {
+    auto const usual = std::ranges::find_if(usual_hosts, [year](UsualHost const& host) { return year >= host.since; });
+    cluster.host = find_link(catalog, node.host_link.empty() ? std::string{usual->link} : node.host_link).link;
+    bool const stated = node.host_memory_bandwidth.base() > 0.0;
+    cluster.host_memory_bandwidth =
+        (stated ? node.host_memory_bandwidth : usual->memory) / static_cast<double>(std::max(1, node.accelerators));
+}
+
+} // namespace
+
 Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     NodeRecord const& node = parts.node;
     Accelerator const& chip = parts.accelerator.accelerator;
@@ -163,6 +190,7 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     if (!parts.scale_out_is_share) {
         cluster.scale_out.bandwidth = node.nic_rate * (1.0 * node.nics / node.accelerators);
     }
+    add_host(catalog, node, chip.year, cluster);
     if (catalog.has_accelerator(chip.name)) {
         if (auto const range = catalog.price(chip.name)) {
             cluster.price = range->median;

@@ -159,6 +159,8 @@ Operator read_operator(Section section) {
 void read_workload(Section workload, Model& model) {
     workload.read("length", model.nominal_length, {1, limits::positions.high});
     workload.read("batch", model.nominal_batch, {1, 1e6});
+    workload.read("fill", model.nominal_fill, {0.01, 1});
+    workload.read("batched_in_tokens", model.batched_in_tokens);
 }
 
 /// Sections that are there; an absent one leaves its part of the model as it is.

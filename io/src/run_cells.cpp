@@ -250,29 +250,34 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
 
 namespace {
 
-/// Length of the words found when all parts of "here & there" stand in the text; zero when one does not.
-std::size_t matched(std::string_view text, std::string_view words) {
+/// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
+/// name, the others in its table or beside the model's name.
+std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
     std::size_t length = 0;
+    std::string_view place = source;
     while (!words.empty()) {
         auto const end = std::min(words.find(" & "), words.size());
         auto const part = words.substr(0, end);
-        if (part.empty() || !contains(text, part)) { return 0; }
+        if (part.empty() || !contains(place, part)) { return 0; }
         length += part.size();
         words.remove_prefix(std::min(words.size(), end + 3));
+        place = table;
     }
     return length;
 }
 
 } // namespace
 
-std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view raw, std::optional<int> year) {
-    auto const source = lower(raw);
+std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+    auto const source = lower(row.text("source_repo_or_paper"));
+    auto const place = lower(std::string{row.text("source_path_or_table")} + " | " + std::string{row.text("model_name")});
+    auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;
     auto const fits_year = [year](FrameworkRecogniser const& row) { return !year || row.year <= *year; };
     for (auto const& row : table) {
         for (auto const& word : row.words) {
-            std::size_t const length = matched(source, word);
+            std::size_t const length = matched(source, place, word);
             if (length == 0) { continue; }
             bool const longer = length > best_length;
             bool const same = length == best_length && best != nullptr;

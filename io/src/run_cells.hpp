@@ -54,7 +54,7 @@ struct FrameworkRecogniser {
     std::vector<std::string> words;
 };
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog);
-/// The record with the longest matching words ("here & there" asks for both), then the latest that is not younger than `year`.
-std::string recognised(std::vector<FrameworkRecogniser> const& table, std::string_view source, std::optional<int> year);
+/// The record with the longest matching words ("here & there": in the source's name, and in its table or the model's), then the latest that is not younger than `year`.
+std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row);
 
 } // namespace headroom::io

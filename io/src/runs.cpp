@@ -37,13 +37,6 @@ double product_of(std::initializer_list<int> factors) {
     return product;
 }
 
-/// Where a row says which software it ran: the repository, the file or table, and brackets behind the model's name.
-std::string software_words(RunCells const& row) {
-    std::string words{row.text("source_repo_or_paper")};
-    for (auto const* column : {"source_path_or_table", "model_name"}) { words += " | " + std::string{row.text(column)}; }
-    return words;
-}
-
 /// A model that a row describes by its dimensions alone, in the common shape of its feed-forward kind.
 Model generic_model(RunCells const& row) {
     Model model;
@@ -216,7 +209,7 @@ private:
     }
 
     Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run) {
-        std::string name = recognised(frameworks_, software_words(row), row.year());
+        std::string name = recognised(frameworks_, row);
         if (name.empty()) {
             name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
             run.assumed.push_back("framework = " + name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -142,8 +143,15 @@ struct Band {
     int rows = 0;
 };
 
+/// Measured over predicted computation of a stack whose kernels are its own, and how many runs say so.
+struct Pace {
+    double factor = 1.0;
+    int rows = 0, sources = 0;
+};
+
 /// A whole calibration file: the constants and the bands measured with them.
 struct CalibrationSet {
+    std::map<std::string, Pace> pace; ///< by framework
     std::array<CalibratedConstant, constant_count> constant;
     Band stated, assumed; ///< all fields stated; some degree, batch or recompute assumed
     std::string name;     ///< file it came from

@@ -19,6 +19,7 @@ struct Question {
     Workload workload;
     Strategy strategy;
     Disturbance disturbance = {};
+    std::optional<double> pace = {}; ///< measured over predicted computation, from a run of the same on fewer workers
     std::vector<Assumption> assumptions; ///< made so far; listed in the result
     std::optional<double> tokens;        ///< of the whole run, for days and cost
 };
@@ -56,6 +57,7 @@ struct Prediction {
     double speedup_ceiling = 0.0; ///< over this worker count, communication fixed
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
+    double pace = 1.0; ///< factor on computation: of the question, else of the framework
     [[nodiscard]] Seconds step() const { return time.total(); }
 };
 
@@ -66,6 +68,9 @@ Prediction predict(Question const& question, CalibrationSet const& calibration);
 
 /// What an evaluation of this question reads; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
+
+/// The factor of a framework whose kernels are its own; 1 where none was fitted.
+double pace_of(Framework const& framework, CalibrationSet const& calibration);
 
 /// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
 constexpr double communication_to_computation(Seconds communication, Seconds computation) {

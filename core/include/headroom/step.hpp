@@ -43,6 +43,8 @@ struct LayerCosts {
     LayerCost embedding;
     LayerCost block; ///< the mean of the model's blocks
     LayerCost head;  ///< the output projection, and blocks that predict later tokens with theirs
+    /// Computation and its host times `factor`; communication stays.
+    void pace(double factor);
 };
 
 /// What the laws of speedup leave out; each is off at its default.

@@ -29,6 +29,8 @@ struct PublishedRun {
 struct RunComparison {
     PublishedRun const* run = nullptr;
     std::optional<Seconds> predicted;
+    PublishedRun const* anchor = nullptr; ///< the run on one worker of the same table whose pace it is given
+    double pace = 1.0;                    ///< factor on computation that the prediction was given
     std::optional<double> relative_error; ///< predicted / measured - 1
     bool inside_interval = false;
 };
@@ -56,12 +58,24 @@ struct Validation {
 };
 
 /// Predicts each run and compares. Pure and deterministic.
+///
+/// Stacks whose kernels are their own (`Framework::paced`) are predicted as their users would: a run on K workers is
+/// given the pace of the run on one worker in the same table, where there is one; the others the framework's factor.
+///
+///     pace = (measured_1 - predicted_1 without computation) / predicted computation_1
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration);
 
-/// Constants fitted without one source, by the name of that source.
+/// Constants and paces fitted without one source, by the name of that source.
 struct Folds {
     std::map<std::string, Calibration> without;
+    std::map<std::string, std::map<std::string, Pace>> pace;
 };
+
+/// The run on one worker that gives each run its pace, by the run; runs without one are missing.
+std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs);
+
+/// The pace that makes a prediction meet the measured step.
+double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 
 /// The same comparison with every run predicted by constants that never saw its source. Runs of a
 /// source without a fold use `set`: none of its rows was fitted.

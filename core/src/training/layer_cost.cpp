@@ -165,6 +165,15 @@ Seconds LayerCost::host_excess() const {
     return Seconds{smooth_maximum(chip.base(), host.base())} - chip;
 }
 
+void LayerCosts::pace(double factor) {
+    for (LayerCost* part : {&embedding, &block, &head}) {
+        for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
+                              &part->backward, &part->host, &part->kernels}) {
+            *time *= factor;
+        }
+    }
+}
+
 void LayerCost::add(LayerCost const& other, double times) {
     auto const seconds = {&LayerCost::gemm,           &LayerCost::attention,       &LayerCost::memory,
                           &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,

@@ -65,6 +65,11 @@ void add_communication(Prediction& p, StepSetting const& setting) {
 
 } // namespace
 
+double pace_of(Framework const& framework, CalibrationSet const& calibration) {
+    auto const known = calibration.pace.find(framework.name);
+    return framework.paced && known != calibration.pace.end() ? known->second.factor : 1.0;
+}
+
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants) {
     return {.model = question.model,
             .cluster = cluster,
@@ -90,6 +95,8 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.question = question;
     p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
                           constants);
+    p.pace = question.pace.value_or(pace_of(question.framework, calibration));
+    p.costs.pace(p.pace);
     p.time = step_time(setting, strategy, p.costs);
     p.interval = interval_of(p.time.total(), question.assumptions, calibration);
     p.workers = strategy.workers();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 
 namespace headroom {
@@ -19,15 +20,26 @@ double quantile(std::vector<double> values, double share) {
     return values[below] * (1.0 - weight) + values[above] * weight;
 }
 
-RunComparison compare_run(PublishedRun const& run, CalibrationSet const& calibration) {
+RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, CalibrationSet const& calibration) {
     RunComparison row;
     row.run = &run;
     if (!run.question) { return row; }
-    auto const prediction = predict(*run.question, calibration);
+    Question question = *run.question;
+    row.anchor = anchor;
+    if (anchor != nullptr) { question.pace = pace_to_meet(*anchor, calibration); }
+    auto const prediction = predict(question, calibration);
+    row.pace = prediction.pace;
     row.predicted = prediction.step();
     row.relative_error = prediction.step() / run.measured - 1.0;
     row.inside_interval = run.measured >= prediction.interval.low && run.measured <= prediction.interval.high;
     return row;
+}
+
+std::vector<RunComparison> rows_that(std::span<RunComparison const> rows,
+                                     std::function<bool(RunComparison const&)> const& hold) {
+    std::vector<RunComparison> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept), hold);
+    return kept;
 }
 
 void add_groups(std::vector<ErrorGroup>& groups, std::string const& by, std::span<RunComparison const> rows,
@@ -35,6 +47,10 @@ void add_groups(std::vector<ErrorGroup>& groups, std::string const& by, std::spa
     std::map<std::string, std::vector<RunComparison>> parts;
     for (auto const& row : rows) { parts[key(*row.run)].push_back(row); }
     for (auto const& [name, part] : parts) { groups.push_back({by, name, summarise(part)}); }
+}
+
+bool trains_adapters(PublishedRun const& run) {
+    return run.question && run.question->strategy.trained == Trained::adapters;
 }
 
 Validation grouped(std::vector<RunComparison> rows) {
@@ -45,15 +61,13 @@ Validation grouped(std::vector<RunComparison> rows) {
     add_groups(result.groups, "source", result.rows, [](PublishedRun const& run) { return run.source; });
     add_groups(result.groups, "accelerator", result.rows, [](PublishedRun const& run) { return run.accelerator; });
     add_groups(result.groups, "strategy", result.rows, [](PublishedRun const& run) { return run.strategy_kind; });
-    std::vector<RunComparison> stated;
-    for (auto const& row : result.rows) {
-        if (row.run->states_enough) { stated.push_back(row); }
-    }
+    auto const stated = rows_that(result.rows, [](auto const& row) { return row.run->states_enough; });
     add_groups(result.groups, "states enough", stated, [](PublishedRun const& run) { return run.kind; });
-    std::vector<RunComparison> assumed;
-    for (auto const& row : result.rows) {
-        if (row.run->structural_assumption) { assumed.push_back(row); }
-    }
+    auto const given = rows_that(result.rows, [](auto const& row) { return row.anchor != nullptr; });
+    add_groups(result.groups, "given the 1-worker row", given, [](PublishedRun const& run) { return run.kind; });
+    auto const trained = rows_that(result.rows, [](auto const& row) { return trains_adapters(*row.run); });
+    add_groups(result.groups, "trained", trained, [](PublishedRun const&) { return std::string{"adapters"}; });
+    auto const assumed = rows_that(result.rows, [](auto const& row) { return row.run->structural_assumption; });
     if (!assumed.empty()) { result.groups.push_back({"assumed", "assumed", summarise(assumed)}); }
     return result;
 }
@@ -88,10 +102,37 @@ ErrorSummary summarise(std::span<RunComparison const> rows) {
     return summary;
 }
 
+std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs) {
+    std::map<std::string, PublishedRun const*> alone;
+    auto const paced = [](PublishedRun const& run) { return run.question && run.question->framework.paced; };
+    for (auto const& run : runs) {
+        if (paced(run) && run.question->strategy.workers() == 1) { alone.emplace(run.table, &run); }
+    }
+    std::map<PublishedRun const*, PublishedRun const*> found;
+    for (auto const& run : runs) {
+        if (!paced(run) || run.question->strategy.workers() == 1) { continue; }
+        if (auto const one = alone.find(run.table); one != alone.end()) { found.emplace(&run, one->second); }
+    }
+    return found;
+}
+
+double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) {
+    Question question = *run.question;
+    question.pace = 1.0;
+    auto const time = predict(question, calibration).time;
+    Seconds const computation = time.compute + time.host;
+    constexpr double least = 0.01; // a step that is shorter than its fixed parts still computes something
+    return std::max(least, (run.measured - (time.total() - computation)) / computation);
+}
+
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration) {
+    auto const anchor = anchors(runs);
     std::vector<RunComparison> rows;
     rows.reserve(runs.size());
-    for (auto const& run : runs) { rows.push_back(compare_run(run, calibration)); }
+    for (auto const& run : runs) {
+        auto const found = anchor.find(&run);
+        rows.push_back(compare_run(run, found == anchor.end() ? nullptr : found->second, calibration));
+    }
     return grouped(std::move(rows));
 }
 
@@ -102,13 +143,18 @@ Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet 
         for (auto const& info : constants()) {
             without.constant[static_cast<std::size_t>(info.id)].value = values[info.id];
         }
+        auto const pace = folds.pace.find(source);
+        without.pace = pace == folds.pace.end() ? std::map<std::string, Pace>{} : pace->second;
         sets.emplace(source, std::move(without));
     }
+    auto const anchor = anchors(runs);
     std::vector<RunComparison> rows;
     rows.reserve(runs.size());
     for (auto const& run : runs) {
-        auto const found = sets.find(run.source);
-        rows.push_back(compare_run(run, found == sets.end() ? set : found->second));
+        auto const fold = sets.find(run.source);
+        auto const found = anchor.find(&run);
+        rows.push_back(compare_run(run, found == anchor.end() ? nullptr : found->second,
+                                   fold == sets.end() ? set : fold->second));
     }
     return grouped(std::move(rows));
 }

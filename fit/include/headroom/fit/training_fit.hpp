@@ -28,6 +28,12 @@ struct FitSettings {
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings);
 
+/// Pace of each stack whose kernels are its own: the weighted median over its runs of the factor on computation that
+/// meets the measured step, drawn towards 1 as if three more runs had said so. Runs that are given the pace of a
+/// 1-worker row are left out, and so is the source `without`.
+std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
+                                      std::string const& without);
+
 /// Fits once for every source, each time without that source; each fit begins at the values of `start`.
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
                            CalibrationSet const& independent, FitSettings const& settings);
