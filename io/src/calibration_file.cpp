@@ -125,7 +125,8 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
         if (&info != &constants().back()) { text += '\n'; }
     }
     if (!set.pace.empty()) {
-        text += '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
+        text +=
+            '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
     }
     for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
     return text;

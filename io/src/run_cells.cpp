@@ -270,7 +270,8 @@ std::size_t matched(std::string_view source, std::string_view table, std::string
 
 std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
     auto const source = lower(row.text("source_repo_or_paper"));
-    auto const place = lower(std::string{row.text("source_path_or_table")} + " | " + std::string{row.text("model_name")});
+    auto const place =
+        lower(std::string{row.text("source_path_or_table")} + " | " + std::string{row.text("model_name")});
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;

@@ -73,7 +73,8 @@ public:
         question.workload.sequence_length = sequence_length(row, question.model, run);
         if (row.mentions("UNPADDED") && question.model.nominal_fill < 1.0) {
             question.workload.fill = question.model.nominal_fill;
-            run.assumed.push_back("share of tokens that are not padding = " + fmt::format("{}", question.workload.fill));
+            run.assumed.push_back("share of tokens that are not padding = " +
+                                  fmt::format("{}", question.workload.fill));
         }
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row);
@@ -292,6 +293,7 @@ private:
         auto const replicas = partial.dp;
         if ((!micro || !replicas) && usual < 1) { throw Skip{"no global batch stated"}; }
         if (!micro) { partial.micro_batch = usual; }
+        run.batch_assumed = !micro;
         int const steps = partial.grad_accum.value_or(1);
         run.assumed.push_back(micro ? "global batch = dp x micro-batch x accumulation steps"
                                     : "batch of an accelerator = " + std::to_string(usual));

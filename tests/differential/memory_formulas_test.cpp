@@ -21,11 +21,9 @@ Framework software(AttentionKernel attention) {
 }
 
 double ours(int tp, bool sequence_parallel, Recompute recompute, AttentionKernel attention) {
-    LayerShape const shape{.sequence_length = static_cast<int>(s),
-                           .micro_batch = static_cast<int>(b),
-                           .tp = tp,
-                           .sequence_parallel = sequence_parallel,
-                           .recompute = recompute};
+    Strategy const strategy{
+        .tp = tp, .micro_batch = static_cast<int>(b), .sequence_parallel = sequence_parallel, .recompute = recompute};
+    auto const shape = shape_of(strategy, {.sequence_length = static_cast<int>(s)});
     return block_activation_bytes(gpt3(), shape, software(attention)).base();
 }
 
@@ -77,7 +75,7 @@ TEST(ActivationBytes, OfAGatedBlockAreItsTensors) {
     double const h = model.hidden, width = static_cast<double>(model.heads) * model.head_dim;
     double const kv_width = static_cast<double>(model.kv_heads) * model.head_dim;
     double const per_token = 2.0 * (4.0 * h + 2.0 * width + 2.0 * kv_width + 3.0 * model.ffn) + 4.0 * model.heads;
-    LayerShape const shape{.sequence_length = 4096, .micro_batch = 2};
+    auto const shape = shape_of({.micro_batch = 2}, {.sequence_length = 4096});
     EXPECT_DOUBLE_EQ(block_activation_bytes(model, shape, software(AttentionKernel::flash3)).base(),
                      2.0 * 4096 * per_token);
 }

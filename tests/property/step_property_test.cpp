@@ -21,17 +21,16 @@ double relative(double a, double b) { return std::abs(a - b) / std::max({std::ab
 TEST(StepProperty, PartsArePositiveAndSumToTheStep) {
     for_all_questions([](Question const& question) {
         auto const time = Priced{question}.time;
-        double const sum = time.compute.base() + time.host.base() + time.tensor_communication.base() +
-                           time.context_communication.base() + time.pipeline_communication.base() +
-                           time.data_communication.base() + time.pipeline_bubble.base() + time.optimizer.base() +
-                           time.overhead.base();
-        EXPECT_LT(relative(time.total().base(), sum), 1e-12) << name_of(question);
-        for (auto const part : {time.compute, time.host, time.tensor_communication, time.context_communication,
-                                time.pipeline_communication, time.data_communication, time.pipeline_bubble,
-                                time.optimizer, time.overhead}) {
+        double sum = 0.0;
+        for (auto const part :
+             {time.compute, time.host, time.tensor_communication, time.context_communication, time.expert_communication,
+              time.pipeline_communication, time.data_communication, time.pipeline_bubble, time.optimizer, time.offload,
+              time.imbalance, time.stragglers, time.overhead}) {
             EXPECT_GE(part, Seconds{}) << name_of(question);
             EXPECT_TRUE(std::isfinite(part.base())) << name_of(question);
+            sum += part.base();
         }
+        EXPECT_LT(relative(time.total().base(), sum), 1e-12) << name_of(question);
     });
 }
 
@@ -67,10 +66,14 @@ TEST(StepProperty, TheBreakdownIsTheTerms) {
         expect("host_seconds", priced.time.host);
         expect("tensor_seconds", priced.time.tensor_communication);
         expect("context_seconds", priced.time.context_communication);
+        expect("experts_seconds", priced.time.expert_communication);
         expect("pipeline_seconds", priced.time.pipeline_communication);
         expect("data_seconds", priced.time.data_communication);
         expect("pipeline_bubble_seconds", priced.time.pipeline_bubble);
         expect("optimizer_seconds", priced.time.optimizer);
+        expect("offload_seconds", priced.time.offload);
+        expect("imbalance_seconds", priced.time.imbalance);
+        expect("straggler_seconds", priced.time.stragglers);
         expect("overhead_seconds", priced.time.overhead);
     });
 }
@@ -93,7 +96,7 @@ TEST(StepProperty, RowsExposeWhatTheStepExposes) {
         Priced const priced{question};
         std::map<std::string, double> exposed;
         for (auto const& row : priced.rows()) {
-            exposed[row.dimension] += row.exposed.base();
+            exposed[row.dimension == "expert data" ? "data" : row.dimension] += row.exposed.base();
             EXPECT_GT(row.bytes.base(), 0.0) << name_of(question) << ": " << row.dimension;
             EXPECT_GT(row.operations, 0) << name_of(question) << ": " << row.dimension;
             EXPECT_GE(row.seconds.base(), row.exposed.base() * (1.0 - 1e-9))
@@ -107,6 +110,7 @@ TEST(StepProperty, RowsExposeWhatTheStepExposes) {
         };
         expect("tensor", priced.time.tensor_communication);
         expect("context", priced.time.context_communication);
+        expect("experts", priced.time.expert_communication);
         expect("pipeline", priced.time.pipeline_communication);
         expect("data", priced.time.data_communication);
     });
@@ -179,7 +183,11 @@ TEST(StepProperty, NoStepBeatsTheArithmetic) {
     // Expectation: operations divided by the peak of all accelerators bound every step from below.
     for_all_questions([](Question const& question) {
         auto const work = forward_flops(question.model, question.workload.sequence_length, AttentionConvention::causal);
-        double const passes = question.strategy.trained == Trained::adapters ? 2.0 : 3.0;
+        double const layers = question.model.layers;
+        double const passes = question.strategy.trained == Trained::adapters ? 2.0
+                              : question.strategy.trained == Trained::last_layers
+                                  ? 1.0 + 2.0 * question.strategy.trained_layers / layers
+                                  : 3.0;
         Flops const least = passes * work.total() * question.workload.global_batch;
         Seconds const bound = least / (peak_rate(question.cluster.accelerator, question.strategy.precision) *
                                        static_cast<double>(question.strategy.workers()));

@@ -38,24 +38,30 @@ inline std::vector<Framework> const& frameworks() {
     return all;
 }
 
-/// Every dense model of the catalog.
+/// A stack of equal blocks: plain attention over the whole sequence and a dense feed-forward part.
+inline bool is_uniform(Model const& model) {
+    auto const runs = block_runs(model);
+    return runs.size() == 1 && runs.front().kind == BlockKind{.causal = model.causal} && model.prediction_layers == 0;
+}
+
+/// Every such model of the catalog.
 inline std::vector<Model> const& dense_models() {
     static std::vector<Model> const all = [] {
         std::vector<Model> result;
         for (auto const& name : catalog().names(io::RecordKind::model)) {
             auto model = catalog().model(name);
-            if (model.moe.experts == 0) { result.push_back(std::move(model)); }
+            if (is_uniform(model)) { result.push_back(std::move(model)); }
         }
         return result;
     }();
     return all;
 }
 
-/// Gated and plain blocks, grouped and multi-head attention, wide and odd heads.
+/// Gated and plain blocks, grouped and multi-head attention, wide and odd heads, experts.
 inline std::vector<Model> const& some_models() {
     static std::vector<Model> const some = [] {
         std::vector<Model> result;
-        for (auto const* name : {"llama-3-70b", "gpt3-13b", "gpt2-xl", "gemma-7b", "bloom-7b1"}) {
+        for (auto const* name : {"llama-3-70b", "gpt3-13b", "gpt2-xl", "gemma-7b", "bloom-7b1", "mixtral-8x7b"}) {
             result.push_back(catalog().model(name));
         }
         return result;
@@ -92,6 +98,11 @@ inline std::vector<Strategy> strategies() {
         {.dp = 2, .tp = 4, .pp = 2, .virtual_pp = 2, .zero = 1, .sequence_parallel = true},
         {.dp = 4, .tp = 2, .pp = 2, .overlap = Overlap::off},
         {.dp = 4, .tp = 4, .cp = 2, .trained = Trained::adapters},
+        {.dp = 2, .tp = 2, .pp = 3, .zero = 1}, // stages of unequal depth
+        {.dp = 8, .ep = 4, .zero = 1},
+        {.dp = 2, .tp = 2, .cp = 2, .ep = 4, .etp = 2, .sequence_parallel = true},
+        {.dp = 8, .tp = 2, .cp = 2, .exchange = ContextExchange::ring, .offload = Offload::both},
+        {.dp = 16, .trained = Trained::last_layers, .trained_layers = 4, .local_steps = 8},
     };
 }
 
@@ -128,19 +139,18 @@ inline std::string name_of(Question const& question) {
            short_name(question.strategy);
 }
 
-/// One question, priced with one set of constants.
+/// One question, priced with one set of constants, as `predict` prices it.
 struct Priced {
     explicit Priced(Question const& asked, Calibration const& values = fitted().values())
         : question{asked},
           constants{values},
-          shape{shape_of(question.strategy, question.workload.sequence_length)},
-          costs{layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
-                            question.framework, constants)},
+          cluster{congested(question.cluster, question.disturbance.congestion, question.strategy.workers())},
+          shape{shape_of(question.strategy, question.workload)},
+          costs{layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
+                            constants)},
           time{step_time(setting(), question.strategy, costs)} {}
 
-    [[nodiscard]] StepSetting setting() const {
-        return {question.model, question.cluster, question.framework, constants, question.workload};
-    }
+    [[nodiscard]] StepSetting setting() const { return step_setting(question, cluster, constants); }
     [[nodiscard]] std::vector<Term> terms() const { return explain_step(setting(), question.strategy, costs); }
     [[nodiscard]] std::vector<CommunicationRow> rows() const {
         return communication_rows(setting(), question.strategy, costs);
@@ -149,6 +159,7 @@ struct Priced {
 
     Question question;
     Calibration constants;
+    Cluster cluster; ///< with its congestion
     LayerShape shape;
     LayerCosts costs;
     StepTime time;

@@ -62,14 +62,24 @@ PartialStrategy complete(Strategy const& s) {
             .virtual_pp = s.virtual_pp,
             .cp = s.cp,
             .ep = s.ep,
+            .etp = s.etp,
             .zero = s.zero,
             .shard = s.shard,
             .micro_batch = s.micro_batch,
             .sequence_parallel = s.sequence_parallel,
             .recompute = s.recompute,
+            .recompute_layers = s.recompute_layers,
             .precision = s.precision,
             .overlap = s.overlap,
-            .trained = s.trained};
+            .exchange = s.exchange,
+            .offload = s.offload,
+            .trained = s.trained,
+            .adapter_rank = s.adapter_rank,
+            .trained_layers = s.trained_layers,
+            .capacity = s.capacity,
+            .local_steps = s.local_steps,
+            .servers = s.servers,
+            .compression = s.compression};
 }
 
 TEST(Assume, FillsEveryGapAndListsIt) {
@@ -317,7 +327,14 @@ TEST(IllegalBecause, NamesTheFirstThatDoesNotDivide) {
     auto const because = [&](Strategy const& s) { return illegal_because(s, setting.model, setting.workload); };
     EXPECT_EQ(because({.dp = 4, .tp = 8, .pp = 2}), "");
     EXPECT_THAT(because({.tp = 3}), HasSubstr("tp 3 does not divide 64 attention heads"));
-    EXPECT_THAT(because({.pp = 3}), HasSubstr("pp 3 does not divide 80 layers"));
+    // Expectation: stages may be of unequal depth, but each has a layer.
+    EXPECT_EQ(because({.pp = 3}), "");
+    EXPECT_EQ(because({.pp = 80}), "");
+    EXPECT_THAT(because({.pp = 81}), HasSubstr("pp 81 stages need a layer each, and there are 80"));
+    // Expectation: the fullest of 3 stages has 27 layers, which 9 chunks share out and 2 do not.
+    EXPECT_EQ(because({.pp = 3, .virtual_pp = 9, .micro_batch = 256}),
+              "interleaving needs micro-batches (1) in multiples of pp 3");
+    EXPECT_THAT(because({.pp = 3, .virtual_pp = 2}), HasSubstr("virtual_pp 2 does not divide 27 layers of a stage"));
     EXPECT_THAT(because({.virtual_pp = 2}), HasSubstr("need a pipeline"));
     EXPECT_THAT(because({.pp = 4, .virtual_pp = 3}), HasSubstr("virtual_pp 3 does not divide 20 layers"));
     EXPECT_THAT(because({.cp = 3}), HasSubstr("context parallelism"));

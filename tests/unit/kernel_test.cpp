@@ -122,7 +122,8 @@ TEST(GemmTime, AShortInnerDimensionPaysTheTilesStart) {
 TEST(AttentionTime, CountsTheCausalHalf) {
     // Expectation: 2 s^2 d operations a head forward, 2.5 times that backward, at the asymptote.
     auto const rates = round_rates();
-    Operation core{.name = "core", .kind = OperationKind::attention, .m = 32, .n = 4096, .k = 4096, .d = 128};
+    Operation core{
+        .name = "core", .kind = OperationKind::attention, .m = 32, .n = 4096, .k = 4096, .d = 128, .keys = 2048};
     double const forward = 32.0 * 2.0 * 4096.0 * 4096.0 * 128.0 / 1e14;
     EXPECT_DOUBLE_EQ(attention_time(core, rates).base(), forward);
     core.phase = Phase::recompute;
@@ -136,7 +137,7 @@ TEST(AttentionTime, ShortSequencesAndSmallHeadsAreSlower) {
     rates.half_length = 512;
     rates.small_head = 0.5;
     rates.backward = 0.8;
-    Operation core{.name = "core", .kind = OperationKind::attention, .m = 1, .n = 512, .k = 512, .d = 128};
+    Operation core{.name = "core", .kind = OperationKind::attention, .m = 1, .n = 512, .k = 512, .d = 128, .keys = 256};
     auto const efficiency = [&] {
         double const passes = core.phase == Phase::backward ? 2.5 : 1.0;
         return passes * 2.0 * core.m * core.n * core.k * core.d / 1e14 / attention_time(core, rates).base();

@@ -76,7 +76,7 @@ TEST(MemoryUse, RecomputationKeepsLayerInputs) {
     auto const use = memory({.recompute = Recompute::full});
     auto const model = training::catalog().model("llama-3-70b");
     auto const framework = training::catalog().framework("megatron-core");
-    LayerShape const shape{.sequence_length = 4096};
+    auto const shape = shape_of({}, {.sequence_length = 4096});
     double const block = block_activation_bytes(model, shape, framework).base();
     double const logits = 4096.0 * laid_out_vocabulary(model, 1, framework) * 6.0;
     EXPECT_DOUBLE_EQ(use.activations.base(), 79.0 * 4096 * 8192 * 2 + block + logits);
@@ -87,7 +87,7 @@ TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
     // than the kept activations by one block's scores.
     auto question = asked({.tp = 8, .recompute = Recompute::selective}, "megatron-2021");
     auto const use = Priced{question}.memory();
-    LayerShape shape = shape_of(question.strategy, 4096);
+    LayerShape shape = shape_of(question.strategy, question.workload);
     double const kept = block_activation_bytes(question.model, shape, question.framework).base();
     shape.recompute = Recompute::none;
     double const all = block_activation_bytes(question.model, shape, question.framework).base();

@@ -1,3 +1,4 @@
+#include "support/counting.hpp"
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"
@@ -12,25 +13,19 @@
 namespace headroom {
 namespace {
 
-double product_flops(LayerProgram const& program, Phase phase) {
-    double sum = 0.0;
-    for (auto const& operation : program.operations()) {
-        if (operation.kind == OperationKind::gemm && operation.phase == phase) {
-            sum += 2.0 * operation.m * operation.n * operation.k * operation.times;
-        }
-    }
-    return sum;
-}
+using counting::core_flops;
+using counting::product_flops;
+using counting::wire_bytes;
 
-/// Scores and context of the attention core over the whole square.
-double attention_flops(LayerProgram const& program, Phase phase) {
-    double sum = 0.0;
-    for (auto const& operation : program.operations()) {
-        bool const core =
-            operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-        if (core && operation.phase == phase) { sum += 4.0 * operation.m * operation.n * operation.k * operation.d; }
-    }
-    return sum;
+/// The one kind of block of a uniform model.
+LayerProgram const& block_of(StepProgram const& program) {
+    EXPECT_EQ(program.blocks.size(), 1U);
+    return program.blocks.front().program;
+}
+LayerProgram const& block_of(StepProgram&&) = delete;
+
+LayerShape of(Strategy const& strategy, int sequence_length = 2048) {
+    return shape_of(strategy, {.sequence_length = sequence_length});
 }
 
 std::vector<Operation> operations_of(LayerProgram const& program, Phase phase) {
@@ -39,19 +34,6 @@ std::vector<Operation> operations_of(LayerProgram const& program, Phase phase) {
         if (operation.phase == phase) { result.push_back(operation); }
     }
     return result;
-}
-
-/// Bytes that one rank puts on the wire for the collectives of one kind of traffic, by ring formulas.
-double wire_bytes(LayerProgram const& program, Phase phase, Traffic traffic, Ranks ranks) {
-    double sum = 0.0;
-    for (auto const& operation : program.operations()) {
-        if (operation.kind != OperationKind::collective || operation.phase != phase || operation.traffic != traffic) {
-            continue;
-        }
-        double const both = ring_all_reduce_bytes({operation.bytes}, ranks).base();
-        sum += operation.collective == Collective::all_reduce ? both : both / 2.0;
-    }
-    return sum;
 }
 
 int collectives(LayerProgram const& program, Phase phase, Collective kind) {
@@ -70,13 +52,13 @@ TEST(Program, HoldsEveryShape) {
         for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
             for (auto const precision : {Precision::bf16, Precision::fp8, Precision::nvfp4}) {
                 for (auto const trained : {Trained::all, Trained::adapters}) {
-                    LayerShape const shape{.sequence_length = 4096,
-                                           .tp = 2,
-                                           .cp = 2,
-                                           .sequence_parallel = true,
-                                           .recompute = recompute,
-                                           .precision = precision,
-                                           .trained = trained};
+                    Strategy const strategy{.tp = 2,
+                                            .cp = 2,
+                                            .sequence_parallel = true,
+                                            .recompute = recompute,
+                                            .precision = precision,
+                                            .trained = trained};
+                    auto const shape = shape_of(strategy, {.sequence_length = 4096});
                     EXPECT_NO_THROW(step_program(model, shape, framework))
                         << framework.name << ", recompute " << name_of(recompute) << ", " << name_of(precision);
                 }
@@ -100,23 +82,24 @@ TEST(Program, ForwardProductsAreThoseOfTheModel) {
         auto const one_sequence = forward_flops(model, length, AttentionConvention::causal);
         for (int const tp : {1, 2, 4, 8}) {
             if (model.kv_heads % tp != 0 || model.heads % tp != 0 || model.ffn % tp != 0) { continue; }
-            LayerShape const shape{.sequence_length = length, .micro_batch = micro_batch, .tp = tp};
+            auto const shape = of({.tp = tp, .micro_batch = micro_batch}, length);
             auto const program = step_program(model, shape, fused());
-            double const counted = product_flops(program.block, Phase::forward) * tp * model.layers;
+            double const counted = product_flops(block_of(program), Phase::forward) * tp * model.layers;
             EXPECT_NEAR(counted / (one_sequence.matrix.base() * micro_batch), 1.0, 1e-12) << model.name << " tp " << tp;
             double const h = model.hidden, width = static_cast<double>(model.heads) * model.head_dim;
             double const kv_width = static_cast<double>(model.kv_heads) * model.head_dim;
             double const weights =
                 2.0 * h * width + 2.0 * h * kv_width +
                 (model.feed_forward == FeedForward::gated ? 3.0 : 2.0) * h * static_cast<double>(model.ffn);
-            EXPECT_NEAR(product_flops(program.block, Phase::forward) * tp / (2.0 * weights * length * micro_batch), 1.0,
-                        1e-12)
+            EXPECT_NEAR(product_flops(block_of(program), Phase::forward) * tp / (2.0 * weights * length * micro_batch),
+                        1.0, 1e-12)
                 << model.name;
-            EXPECT_NEAR(0.5 * attention_flops(program.block, Phase::forward) * tp * model.layers /
+            EXPECT_NEAR(core_flops(block_of(program), Phase::forward) * tp * model.layers /
                             (one_sequence.attention.base() * micro_batch),
                         1.0, 1e-12)
                 << model.name;
-            EXPECT_EQ(program.blocks, model.layers);
+            EXPECT_EQ(program.blocks.front().count, model.layers);
+            EXPECT_EQ(program.depth, model.layers);
         }
     }
 }
@@ -125,7 +108,7 @@ TEST(Program, TheHeadIsOneProductWithTheVocabulary) {
     Framework framework = fused();
     framework.pads_vocabulary = false;
     for (auto const& model : training::dense_models()) {
-        auto const program = step_program(model, {.sequence_length = 1024}, framework);
+        auto const program = step_program(model, of({}, 1024), framework);
         double const expected = forward_flops(model, 1024, AttentionConvention::full).head.base();
         EXPECT_DOUBLE_EQ(product_flops(program.head, Phase::forward), expected) << model.name;
         EXPECT_DOUBLE_EQ(product_flops(program.head, Phase::backward), 2.0 * expected) << model.name;
@@ -136,9 +119,9 @@ TEST(Program, BackwardIsTwiceForward) {
     // Expectation: each product has one for the gradient of its input and one for that of its weight.
     for (auto const& framework : training::frameworks()) {
         for (auto const& model : training::some_models()) {
-            auto const program = step_program(model, {.sequence_length = 2048, .micro_batch = 2}, framework);
-            EXPECT_DOUBLE_EQ(product_flops(program.block, Phase::backward),
-                             2.0 * product_flops(program.block, Phase::forward))
+            auto const program = step_program(model, of({.micro_batch = 2}), framework);
+            EXPECT_DOUBLE_EQ(product_flops(block_of(program), Phase::backward),
+                             2.0 * product_flops(block_of(program), Phase::forward))
                 << framework.name << " " << model.name;
         }
     }
@@ -147,32 +130,32 @@ TEST(Program, BackwardIsTwiceForward) {
 TEST(Program, FullRecomputationRepeatsTheForwardPass) {
     // Expectation: the recomputed operations are the forward ones, each once and in order, and nothing else changes.
     for (auto const& framework : training::frameworks()) {
-        LayerShape shape{.sequence_length = 2048, .tp = 2, .cp = 2};
+        LayerShape shape = of({.tp = 2, .cp = 2});
         auto const model = training::catalog().model("llama-3-8b");
         auto const plain = step_program(model, shape, framework);
         shape.recompute = Recompute::full;
         auto const full = step_program(model, shape, framework);
-        auto const forward = operations_of(full.block, Phase::forward);
-        auto const again = operations_of(full.block, Phase::recompute);
+        auto const forward = operations_of(block_of(full), Phase::forward);
+        auto const again = operations_of(block_of(full), Phase::recompute);
         ASSERT_EQ(forward.size(), again.size()) << framework.name;
         for (std::size_t i = 0; i < forward.size(); ++i) {
             EXPECT_EQ(forward[i].name, again[i].name);
             EXPECT_EQ(forward[i].m * forward[i].n * forward[i].k, again[i].m * again[i].n * again[i].k);
             EXPECT_EQ(forward[i].bytes, again[i].bytes);
         }
-        EXPECT_EQ(full.block.operations().size(), plain.block.operations().size() + forward.size());
+        EXPECT_EQ(block_of(full).operations().size(), block_of(plain).operations().size() + forward.size());
         EXPECT_EQ(full.head.operations().size(), plain.head.operations().size()) << "the head is never recomputed";
     }
 }
 
 TEST(Program, SelectiveRecomputationRepeatsOnlyAttention) {
     for (auto const& framework : {fused(), unfused()}) {
-        LayerShape const shape{.sequence_length = 2048, .tp = 2, .cp = 2, .recompute = Recompute::selective};
+        auto const shape = of({.tp = 2, .cp = 2, .recompute = Recompute::selective});
         auto const program = step_program(training::catalog().model("gpt3-13b"), shape, framework);
-        EXPECT_EQ(product_flops(program.block, Phase::recompute), 0.0) << framework.name;
-        EXPECT_EQ(attention_flops(program.block, Phase::recompute), attention_flops(program.block, Phase::forward));
-        EXPECT_EQ(wire_bytes(program.block, Phase::recompute, Traffic::tensor, Ranks{2}), 0.0);
-        for (auto const& operation : operations_of(program.block, Phase::recompute)) {
+        EXPECT_EQ(product_flops(block_of(program), Phase::recompute), 0.0) << framework.name;
+        EXPECT_EQ(core_flops(block_of(program), Phase::recompute), core_flops(block_of(program), Phase::forward));
+        EXPECT_EQ(wire_bytes(block_of(program), Phase::recompute, Traffic::tensor, Ranks{2}), 0.0);
+        for (auto const& operation : operations_of(block_of(program), Phase::recompute)) {
             bool const softmax = operation.kind == OperationKind::memory && operation.memory == MemoryClass::scores;
             EXPECT_TRUE(softmax || operation.kind != OperationKind::memory) << operation.name;
         }
@@ -181,14 +164,15 @@ TEST(Program, SelectiveRecomputationRepeatsOnlyAttention) {
 
 TEST(Program, AdaptersNeedNoWeightGradients) {
     // Expectation: frozen weights leave the gradient of the input: backward multiplies as much as forward.
-    LayerShape const shape{.sequence_length = 2048, .trained = Trained::adapters};
+    auto const shape = of({.trained = Trained::adapters});
     auto const program = step_program(training::catalog().model("llama-3-70b"), shape, fused());
-    EXPECT_DOUBLE_EQ(product_flops(program.block, Phase::backward), product_flops(program.block, Phase::forward));
+    EXPECT_DOUBLE_EQ(product_flops(block_of(program), Phase::backward),
+                     product_flops(block_of(program), Phase::forward));
     EXPECT_DOUBLE_EQ(product_flops(program.head, Phase::backward), product_flops(program.head, Phase::forward));
     auto const is_adapter = [](Operation const& operation) { return operation.memory == MemoryClass::adapter; };
-    EXPECT_TRUE(std::ranges::any_of(program.block.operations(), is_adapter));
-    auto const all = step_program(training::catalog().model("llama-3-70b"), {.sequence_length = 2048}, fused());
-    EXPECT_FALSE(std::ranges::any_of(all.block.operations(), is_adapter));
+    EXPECT_TRUE(std::ranges::any_of(block_of(program).operations(), is_adapter));
+    auto const all = step_program(training::catalog().model("llama-3-70b"), of({}), fused());
+    EXPECT_FALSE(std::ranges::any_of(block_of(all).operations(), is_adapter));
 }
 
 TEST(Program, ColumnRowPairsReduceTwiceAPass) {
@@ -197,10 +181,12 @@ TEST(Program, ColumnRowPairsReduceTwiceAPass) {
     // of column-parallel layers once more for their weight gradients: half again as much backward.
     auto const model = training::catalog().model("gpt3-13b");
     for (int const tp : {2, 4, 8}) {
-        LayerShape shape{.sequence_length = 2048, .micro_batch = 2, .tp = tp};
-        auto const whole = step_program(model, shape, fused()).block;
+        LayerShape shape = of({.tp = tp, .micro_batch = 2});
+        auto const whole_program = step_program(model, shape, fused());
         shape.sequence_parallel = true;
-        auto const split = step_program(model, shape, fused()).block;
+        auto const split_program = step_program(model, shape, fused());
+        auto const& whole = block_of(whole_program);
+        auto const& split = block_of(split_program);
         double const vector = 2.0 * 2048 * 2 * model.hidden;
         for (auto const phase : {Phase::forward, Phase::backward}) {
             EXPECT_EQ(collectives(whole, phase, Collective::all_reduce), 2);
@@ -217,12 +203,10 @@ TEST(Program, ColumnRowPairsReduceTwiceAPass) {
 
 TEST(Program, OneRankSendsNothing) {
     for (auto const& framework : training::frameworks()) {
-        for (auto const& program :
-             {step_program(training::catalog().model("llama-3-8b"), {.sequence_length = 2048}, framework)}) {
-            for (auto const* layer : {&program.embedding, &program.block, &program.head}) {
-                for (auto const& operation : layer->operations()) {
-                    EXPECT_NE(operation.kind, OperationKind::collective) << framework.name << ": " << operation.name;
-                }
+        auto const program = step_program(training::catalog().model("llama-3-8b"), of({}), framework);
+        for (auto const* layer : {&program.embedding, &block_of(program), &program.head}) {
+            for (auto const& operation : layer->operations()) {
+                EXPECT_NE(operation.kind, OperationKind::collective) << framework.name << ": " << operation.name;
             }
         }
     }
@@ -230,21 +214,21 @@ TEST(Program, OneRankSendsNothing) {
 
 TEST(Program, ContextParallelismDividesTheWork) {
     auto const model = training::catalog().model("llama-3-70b");
-    LayerShape shape{.sequence_length = 8192, .tp = 2};
+    LayerShape shape = of({.tp = 2}, 8192);
     auto const whole = step_program(model, shape, fused());
     for (int const cp : {2, 4, 8}) {
         shape.cp = cp;
         auto const part = step_program(model, shape, fused());
         for (auto const phase : {Phase::forward, Phase::backward}) {
-            EXPECT_NEAR(product_flops(part.block, phase) * cp / product_flops(whole.block, phase), 1.0, 1e-12);
-            EXPECT_NEAR(attention_flops(part.block, phase) * cp / attention_flops(whole.block, phase), 1.0, 1e-12);
+            EXPECT_NEAR(product_flops(block_of(part), phase) * cp / product_flops(block_of(whole), phase), 1.0, 1e-12);
+            EXPECT_NEAR(core_flops(block_of(part), phase) * cp / core_flops(block_of(whole), phase), 1.0, 1e-12);
             EXPECT_NEAR(product_flops(part.head, phase) * cp / product_flops(whole.head, phase), 1.0, 1e-12);
         }
         // Expectation: each rank receives the keys and values of the c - 1 other parts: 2 s g d w / t of them in all.
         double const keys_and_values = 8192.0 * 2.0 * model.kv_heads * model.head_dim * 2.0 / shape.tp;
-        EXPECT_DOUBLE_EQ(wire_bytes(part.block, Phase::forward, Traffic::context, Ranks{cp}),
+        EXPECT_DOUBLE_EQ(wire_bytes(block_of(part), Phase::forward, Traffic::context, Ranks{cp}),
                          (cp - 1.0) / cp * keys_and_values);
-        EXPECT_DOUBLE_EQ(wire_bytes(part.block, Phase::backward, Traffic::context, Ranks{cp}),
+        EXPECT_DOUBLE_EQ(wire_bytes(block_of(part), Phase::backward, Traffic::context, Ranks{cp}),
                          2.0 * (cp - 1.0) / cp * keys_and_values);
     }
 }
@@ -252,8 +236,8 @@ TEST(Program, ContextParallelismDividesTheWork) {
 TEST(Program, EightBitProductsConvertTheirInputs) {
     auto const model = training::catalog().model("llama-3-8b");
     auto const casts = [&](Precision precision) {
-        auto const program = step_program(model, {.sequence_length = 2048, .precision = precision}, fused());
-        return std::ranges::count(program.block.operations(), MemoryClass::cast, &Operation::memory);
+        auto const program = step_program(model, of({.precision = precision}), fused());
+        return std::ranges::count(block_of(program).operations(), MemoryClass::cast, &Operation::memory);
     };
     for (auto const precision : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
         EXPECT_EQ(casts(precision), 2);
@@ -265,15 +249,15 @@ TEST(Program, UnfusedAttentionWritesTheScores) {
     // Expectation: a score for each head, query and key, of two bytes; fused attention never writes them.
     auto const model = training::catalog().model("gpt3-13b");
     double bytes = 0.0;
-    auto const scored = step_program(model, {.sequence_length = 2048, .tp = 4}, unfused());
-    for (auto const& operation : scored.block.operations()) {
+    auto const scored = step_program(model, of({.tp = 4}), unfused());
+    for (auto const& operation : block_of(scored).operations()) {
         if (operation.memory == MemoryClass::scores && operation.phase == Phase::forward) {
             bytes += operation.bytes.base();
         }
     }
     EXPECT_DOUBLE_EQ(bytes, 2.0 * model.heads / 4.0 * 2048 * 2048);
-    auto const program = step_program(model, {.sequence_length = 2048}, fused());
-    EXPECT_EQ(std::ranges::count(program.block.operations(), MemoryClass::scores, &Operation::memory), 0);
+    auto const program = step_program(model, of({}), fused());
+    EXPECT_EQ(std::ranges::count(block_of(program).operations(), MemoryClass::scores, &Operation::memory), 0);
 }
 
 TEST(Program, PadsTheVocabularyToATileOfEachRank) {
@@ -298,7 +282,7 @@ TEST(Program, TheShapeIsThatOfTheStrategy) {
                             .recompute = Recompute::selective,
                             .precision = Precision::fp8,
                             .trained = Trained::adapters};
-    auto const shape = shape_of(strategy, 4096);
+    auto const shape = shape_of(strategy, {.sequence_length = 4096});
     EXPECT_EQ(shape.sequence_length, 4096);
     EXPECT_EQ(shape.micro_batch, 7);
     EXPECT_EQ(shape.tp, 4);

@@ -42,10 +42,13 @@ std::vector<Case> cases() {
     Cluster quads = h100_cluster();
     quads.domain = 4;
     quads.accelerators_per_node = 4;
+    Model mixture = tiny(4, 8, 4, 1024);
+    mixture.moe = {.experts = 6, .top_k = 2, .ffn = 513, .shared_experts = 1, .shared_ffn = 1028};
     return {
         {small_model(), h100_cluster(), {.sequence_length = 4096, .global_batch = 64}, 8},
         {tiny(6, 12, 12, 3072), h100_cluster(), {.sequence_length = 6144, .global_batch = 48}, 24},
         {tiny(10, 8, 2, 2560), quads, {.sequence_length = 8192, .global_batch = 40}, 32},
+        {mixture, h100_cluster(), {.sequence_length = 4096, .global_batch = 12}, 24},
     };
 }
 
@@ -56,8 +59,18 @@ template <class Set> PartialStrategy fixing(Set set) {
 }
 
 auto key(Strategy const& s) {
-    return std::tuple{s.dp,   s.tp,    s.pp,          s.virtual_pp,        s.cp,
-                      s.zero, s.shard, s.micro_batch, s.sequence_parallel, static_cast<int>(s.recompute)};
+    return std::tuple{s.dp,
+                      s.tp,
+                      s.pp,
+                      s.virtual_pp,
+                      s.cp,
+                      s.ep,
+                      s.etp,
+                      s.zero,
+                      s.shard,
+                      s.micro_batch,
+                      s.sequence_parallel,
+                      static_cast<int>(s.recompute)};
 }
 using Key = decltype(key(Strategy{}));
 
@@ -68,13 +81,22 @@ std::set<Key> keys(std::vector<Strategy> const& strategies) {
 }
 
 // The rules and the bounds once more, written from the text of legality.hpp and plan.hpp and not from the code.
+bool keeps_expert_rules(Strategy const& s, Model const& m) {
+    if (m.moe.experts == 0) { return s.ep == 1 && s.etp == 1; }
+    bool const cut = s.etp == 1 || (s.etp == s.tp && m.moe.ffn % s.etp == 0);
+    return cut && m.moe.experts % s.ep == 0 && s.dp * s.cp * s.tp % (s.ep * s.etp) == 0;
+}
+
 bool keeps_rules(Strategy const& s, Case const& c) {
     Model const& m = c.model;
+    if (!keeps_expert_rules(s, m)) { return false; }
     int const batch = c.workload.global_batch;
     int const length = c.workload.sequence_length;
     if (m.heads % s.tp != 0 || m.ffn % s.tp != 0) { return false; }
     if (m.kv_heads % s.tp != 0 && s.tp % m.kv_heads != 0) { return false; }
-    if (m.layers % s.pp != 0 || (m.layers / s.pp) % s.virtual_pp != 0) { return false; }
+    int const fullest = (m.layers + s.pp - 1) / s.pp; // layers of a stage: the ends may have fewer
+    if (s.pp > m.layers || fullest % s.virtual_pp != 0) { return false; }
+    if (m.moe.shared_experts * m.moe.shared_ffn % s.tp != 0) { return false; }
     if (s.pp == 1 && s.virtual_pp > 1) { return false; }
     if (s.cp > 1 && length % (2 * s.cp) != 0) { return false; }
     if (batch % s.dp != 0 || (batch / s.dp) % s.micro_batch != 0) { return false; }
@@ -91,8 +113,20 @@ bool inside_bounds(Strategy const& s, Case const& c) {
     bool const whole_replica = s.micro_batch == c.workload.global_batch / s.dp;
     if (s.micro_batch > 16 || !(power_of_two(s.micro_batch) || whole_replica)) { return false; }
     if (s.zero > 0 && s.dp * s.cp == 1) { return false; }
+    // where every rank has all experts they are cut like the rest, else they are whole
+    if (c.model.moe.experts > 0 && s.etp != (s.ep == 1 ? s.tp : 1)) { return false; }
     int const inside = c.cluster.domain / (s.tp * s.cp);
     return s.shard == 0 || (s.shard == inside && inside > 1 && inside < s.dp && s.dp % inside == 0);
+}
+
+/// Calls `visit` with every way to spread the experts of a layer; once for a dense model.
+template <class Visit> void for_all_experts(Case const& c, Strategy s, Visit visit) {
+    for (s.ep = 1; s.ep <= std::max(1, c.model.moe.experts); ++s.ep) {
+        for (int const etp : std::set<int>{1, c.model.moe.experts > 0 ? s.tp : 1}) {
+            s.etp = etp;
+            visit(s);
+        }
+    }
 }
 
 /// Calls `visit` with every tuple of degrees that makes `workers`.
@@ -111,7 +145,7 @@ template <class Visit> void for_all_tuples(Case const& c, Visit visit) {
                                 s.shard = shard;
                                 for (bool const sequence_parallel : {false, true}) {
                                     s.sequence_parallel = sequence_parallel;
-                                    visit(s);
+                                    for_all_experts(c, s, visit);
                                 }
                             }
                         }
@@ -238,7 +272,11 @@ TEST(Search, SaysWhyNothingIsLegal) {
     auto const question = planning::llama_question();
     EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.tp = 7; })),
               "tp 7 does not divide the 64 heads, 8 key-value heads and the feed-forward width");
-    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.pp = 3; })), "pp 3 does not divide the 80 layers");
+    // Expectation: 3 stages of unequal depth are legal, but do not make 64 workers; 81 stages need 81 layers.
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.pp = 3; })),
+              "no legal tp x pp x cp x dp makes 64 workers");
+    EXPECT_EQ(why_nothing(question, 81, fixing([](auto& f) { f.pp = 81; })),
+              "pp 81 stages need a layer each, and there are 80");
     EXPECT_EQ(why_nothing(question, 12, fixing([](auto& f) { f.tp = 8; })),
               "no legal tp x pp x cp x dp makes 12 workers");
     EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) {
@@ -283,7 +321,7 @@ TEST(Search, FindsWhatTryingEveryStrategyFinds) {
         Seconds fastest{INFINITY};
         for (Strategy const& s : legal) {
             if (memory_use(setting, s).total() > usable) { continue; }
-            auto const shape = shape_of(s, setting.workload.sequence_length);
+            auto const shape = shape_of(s, setting.workload);
             auto const costs = layer_costs(step_program(setting.model, shape, setting.framework), shape,
                                            setting.cluster, setting.framework, setting.constants);
             fastest = std::min(fastest, step_time(setting, s, costs).total());

@@ -210,9 +210,11 @@ TEST(StepTime, NodesDragByTheirDoublings) {
     setting.constants[Constant::step_overhead] = 0.1;
     auto const costs = only_products(10.0 * ms);
     auto const one_node = setting.price({.dp = 8}, costs);
-    EXPECT_NEAR(one_node.overhead.base(), 0.1, 1e-12); // no other node to wait for
+    EXPECT_NEAR(one_node.overhead.base(), 0.1, 1e-12);
+    EXPECT_EQ(one_node.stragglers, Seconds{}); // no other node to wait for
     auto const eight = setting.price({.dp = 64}, costs);
-    EXPECT_NEAR(eight.overhead.base(), 0.1 + 0.03 * (eight.total() - eight.overhead).base(), 1e-9);
+    EXPECT_NEAR(eight.overhead.base(), 0.1, 1e-12);
+    EXPECT_NEAR(eight.stragglers.base(), 0.03 * (eight.total() - eight.overhead - eight.stragglers).base(), 1e-9);
 }
 
 TEST(LayerCost, TheHostIsAFloor) {

@@ -22,6 +22,7 @@ struct PublishedRun {
     Seconds measured;                   ///< of one step
     std::string measured_from;          ///< the column that it follows from
     std::vector<std::string> assumed;   ///< "field = value" of every gap filled
+    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
     bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
 };
 

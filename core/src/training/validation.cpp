@@ -153,8 +153,8 @@ Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet 
     for (auto const& run : runs) {
         auto const fold = sets.find(run.source);
         auto const found = anchor.find(&run);
-        rows.push_back(compare_run(run, found == anchor.end() ? nullptr : found->second,
-                                   fold == sets.end() ? set : fold->second));
+        rows.push_back(
+            compare_run(run, found == anchor.end() ? nullptr : found->second, fold == sets.end() ? set : fold->second));
     }
     return grouped(std::move(rows));
 }
