@@ -244,6 +244,7 @@ std::vector<Architecture> other_stacks() {
     Model const bart = with(bert, [](Model& model) {
         model.extra_positions = 2;
         model.head_bias = false;
+        model.causal = true;
     });
     Model const t5 = with(llama_traits(), [](Model& model) {
         model.positions = Positions::none;

@@ -110,6 +110,16 @@ TEST(ModelConfig, AgreesWithTheCatalog) {
         EXPECT_EQ(left.tied_embeddings, right.tied_embeddings) << name;
         EXPECT_EQ(left.parallel_block, right.parallel_block) << name;
         EXPECT_EQ(left.qkv_bias, right.qkv_bias) << name;
+        EXPECT_EQ(left.window, right.window) << name;
+        EXPECT_EQ(left.full_every, right.full_every) << name;
+        EXPECT_EQ(left.pattern, right.pattern) << name;
+        EXPECT_EQ(left.encoder_layers, right.encoder_layers) << name;
+        EXPECT_EQ(left.causal, right.causal) << name;
+        EXPECT_EQ(left.moe.top_k, right.moe.top_k) << name;
+        EXPECT_EQ(left.moe.group_limit, right.moe.group_limit) << name;
+        EXPECT_EQ(left.moe.every, right.moe.every) << name;
+        EXPECT_DOUBLE_EQ(count_parameters(left).total, count_parameters(right).total) << name;
+        EXPECT_DOUBLE_EQ(count_parameters(left).active, count_parameters(right).active) << name;
     }
 }
 
