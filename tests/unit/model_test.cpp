@@ -91,7 +91,11 @@ TEST(CountParameters, Gpt2IsExact) {
                      .qkv_bias = true,
                      .out_bias = true,
                      .mlp_bias = true,
-                     .moe = {}};
+                     .moe = {},
+                     .latent = {},
+                     .state_space = {},
+                     .pattern = {},
+                     .operators = {}};
     EXPECT_EQ(count_parameters(gpt2).total, 124439808.0);
 }
 
@@ -132,7 +136,11 @@ TEST(ForwardFlops, MatchesLlama3AtEightThousandTokens) {
                       .head_dim = 128,
                       .ffn = 14336,
                       .vocab = 128256,
-                      .moe = {}};
+                      .moe = {},
+                      .latent = {},
+                      .state_space = {},
+                      .pattern = {},
+                      .operators = {}};
     auto const per_token = [&](AttentionConvention convention) {
         return 3.0 * forward_flops(llama, 8192, convention).total().in(units::GFLOP) / 8192.0;
     };
