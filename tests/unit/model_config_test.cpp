@@ -195,6 +195,8 @@ TEST(ModelConfig, AnUnknownTypeWithTheUsualDimensionsIsACommonDecoder) {
     // What may matter is named; what cannot is among the ignored keys only.
     EXPECT_EQ(config.filled.back(), "not understood, and may change what is counted: ssm_rank");
     EXPECT_THAT(config.ignored, Contains("rope_theta"));
+    ModelConfig const dense = read_model_config(plus("\"num_local_experts\": 8, \"kv_lora_rank\": 0"), "c");
+    EXPECT_EQ(dense.filled.back(), "not understood, and may change what is counted: num_local_experts");
     EXPECT_EQ(refused("{\"model_type\": \"brandnew\", \"d_model\": 3, \"vocab_size\": 5}"),
               "config.json:1: model_type: unknown type 'brandnew' (and it cannot be read as a common decoder without "
               "num_hidden_layers, num_attention_heads, intermediate_size)");
