@@ -97,7 +97,7 @@ public:
         name_it(type_.empty() ? std::string_view{"llama"} : std::string_view{type_});
         read_dimensions(architecture);
         if (architecture.adjust != nullptr) { architecture.adjust(keys_, model, config_.filled); }
-        read_positions();
+        read_positions(architecture.default_positions > 0 ? architecture.default_positions : usual_positions);
         if (architecture.windowed) { read_window(keys_, architecture, model, config_.filled); }
         read_activation(architecture.type);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
@@ -214,8 +214,9 @@ private:
         model.layers = required(layer_names, limits::layers);
         model.heads = defaulted(head_names, limits::heads, architecture.default_heads);
         if (architecture.has_vocab) { model.vocab = defaulted(vocab_names, limits::vocab, architecture.default_vocab); }
-        model.kv_heads = first(key_head_names, limits::heads)
-                             .value_or(architecture.default_kv_heads > 0 ? architecture.default_kv_heads : model.heads);
+        model.kv_heads = architecture.default_kv_heads > 0
+                             ? defaulted(key_head_names, limits::heads, architecture.default_kv_heads)
+                             : first(key_head_names, limits::heads).value_or(model.heads);
         if (architecture.has_ffn) { read_ffn(architecture); }
         read_head_dim(architecture);
     }
@@ -248,13 +249,13 @@ private:
         }
     }
 
-    void read_positions() {
+    void read_positions(int otherwise) {
         Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
         if (model.max_positions > 0) { return; } // the type says it
         if (!stated && model.positions == Positions::learned) { required(position_names, limits::positions); }
-        model.max_positions = stated.value_or(usual_positions);
-        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions)); }
+        model.max_positions = stated.value_or(otherwise);
+        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", otherwise)); }
     }
 
     void read_activation(std::string_view type) {
