@@ -1,3 +1,4 @@
+#include "model_facts.hpp"
 #include "setting.hpp"
 #include "text.hpp"
 
@@ -26,6 +27,7 @@ constexpr std::array options{
 };
 
 constexpr char const* examples = "  headroom catalog list\n"
+                                 "  headroom catalog list models\n"
                                  "  headroom catalog list accelerators --format json\n"
                                  "  headroom catalog show dgx-h100\n"
                                  "  headroom catalog show h100 --kind price";
@@ -67,8 +69,9 @@ std::string facts_of(Cluster const& cluster) {
 
 std::string facts_of(Model const& model) {
     ParameterCount const count = count_parameters(model);
-    std::string text = scaled(count.total) + " parameters, " + std::to_string(model.layers) + " layers, hidden " +
-                       std::to_string(model.hidden);
+    std::string text = scaled(count.total) + " parameters, ";
+    if (!model.operators.empty()) { return text + std::to_string(model.operators.size()) + " kinds of operators"; }
+    text += std::to_string(model.layers) + " layers, hidden " + std::to_string(model.hidden);
     if (count.active < count.total * 0.999) { text += ", " + scaled(count.active) + " active"; }
     return text;
 }
@@ -147,17 +150,32 @@ std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
 struct Row {
     io::RecordText const* record;
     std::string facts;
+    std::optional<ModelFacts> model = {}; ///< of a model that reads
 };
+
+Row row_of(io::Catalog const& catalog, io::RecordText const& record) {
+    Row row{&record, facts(catalog, record)};
+    if (record.kind != RecordKind::model) { return row; }
+    try {
+        row.model = model_facts(catalog, record.name);
+    } catch (InputError const&) { // the facts say why
+    }
+    return row;
+}
+
+Json json_of(Row const& row) {
+    Json record = Json::object();
+    record.set("kind", io::name_of(row.record->kind))
+        .set("name", row.record->name)
+        .set("facts", row.facts)
+        .set("origin", row.record->origin);
+    if (row.model) { record.set("model", json_of(*row.model)); }
+    return record;
+}
 
 Json json_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
     Json records = Json::array();
-    for (Row const& row : rows) {
-        records.push(Json::object()
-                         .set("kind", io::name_of(row.record->kind))
-                         .set("name", row.record->name)
-                         .set("facts", row.facts)
-                         .set("origin", row.record->origin));
-    }
+    for (Row const& row : rows) { records.push(json_of(row)); }
     return result_head("catalog", catalog, "").set("records", records);
 }
 
@@ -180,6 +198,16 @@ Document document_of(std::vector<Row> const& rows, io::Catalog const& catalog) {
     return document;
 }
 
+/// Whether a listing is of models alone, all of which read: then their counts are what it shows.
+std::vector<ModelFacts> only_models(std::vector<Row> const& rows) {
+    std::vector<ModelFacts> models;
+    for (Row const& row : rows) {
+        if (!row.model) { return {}; }
+        models.push_back(*row.model);
+    }
+    return models;
+}
+
 Sheet sheet_of(std::vector<Row> const& rows) {
     Sheet sheet{{"kind", "name", "facts", "origin"}, {}};
     for (Row const& row : rows) {
@@ -196,13 +224,16 @@ int list(Arguments const& arguments, io::Catalog const& catalog, Output const& o
     std::vector<Row> rows;
     for (RecordKind const kind : kinds) {
         for (std::string const& name : catalog.names(kind)) {
-            io::RecordText const& record = catalog.text(kind, name);
-            rows.push_back({&record, facts(catalog, record)});
+            rows.push_back(row_of(catalog, catalog.text(kind, name)));
         }
     }
-    write_result(output, {[&] { return document_of(rows, catalog); },
-                          [&] { return with_stats(json_of(rows, catalog), output, stopwatch); },
-                          [&] { return sheet_of(rows); }});
+    auto const models = only_models(rows);
+    auto const document = [&] {
+        return models.empty() ? document_of(rows, catalog)
+                              : Document{"Catalog: models", tables_of(models), footer(catalog, "")};
+    };
+    write_result(output, {document, [&] { return with_stats(json_of(rows, catalog), output, stopwatch); },
+                          [&] { return models.empty() ? sheet_of(rows) : sheet_of(models); }});
     return Exit::done;
 }
 
@@ -240,25 +271,30 @@ int show(Arguments const& arguments, io::Catalog const& catalog, Output const& o
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
     io::RecordText const& record = record_named(name, kinds, catalog);
-    Row const row{&record, facts(catalog, record)};
+    Row const row = row_of(catalog, record);
     auto const document = [&] {
-        return Document{
+        Document page{
             "Catalog: " + record.name,
-            {Paragraph{std::string{io::name_of(record.kind)} + " " + record.name + ": " + row.facts, "", true},
-             Paragraph{record.origin, "origin"}, Verbatim{"", std::string{record.content}}},
+            {Paragraph{std::string{io::name_of(record.kind)} + " " + record.name + ": " + row.facts, "", true}},
             footer(catalog, "")};
+        if (row.model) {
+            for (auto& block : tables_of({*row.model})) { page.blocks.push_back(std::move(block)); }
+        }
+        page.blocks.emplace_back(Paragraph{record.origin, "origin"});
+        page.blocks.emplace_back(Verbatim{"", std::string{record.content}});
+        return page;
     };
     auto const json = [&] {
+        Json shown = json_of(row);
+        shown.set("text", record.content);
         Json result = result_head("catalog", catalog, "");
-        result.set("record", Json::object()
-                                 .set("kind", io::name_of(record.kind))
-                                 .set("name", record.name)
-                                 .set("facts", row.facts)
-                                 .set("origin", record.origin)
-                                 .set("text", record.content));
+        result.set("record", std::move(shown));
         return with_stats(std::move(result), output, stopwatch);
     };
-    write_result(output, {document, json, [&] { return sheet_of({row}); }});
+    auto const sheet = [&] {
+        return row.model ? sheet_of(std::vector<ModelFacts>{*row.model}) : sheet_of(std::vector<Row>{row});
+    };
+    write_result(output, {document, json, sheet});
     return Exit::done;
 }
 

@@ -175,7 +175,8 @@ std::vector<Architecture> llama_like() {
          .full_every = 6,
          .default_heads = 8,
          .default_kv_heads = 4,
-         .default_vocab = 262'208},
+         .default_vocab = 262'208,
+         .default_positions = 131'072},
         {.type = "phi3", .traits = llama, .windowed = true},
         {.type = "stablelm", .traits = stablelm, .adjust = read_stablelm},
         {.type = "internlm", .traits = internlm, .adjust = read_one_bias},
@@ -244,6 +245,7 @@ std::vector<Architecture> other_stacks() {
     Model const bart = with(bert, [](Model& model) {
         model.extra_positions = 2;
         model.head_bias = false;
+        model.causal = true;
     });
     Model const t5 = with(llama_traits(), [](Model& model) {
         model.positions = Positions::none;

@@ -24,10 +24,10 @@ struct Architecture {
     std::string_view note = {};                          ///< what of this type is not modelled
     bool windowed = false;                               ///< its `sliding_window` is in use
     int full_every = 0;                                  ///< with a window: each so-manieth layer sees everything
-    int default_heads = 0, default_kv_heads = 0, default_vocab = 0; ///< 0: to be stated
-    bool has_ffn = true;                                            ///< false: no feed-forward layers
-    bool has_vocab = true;                                          ///< false: `adjust` knows what is put out
-    bool pair = false;                                              ///< encoder and decoder
+    int default_heads = 0, default_kv_heads = 0, default_vocab = 0, default_positions = 0; ///< 0: to be stated
+    bool has_ffn = true;   ///< false: no feed-forward layers
+    bool has_vocab = true; ///< false: `adjust` knows what is put out
+    bool pair = false;     ///< encoder and decoder
 };
 std::span<Architecture const> architectures();
 /// How a type is read that nobody knows: as a common decoder, with whatever known part it has keys for.

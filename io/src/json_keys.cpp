@@ -134,6 +134,14 @@ JsonKeys::~JsonKeys() = default;
 
 bool JsonKeys::has(std::string_view key) const { return state_->find(key) != nullptr; }
 
+bool JsonKeys::says_something(std::string_view key) const {
+    auto const* found = state_->find(key);
+    if (found == nullptr) { return false; }
+    if (found->is_boolean()) { return found->get<bool>(); }
+    if (found->is_number()) { return found->get<double>() != 0.0; }
+    return !found->empty();
+}
+
 bool JsonKeys::has_object(std::string_view key) const {
     auto const* found = state_->find(key);
     return found != nullptr && found->is_object();

@@ -23,6 +23,8 @@ public:
     JsonKeys& operator=(JsonKeys const&) = delete;
 
     [[nodiscard]] bool has(std::string_view key) const;
+    /// Whether a key holds more than null, false, zero or nothing at all.
+    [[nodiscard]] bool says_something(std::string_view key) const;
     /// Whether a key holds an object.
     [[nodiscard]] bool has_object(std::string_view key) const;
     /// From here on keys are those of this nested object.

@@ -67,6 +67,23 @@ std::string also_known_as(Names names) {
     return names.size() == 1 ? std::string{} : fmt::format("also known as {}", fmt::join(names.subspan(1), ", "));
 }
 
+/// Keys whose mere presence in another type's file means parts that were not counted.
+constexpr std::array<std::string_view, 12> structural{
+    "num_local_experts",       "num_experts",       "n_routed_experts",       "kv_lora_rank",      "q_lora_rank",
+    "hybrid_override_pattern", "layers_block_type", "cross_attention_layers", "attn_layer_period", "mamba_d_state",
+    "ssm_state_size",          "use_qk_norm"};
+/// Parts of names that hint at the same where nobody knows the type.
+constexpr std::array<std::string_view, 14> telling{"expert",    "moe",    "lora",   "ssm",         "mamba",
+                                                   "conv",      "linear", "hybrid", "layer_types", "cross",
+                                                   "per_layer", "bias",   "norm",   "state"};
+
+bool may_change_counts(std::string_view key, bool unknown_type) {
+    if (!unknown_type) { return std::ranges::find(structural, key) != structural.end(); }
+    if (key.ends_with("_eps") || key.ends_with("_epsilon")) { return false; }
+    return std::ranges::any_of(telling,
+                               [&](std::string_view part) { return key.find(part) != std::string_view::npos; });
+}
+
 /// Reads one config. A class because every part adds to the same keys and the same list of what was filled.
 class ConfigReader {
 public:
@@ -80,7 +97,7 @@ public:
         name_it(type_.empty() ? std::string_view{"llama"} : std::string_view{type_});
         read_dimensions(architecture);
         if (architecture.adjust != nullptr) { architecture.adjust(keys_, model, config_.filled); }
-        read_positions();
+        read_positions(architecture.default_positions > 0 ? architecture.default_positions : usual_positions);
         if (architecture.windowed) { read_window(keys_, architecture, model, config_.filled); }
         read_activation(architecture.type);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
@@ -156,25 +173,22 @@ private:
                    did_you_mean(type_, types));
     }
 
-    /// What an unknown type was taken for, and which of its keys may mean more than was read.
+    /// What an unknown type was taken for, and which of the keys that were not read may mean more than was.
     void name_what_is_not_understood() {
-        if (!unknown_) { return; }
-        constexpr std::array<std::string_view, 14> telling{"expert",    "moe",    "lora",   "ssm",         "mamba",
-                                                           "conv",      "linear", "hybrid", "layer_types", "cross",
-                                                           "per_layer", "bias",   "norm",   "state"};
+        if (unknown_) {
+            config_.filled.insert(config_.filled.begin(),
+                                  fmt::format("unknown architecture {} read as a common decoder (as llama)",
+                                              headroom::quoted(type_.empty() ? "(none stated)" : type_)));
+        }
         std::vector<std::string> open;
         for (auto const& key : config_.ignored) {
-            bool const tells = std::ranges::any_of(
-                telling, [&](std::string_view part) { return key.find(part) != std::string::npos; });
-            if (tells && !key.ends_with("_eps") && !key.ends_with("_epsilon")) { open.push_back(key); }
+            auto const dot = key.find('.');
+            std::string const inner = dot == std::string::npos ? key : key.substr(dot + 1);
+            if (may_change_counts(inner, unknown_) && keys_.says_something(inner)) { open.push_back(key); }
         }
-        config_.filled.insert(config_.filled.begin(),
-                              fmt::format("unknown architecture {} read as a common decoder (as llama)",
-                                          headroom::quoted(type_.empty() ? "(none stated)" : type_)));
-        if (!open.empty()) {
-            config_.filled.push_back(
-                fmt::format("not understood, and may change what is counted: {}", fmt::join(open, ", ")));
-        }
+        if (open.empty()) { return; }
+        config_.filled.push_back(
+            fmt::format("not understood, and may change what is counted: {}", fmt::join(open, ", ")));
     }
 
     void read_prediction() {
@@ -200,10 +214,9 @@ private:
         model.layers = required(layer_names, limits::layers);
         model.heads = defaulted(head_names, limits::heads, architecture.default_heads);
         if (architecture.has_vocab) { model.vocab = defaulted(vocab_names, limits::vocab, architecture.default_vocab); }
-        model.kv_heads = first(key_head_names, limits::heads)
-                             .value_or(architecture.default_kv_heads > 0 && !keys_.has("num_attention_heads")
-                                           ? architecture.default_kv_heads
-                                           : model.heads);
+        model.kv_heads = architecture.default_kv_heads > 0
+                             ? defaulted(key_head_names, limits::heads, architecture.default_kv_heads)
+                             : first(key_head_names, limits::heads).value_or(model.heads);
         if (architecture.has_ffn) { read_ffn(architecture); }
         read_head_dim(architecture);
     }
@@ -236,13 +249,13 @@ private:
         }
     }
 
-    void read_positions() {
+    void read_positions(int otherwise) {
         Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
         if (model.max_positions > 0) { return; } // the type says it
         if (!stated && model.positions == Positions::learned) { required(position_names, limits::positions); }
-        model.max_positions = stated.value_or(usual_positions);
-        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions)); }
+        model.max_positions = stated.value_or(otherwise);
+        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", otherwise)); }
     }
 
     void read_activation(std::string_view type) {

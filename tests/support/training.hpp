@@ -45,12 +45,20 @@ inline bool is_uniform(Model const& model) {
 }
 
 /// Every such model of the catalog.
+/// Blocks of one kind, dense and causal without a window, whose every token reaches the head.
+inline bool is_plain_stack(Model const& model) {
+    auto const runs = block_runs(model);
+    return runs.size() == 1 && runs.front().kind == BlockKind{} && model.head_share == 1.0 && model.memory_tokens == 0;
+}
+
+/// Every dense model of the catalog.
 inline std::vector<Model> const& dense_models() {
     static std::vector<Model> const all = [] {
         std::vector<Model> result;
         for (auto const& name : catalog().names(io::RecordKind::model)) {
             auto model = catalog().model(name);
             if (is_uniform(model)) { result.push_back(std::move(model)); }
+            if (is_plain_stack(model)) { result.push_back(std::move(model)); }
         }
         return result;
     }();

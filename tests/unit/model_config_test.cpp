@@ -110,6 +110,16 @@ TEST(ModelConfig, AgreesWithTheCatalog) {
         EXPECT_EQ(left.tied_embeddings, right.tied_embeddings) << name;
         EXPECT_EQ(left.parallel_block, right.parallel_block) << name;
         EXPECT_EQ(left.qkv_bias, right.qkv_bias) << name;
+        EXPECT_EQ(left.window, right.window) << name;
+        EXPECT_EQ(left.full_every, right.full_every) << name;
+        EXPECT_EQ(left.pattern, right.pattern) << name;
+        EXPECT_EQ(left.encoder_layers, right.encoder_layers) << name;
+        EXPECT_EQ(left.causal, right.causal) << name;
+        EXPECT_EQ(left.moe.top_k, right.moe.top_k) << name;
+        EXPECT_EQ(left.moe.group_limit, right.moe.group_limit) << name;
+        EXPECT_EQ(left.moe.every, right.moe.every) << name;
+        EXPECT_DOUBLE_EQ(count_parameters(left).total, count_parameters(right).total) << name;
+        EXPECT_DOUBLE_EQ(count_parameters(left).active, count_parameters(right).active) << name;
     }
 }
 
@@ -185,6 +195,8 @@ TEST(ModelConfig, AnUnknownTypeWithTheUsualDimensionsIsACommonDecoder) {
     // What may matter is named; what cannot is among the ignored keys only.
     EXPECT_EQ(config.filled.back(), "not understood, and may change what is counted: ssm_rank");
     EXPECT_THAT(config.ignored, Contains("rope_theta"));
+    ModelConfig const dense = read_model_config(plus("\"num_local_experts\": 8, \"kv_lora_rank\": 0"), "c");
+    EXPECT_EQ(dense.filled.back(), "not understood, and may change what is counted: num_local_experts");
     EXPECT_EQ(refused("{\"model_type\": \"brandnew\", \"d_model\": 3, \"vocab_size\": 5}"),
               "config.json:1: model_type: unknown type 'brandnew' (and it cannot be read as a common decoder without "
               "num_hidden_layers, num_attention_heads, intermediate_size)");
