@@ -3,7 +3,9 @@
 #include "headroom/gradient_compression.hpp"
 #include "headroom/precision.hpp"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +76,11 @@ struct Strategy {
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
     /// Ranks that hold the same experts and sum their gradients.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
+    /// Those that hold one copy of a ZeRO-3 state of experts.
+    [[nodiscard]] int expert_shard_ranks() const {
+        int const data = std::max(1, expert_data_ranks());
+        return shard_ranks() < data_ranks() ? std::gcd(shard_ranks(), data) : data;
+    }
     bool operator==(Strategy const&) const = default;
 };
 

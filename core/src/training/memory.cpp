@@ -11,8 +11,9 @@ namespace headroom {
 namespace {
 
 struct BlockActivations {
-    double kept; ///< bytes kept for the backward pass
-    double all;  ///< bytes alive while one block is recomputed
+    double kept;  ///< bytes kept for the backward pass
+    double all;   ///< bytes without recomputation
+    double again; ///< bytes alive besides while one block is recomputed
 };
 
 /// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
@@ -124,7 +125,7 @@ BlockActivations one_block(Model const& model, BlockKind const& kind, LayerShape
     double kept = all;
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.element * a.hidden / a.spread; }
-    return {kept, all};
+    return {kept, all, all - kept};
 }
 
 /// Outputs of the products and norms of an operator list; in-place layers keep nothing of their own.
@@ -137,7 +138,7 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
         if (keeps) { elements += one.repeats * gates * one.out; }
     }
     double const bytes = samples * elements * element_bytes(shape.precision);
-    return {bytes, bytes};
+    return {bytes, bytes, 0.0};
 }
 
 /// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
@@ -145,17 +146,16 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
                                    Framework const& framework) {
     if (!model.operators.empty()) { return operator_activations(model, shape); }
     double const layers = depth_of(model);
-    BlockActivations mean{.kept = 0.0, .all = 0.0};
+    BlockActivations mean{.kept = 0.0, .all = 0.0, .again = 0.0};
     for (auto const& run : runs) {
         auto const one = one_block(model, run.kind, shape, framework);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
+        mean.again += one.again * run.count / layers;
     }
-    if (shape.recompute != Recompute::none && shape.recompute_layers > 0) {
-        double const share = std::min(1.0, shape.recompute_layers / layers);
-        mean.kept = share * mean.kept + (1.0 - share) * mean.all;
-    }
-    if (shape.trained == Trained::last_layers) { mean.kept *= std::min(1.0, shape.trained_layers / layers); }
+    double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
+    double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
+    mean.kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
     return mean;
 }
 
@@ -191,7 +191,8 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
         use.optimizer = Bytes{framework.optimizer_bytes * trained * kept(&Shards::optimizer)};
     }
     if (strategy.local_steps > 1) {
-        use.optimizer += local_updates(kept(&Shards::weights), {.period = strategy.local_steps}).outer_state;
+        double const updated = trained * kept(&Shards::weights);
+        use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
     }
     if (strategy.compression.kind != Compression::none) {
         auto const sent = compressed_gradients(strategy.compression, held.all(), framework.reduced_bytes,
@@ -220,9 +221,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     if (offloads_activations(strategy.offload)) {
         activations = std::min(activations, offloaded_blocks * of.block.kept);
     }
-    if (strategy.recompute != Recompute::none) {
-        activations += of.block.all - of.block.kept; // the block being recomputed
-    }
+    activations += of.block.again; // the block being recomputed
     if (last) { activations += of.logits; }
     use.activations = Bytes{activations};
     auto const& count = setting.count;
