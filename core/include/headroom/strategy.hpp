@@ -76,10 +76,10 @@ struct Strategy {
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
     /// Ranks that hold the same experts and sum their gradients.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
-    /// Those that hold one copy of a ZeRO-3 state of experts.
+    /// Those that hold one copy of a ZeRO-3 state of experts: there are as many copies as of the rest.
     [[nodiscard]] int expert_shard_ranks() const {
-        int const data = std::max(1, expert_data_ranks());
-        return shard_ranks() < data_ranks() ? std::gcd(shard_ranks(), data) : data;
+        int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
+        return std::gcd(data, std::max(1, data / copies));
     }
     bool operator==(Strategy const&) const = default;
 };

@@ -10,10 +10,16 @@
 namespace headroom {
 namespace {
 
+/// Bytes that one block keeps for the backward pass, and would keep without recomputation.
+struct BlockBytes {
+    double kept, all;
+};
+
+/// The same of all blocks.
 struct BlockActivations {
-    double kept;  ///< bytes kept for the backward pass
-    double all;   ///< bytes without recomputation
-    double again; ///< bytes alive besides while one block is recomputed
+    double kept = 0.0;    ///< the mean of all blocks
+    double trained = 0.0; ///< of those that have a backward pass
+    double again = 0.0;   ///< alive besides while one of them is recomputed
 };
 
 /// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
@@ -103,8 +109,8 @@ double expert_token_bytes(Model const& model, LayerShape const& shape, Activatio
 
 /// Tensor by tensor, bytes per token: inputs of norms and of the linear layers behind them are h wide, the rest is
 /// split over tensor ranks.
-BlockActivations one_block(Model const& model, BlockKind const& kind, LayerShape const& shape,
-                           Framework const& framework) {
+BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                     Framework const& framework) {
     auto const a = activation_sizes(model, shape);
     double const tokens = a.tokens * (kind.decoder ? model.decoder_length : 1.0);
     TokenBytes bytes;
@@ -125,7 +131,7 @@ BlockActivations one_block(Model const& model, BlockKind const& kind, LayerShape
     double kept = all;
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.element * a.hidden / a.spread; }
-    return {kept, all, all - kept};
+    return {kept, all};
 }
 
 /// Outputs of the products and norms of an operator list; in-place layers keep nothing of their own.
@@ -138,7 +144,7 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
         if (keeps) { elements += one.repeats * gates * one.out; }
     }
     double const bytes = samples * elements * element_bytes(shape.precision);
-    return {bytes, bytes, 0.0};
+    return {.kept = bytes, .trained = bytes, .again = 0.0};
 }
 
 /// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
@@ -146,17 +152,16 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
                                    Framework const& framework) {
     if (!model.operators.empty()) { return operator_activations(model, shape); }
     double const layers = depth_of(model);
-    BlockActivations mean{.kept = 0.0, .all = 0.0, .again = 0.0};
+    BlockBytes mean{.kept = 0.0, .all = 0.0};
     for (auto const& run : runs) {
         auto const one = one_block(model, run.kind, shape, framework);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
-        mean.again += one.again * run.count / layers;
     }
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
-    mean.kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
-    return mean;
+    double const kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
+    return {.kept = kept, .trained = trained > 0.0 ? kept / trained : 0.0, .again = mean.all - mean.kept};
 }
 
 /// Logits of the last stage in the working format, and what the loss keeps beside them.
@@ -219,7 +224,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     double const in_flight = micro_batches_in_flight(strategy, use.stage, of.micro_batches);
     double activations = of.block.kept * blocks * in_flight;
     if (offloads_activations(strategy.offload)) {
-        activations = std::min(activations, offloaded_blocks * of.block.kept);
+        activations = std::min(activations, offloaded_blocks * of.block.trained);
     }
     activations += of.block.again; // the block being recomputed
     if (last) { activations += of.logits; }

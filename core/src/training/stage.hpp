@@ -51,8 +51,8 @@ StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy co
 ///     gradients  S under ZeRO 3, dp cp under ZeRO 2, else 1
 ///     optimizer  S under ZeRO 3, dp cp under ZeRO 1 and 2, else 1
 ///
-/// Experts have the expert-data ranks dp cp tp / (ep etp) in the place of dp cp; of a shard group that is given, what
-/// divides them.
+/// Experts have the expert-data ranks dp cp tp / (ep etp) in the place of dp cp, and S tp / (ep etp) of them in the place
+/// of S.
 /// Source: [Rajbhandari2020]
 struct Shards {
     double weights = 1.0, gradients = 1.0, optimizer = 1.0;
