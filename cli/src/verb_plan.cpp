@@ -2,6 +2,7 @@
 #include "threads.hpp"
 #include "watch.hpp"
 
+#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--fix", "FIELDS", "hold degrees: tp=8,pp=4,recompute=full", "Search"},
+    Option{"--fix", "FIELDS", "hold fields of the strategy: tp=8,pp=4,recompute=full", "Search"},
     Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
     Option{"--deadline", "TIME", "the cheapest that is done by then: 30d", "Search"},
     Option{"--budget", "DOLLARS", "the cheapest that stays within", "Search"},
@@ -168,6 +169,11 @@ int run(Arguments const& arguments) {
         assume_other_price(report);
     }
     add_assumptions(report.plan.assumptions, setting.assumptions);
+    if (auto const chosen = report.plan.recommended) {
+        add_assumptions(report.plan.assumptions,
+                        consequences(report.plan.curve[*chosen].prediction->question.strategy, question.model,
+                                     question.workload));
+    }
     if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }

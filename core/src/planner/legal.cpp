@@ -96,8 +96,9 @@ std::vector<int> Enumeration::context_degrees() const {
 std::vector<int> Enumeration::micro_batches(int dp) const {
     int const replica_batch = workload_.global_batch / dp;
     std::vector<int> candidates;
-    for (int size = 1; size <= SearchBounds::largest_micro_batch; size *= 2) { candidates.push_back(size); }
-    if (replica_batch <= SearchBounds::largest_micro_batch) { candidates.push_back(replica_batch); }
+    int const largest = std::max(SearchBounds::largest_micro_batch, model_.nominal_batch);
+    for (int size = 1; size <= largest; size *= 2) { candidates.push_back(size); }
+    if (replica_batch <= largest) { candidates.push_back(replica_batch); }
     std::ranges::sort(candidates);
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
 
@@ -114,7 +115,8 @@ std::vector<int> Enumeration::micro_batches(int dp) const {
 std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     std::vector<int> stages{0, 1, 2, 3};
     int const data_ranks = strategy.data_ranks();
-    if (data_ranks == 1) { stages = {0}; }
+    bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
+    if (data_ranks == 1 || whole) { stages = {0}; } // `illegal_because` has the reason
     if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
@@ -206,6 +208,7 @@ void Enumeration::add_variants(Strategy strategy) {
             strategy.shard = shard;
             for (Recompute const recompute : recomputations) {
                 if (fixed_.recompute.value_or(recompute) != recompute) { continue; }
+                if (recompute == Recompute::none && strategy.recompute_layers > 0 && !fixed_.recompute) { continue; }
                 strategy.recompute = recompute;
                 add(strategy);
             }
@@ -255,17 +258,15 @@ std::string Enumeration::none_because() const {
     return {};
 }
 
-/// Precision, overlap and trained weights where the caller left them open.
+/// Everything that is not varied: as the caller fixed it, or as `assume` fills it.
 Strategy held_strategy(Model const& model, Cluster const& cluster, Framework const& framework, Workload const& workload,
                        PartialStrategy const& fixed) {
-    PartialStrategy single;
-    single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.micro_batch = 1;
-    single.zero = 0;
+    PartialStrategy single = fixed;
+    single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.etp = single.micro_batch = 1;
+    single.zero = single.shard = 0;
+    single.grad_accum = std::nullopt;
     single.sequence_parallel = false;
     single.recompute = Recompute::none;
-    single.precision = fixed.precision;
-    single.overlap = fixed.overlap;
-    single.trained = fixed.trained;
     return assume(single, model, cluster, framework, workload, 1).strategy;
 }
 
