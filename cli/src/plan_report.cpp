@@ -13,8 +13,7 @@ template <class Q> Json base_of(std::optional<Q> const& quantity) { return quant
 
 Json days_of(std::optional<Seconds> const& duration) { return duration ? Json{duration->in(units::day)} : Json{}; }
 
-double tokens_per_accelerator(Prediction const& p) { return p.tokens_per_second / p.workers; }
-double work_per_accelerator(Prediction const& p) { return work_per_second(p) / p.workers; }
+double per_accelerator(Prediction const& prediction) { return prediction.tokens_per_second / prediction.workers; }
 
 CurvePoint const* recommended(Plan const& plan) { return plan.recommended ? &plan.curve[*plan.recommended] : nullptr; }
 
@@ -58,7 +57,7 @@ Json point_json(CurvePoint const& point, Workload const& workload) {
              }))
         .set("interval_coverage", value([](Prediction const& q) { return q.interval.coverage; }))
         .set("tokens_per_second", value([](Prediction const& q) { return q.tokens_per_second; }))
-        .set("tokens_per_second_per_accelerator", value(tokens_per_accelerator))
+        .set("tokens_per_second_per_accelerator", value(per_accelerator))
         .set("samples_per_second", value(samples_per_second))
         .set("speedup", value([&](Prediction const&) { return point.speedup; }))
         .set("efficiency", value([&](Prediction const&) { return point.efficiency; }))
@@ -137,7 +136,7 @@ Table curve_table(Plan const& plan) {
     bool const days = any([](CurvePoint const& p) { return p.duration.has_value(); });
     bool const cost = any([](CurvePoint const& p) { return p.cost.has_value(); });
     bool const price = !cost && any([](CurvePoint const& p) { return p.dollars_per_million_tokens.has_value(); });
-    bool const tokens = plan.question.model.operators.empty();
+    bool const tokens = !plan.question.model.works_on_samples();
     Table table{
         .title = "",
         .columns = {{"workers"}, {"plan", Align::left, true}, {"step s"}, {tokens ? "tok/s/GPU" : "samples/s/GPU"},
@@ -152,7 +151,7 @@ Table curve_table(Plan const& plan) {
         if (point.prediction) {
             Prediction const& p = *point.prediction;
             row.insert(row.end(),
-                       {compact(p.question.strategy), significant(p.step().base()), significant(work_per_accelerator(p)),
+                       {compact(p.question.strategy), significant(p.step().base()), significant(per_accelerator(p)),
                         percent(p.mfu), percent(point.efficiency), significant(p.memory.total().in(units::GiB))});
         } else {
             row.insert(row.end(), {"nothing fits", "-", "-", "-", "-", "-"});
@@ -336,8 +335,7 @@ void add_details(Document& document, PlanReport const& report) {
     auto& blocks = document.blocks;
     if (CurvePoint const* point = recommended(plan)) {
         blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
-                                          std::to_string(plan.question.workload.global_batch) + " sequences of " +
-                                          std::to_string(plan.question.workload.sequence_length) + " tokens, " +
+                                          batch_words(plan.question.workload, plan.question.model) + ", " +
                                           plan.question.framework.name,
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});

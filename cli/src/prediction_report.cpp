@@ -108,10 +108,7 @@ std::string verdict(PredictionReport const& report) {
 std::string plan_line(PredictionReport const& report) {
     Prediction const& p = report.prediction;
     Workload const& work = p.question.workload;
-    std::string text = short_name(p.question.strategy) + "; " + std::to_string(work.global_batch);
-    text += p.question.model.operators.empty()
-                ? " sequences of " + std::to_string(work.sequence_length) + " tokens"
-                : std::string{" samples"};
+    std::string text = short_name(p.question.strategy) + "; " + batch_words(work, p.question.model);
     if (work.documents > 0.0) { text += " in documents of " + whole(work.documents); }
     if (work.fill < 1.0) { text += ", " + percent(work.fill) + " % filled,"; }
     text += " in " + std::to_string(p.micro_batches) + (p.micro_batches == 1 ? " micro-batch; " : " micro-batches; ") +
@@ -141,7 +138,7 @@ Table communication_table(Prediction const& p) {
     Scale const scale = scale_of(p.step());
     Table table{.title = "Communication a step, on one accelerator",
                 .columns = {{"for", Align::left},
-                            {"collective", Align::left},
+                            {"collective", Align::left, true},
                             {"why", Align::left, true},
                             {"ranks"},
                             {"GB"},
@@ -186,11 +183,13 @@ Table quantities(PredictionReport const& report) {
         table.rows.push_back({std::move(name), std::move(value), std::move(unit)});
     };
     std::string const unit{unit_of_work(p.question.model)};
-    row("throughput", significant(work_per_second(p)), unit + "/s");
-    row("per accelerator", significant(work_per_second(p) / accelerators(p)), unit + "/s");
+    row("throughput", significant(p.tokens_per_second), unit + "/s");
+    row("per accelerator", significant(p.tokens_per_second / accelerators(p)), unit + "/s");
     row("model work", significant(model_rate(p).base() / 1e12), "TFLOP/s an accelerator");
-    row("MFU", percent(p.mfu), "% of " + peak_words(p) + ", " + std::string{name_of(p.convention)} + " attention");
-    row("MFU, full attention", percent(p.mfu_full_attention), "% of the same, nothing masked");
+    bool const attends = p.question.model.operators.empty();
+    row("MFU", percent(p.mfu),
+        "% of " + peak_words(p) + (attends ? ", " + std::string{name_of(p.convention)} + " attention" : ""));
+    if (attends) { row("MFU, full attention", percent(p.mfu_full_attention), "% of the same, nothing masked"); }
     row("HFU", percent(p.hfu), "% (recomputation counted)");
     row("gamma", significant(p.gamma), "communication / computation if nothing overlapped");
     row("serial fraction", significant(p.serial.value),
@@ -269,10 +268,6 @@ std::string interval_words(Prediction const& prediction) {
 
 double samples_per_second(Prediction const& prediction) {
     return prediction.question.workload.global_batch / prediction.step().base();
-}
-
-double work_per_second(Prediction const& prediction) {
-    return prediction.question.model.operators.empty() ? prediction.tokens_per_second : samples_per_second(prediction);
 }
 
 std::vector<Metric> metrics_of(Prediction const& p) {

@@ -44,8 +44,6 @@ Json exposed_json(StepTime const& time);
 Json memory_json(Prediction const& prediction);
 /// Samples of the whole job in a second: sequences, or pictures.
 double samples_per_second(Prediction const& prediction);
-/// What people count: tokens, or samples where a sample is no sequence of them (`unit_of_work`).
-double work_per_second(Prediction const& prediction);
 /// The parts of a step and of the memory, by name: what tables and bars show.
 std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time);
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory);

@@ -267,10 +267,13 @@ std::span<Option const> strategy_options() {
     return all;
 }
 
-std::string_view unit_of_work(Model const& model) { return model.operators.empty() ? "tokens" : "samples"; }
+std::string_view unit_of_work(Model const& model) { return model.works_on_samples() ? "samples" : "tokens"; }
 
-double work_of_sequence(Model const& model, Workload const& workload) {
-    return model.operators.empty() ? workload.sequence_length : 1.0;
+std::string batch_words(Workload const& workload, Model const& model) {
+    std::string const batch = std::to_string(workload.global_batch);
+    if (model.works_on_samples()) { return batch + (workload.global_batch == 1 ? " sample" : " samples"); }
+    return batch + (workload.global_batch == 1 ? " sequence of " : " sequences of ") +
+           std::to_string(workload.sequence_length) + (workload.sequence_length == 1 ? " token" : " tokens");
 }
 
 io::Catalog open_catalog(Arguments const& arguments) {

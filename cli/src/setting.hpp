@@ -37,8 +37,8 @@ std::span<Option const> strategy_options();
 
 /// What a model works through: "tokens", or "samples" where a sample is no sequence of them.
 std::string_view unit_of_work(Model const& model);
-/// Those of a sequence: a list of operators works on one sample at a time.
-double work_of_sequence(Model const& model, Workload const& workload);
+/// "1024 sequences of 8192 tokens", "2048 samples".
+std::string batch_words(Workload const& workload, Model const& model);
 
 /// The embedded catalog under the overlays: --catalog, ./headroom/catalog, the user's configuration folder.
 io::Catalog open_catalog(Arguments const& arguments);

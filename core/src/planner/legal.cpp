@@ -115,8 +115,9 @@ std::vector<int> Enumeration::micro_batches(int dp) const {
 std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     std::vector<int> stages{0, 1, 2, 3};
     int const data_ranks = strategy.data_ranks();
+    // compressed gradients and servers take whole ones, and the stacks of operator lists keep all state on every rank
     bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
-    if (data_ranks == 1 || whole) { stages = {0}; } // `illegal_because` has the reason
+    if (data_ranks == 1 || whole || !model_.operators.empty()) { stages = {0}; }
     if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {

@@ -87,6 +87,7 @@ private:
         if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
             return adapter_degrees();
         }
+        if (!model_.operators.empty()) { return operator_degrees(); }
         s.cp = partial_.cp.value_or(ranks_beyond_the_batch());
         if (partial_.tp && partial_.pp) {
             s.tp = *partial_.tp;
@@ -102,6 +103,17 @@ private:
                           : "no context parallelism unless asked for",
                  s.cp > 1);
         }
+    }
+
+    /// A list of operators has no layers to cut and no sequence to split.
+    void operator_degrees() {
+        auto& s = strategy();
+        constexpr char const* why = "a list of operators runs data parallel only";
+        s.tp = partial_.tp.value_or(1);
+        s.pp = partial_.pp.value_or(1);
+        s.cp = partial_.cp.value_or(1);
+        replicas();
+        if (!partial_.dp) { note("dp", text(s.dp), why); }
     }
 
     /// What the other degrees leave of the workers.
