@@ -96,8 +96,8 @@ void cut_model(Arguments const& arguments, Model& model) {
                model.name + " has " + std::to_string(model.layers), "give at most that many");
     }
     if (model.encoder_layers > 0) {
-        model.encoder_layers = std::clamp(*layers * model.encoder_layers / model.layers, *layers > 1 ? 1 : 0,
-                                          std::max(1, *layers - 1));
+        if (*layers < 2) { refuse("--layers", "1 is too few", "encoder and decoder have a layer each"); }
+        model.encoder_layers = std::clamp(*layers * model.encoder_layers / model.layers, 1, *layers - 1);
     }
     model.layers = *layers;
     model.name += " cut to " + std::to_string(*layers) + (*layers == 1 ? " layer" : " layers");

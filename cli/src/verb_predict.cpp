@@ -132,7 +132,7 @@ Question make_question(Arguments const& arguments, Setting& setting) {
                           .problem = "not possible for " + setting.model.name,
                           .why = illegal,
                           .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
-                                           : "change that degree, or leave it out and it is chosen"}};
+                                           : "change it, or leave it out and it is chosen"}};
     }
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);

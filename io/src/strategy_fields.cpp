@@ -79,7 +79,7 @@ Offload offload(Text text, Text where) {
 }
 
 double capacity(Text text, Text where) {
-    return parse_between(text, 0.0, largest_capacity, "capacity factor (0: experts take all tokens)", where);
+    return parse_between(text, 0.0, largest_capacity, "capacity factor", where);
 }
 
 /// What is trained, in three fields.

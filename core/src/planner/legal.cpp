@@ -249,7 +249,9 @@ std::string Enumeration::none_because() const {
     case Rule::batch:
         return "the global batch of " + std::to_string(workload_.global_batch) +
                " sequences does not divide over the replicas that " + workers + " workers leave";
-    case Rule::experts: return with("ep", fixed_.ep) + "the experts and the ranks of a stage";
+    case Rule::experts:
+        if (model_.moe.experts == 0) { return "expert parallelism needs a mixture of experts"; }
+        return with("ep", fixed_.ep) + "the experts and the ranks of a stage";
     case Rule::micro_batch: return "no micro-batch with the size asked for divides the batch of one replica";
     case Rule::chunks: return with("virtual_pp", fixed_.virtual_pp) + "the layers of a stage (1 when pp is 1)";
     case Rule::interleave: return "interleaving needs micro-batches in multiples of pp";
