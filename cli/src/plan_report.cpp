@@ -121,9 +121,7 @@ std::string compact(Strategy const& s) {
     if (s.tp > 1) { add("tp" + std::to_string(s.tp)); }
     if (s.pp > 1) { add("pp" + std::to_string(s.pp) + (s.virtual_pp > 1 ? "x" + std::to_string(s.virtual_pp) : "")); }
     if (s.cp > 1) { add("cp" + std::to_string(s.cp)); }
-    if (s.ep > 1) {
-        add("ep" + std::to_string(s.ep) + (s.etp > 1 ? "x" + std::to_string(s.etp) : std::string{}));
-    }
+    if (s.ep > 1) { add("ep" + std::to_string(s.ep) + (s.etp > 1 ? "x" + std::to_string(s.etp) : std::string{})); }
     add("dp" + std::to_string(s.dp));
     if (s.zero > 0) { add("z" + std::to_string(s.zero)); }
     if (s.micro_batch > 1) { add("mb" + std::to_string(s.micro_batch)); }
@@ -137,12 +135,16 @@ Table curve_table(Plan const& plan) {
     bool const cost = any([](CurvePoint const& p) { return p.cost.has_value(); });
     bool const price = !cost && any([](CurvePoint const& p) { return p.dollars_per_million_tokens.has_value(); });
     bool const tokens = !plan.question.model.works_on_samples();
-    Table table{
-        .title = "",
-        .columns = {{"workers"}, {"plan", Align::left, true}, {"step s"}, {tokens ? "tok/s/GPU" : "samples/s/GPU"},
-                    {"MFU %"}, {"eff %"}, {"GiB"}},
-        .rows = {},
-        .marked = plan.recommended};
+    Table table{.title = "",
+                .columns = {{"workers"},
+                            {"plan", Align::left, true},
+                            {"step s"},
+                            {tokens ? "tok/s/GPU" : "samples/s/GPU"},
+                            {"MFU %"},
+                            {"eff %"},
+                            {"GiB"}},
+                .rows = {},
+                .marked = plan.recommended};
     if (days) { table.columns.push_back({"days"}); }
     if (cost) { table.columns.push_back({"cost $"}); }
     if (price) { table.columns.push_back({tokens ? "$/Mtok" : "$/Msample"}); }
@@ -390,8 +392,7 @@ Json json_of(PlanReport const& report) {
         .set("framework", plan.question.framework.name)
         .set("pace", plan.question.space.pace)
         .set("workload", workload_json(work, plan.question.tokens))
-        .set("strategy_record",
-             report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
+        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
         .set("complete", plan.complete)
         .set("rule", rule_words(plan.question))
         .set("verdict", plan.verdict)

@@ -113,9 +113,7 @@ std::string plan_line(PredictionReport const& report) {
     if (work.fill < 1.0) { text += ", " + percent(work.fill) + " % filled,"; }
     text += " in " + std::to_string(p.micro_batches) + (p.micro_batches == 1 ? " micro-batch; " : " micro-batches; ") +
             std::string{name_of(p.question.strategy.precision)} + ", " + report.setting.framework.name;
-    if (p.pace != 1.0) {
-        text += "; computation x" + significant(p.pace) + ": the factor fitted to this stack";
-    }
+    if (p.pace != 1.0) { text += "; computation x" + significant(p.pace) + ": the factor fitted to this stack"; }
     return text;
 }
 
@@ -357,8 +355,7 @@ Json json_of(PredictionReport const& report) {
         .set("workers", p.workers)
         .set("pace", p.pace)
         .set("workload", workload_json(work, p.question.tokens))
-        .set("strategy_record",
-             report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
+        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
         .set("strategy", strategy_json(p.question.strategy, work))
         .set("fits", p.fits)
         .set("why_not", p.fits ? Json{} : Json{p.why_not})

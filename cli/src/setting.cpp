@@ -213,8 +213,8 @@ std::string usual_framework(Setting const& setting) {
     Accelerator const& chip = setting.cluster.accelerator;
     if (setting.model.operators.empty()) { return default_framework(chip, setting.given.zero, std::nullopt); }
     if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
-    bool const recurrent = std::ranges::any_of(
-        setting.model.operators, [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
+    bool const recurrent = std::ranges::any_of(setting.model.operators,
+                                               [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
     if (recurrent) { return "pytorch-apex"; }
     bool const early = chip.generation == Generation::volta || chip.generation == Generation::turing;
     return early ? "mxnet-horovod" : "mxnet-mlperf";

@@ -23,7 +23,8 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy or calibration", "Question"},
+    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy or calibration",
+           "Question"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
 };
 

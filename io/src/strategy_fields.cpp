@@ -1,9 +1,8 @@
 #include "record.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
-
-#include "headroom/error.hpp"
 
 #include <fmt/format.h>
 
@@ -78,9 +77,7 @@ Offload offload(Text text, Text where) {
     return named(text, where, values);
 }
 
-double capacity(Text text, Text where) {
-    return parse_between(text, 0.0, largest_capacity, "capacity factor", where);
-}
+double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
 
 /// What is trained, in three fields.
 struct Training {
@@ -90,9 +87,7 @@ struct Training {
         if (name == "all" && !parameter.empty()) {
             usage_error(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
         }
-        strategy.trained = name == "all"    ? Trained::all
-                           : name == "lora" ? Trained::adapters
-                                            : Trained::last_layers;
+        strategy.trained = name == "all" ? Trained::all : name == "lora" ? Trained::adapters : Trained::last_layers;
         if (name == "lora" && !parameter.empty()) {
             strategy.adapter_rank =
                 static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of adapters", where));
@@ -229,7 +224,7 @@ GradientCompression parse_compression(std::string_view text, std::string_view wh
     GradientCompression how{.kind = known ? *known : *compression_from(parse_choice(kind, names, where))};
     if (parameter.empty()) { return how; }
     switch (how.kind) {
-    case Compression::none: usage_error(where, "none takes no number", {}, "write none");
+    case Compression::none: usage_error(where, "none takes no parameter", {}, "write none");
     case Compression::low_rank:
         how.rank = static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of two factors", where));
         break;

@@ -148,7 +148,7 @@ TABLE = [
     ([*EIGHT, "--compression", "top-k:2"], 2, "to 1"),
     ([*EIGHT, "--compression", "quantised:64"], 2, "from 1 to 32"),
     ([*EIGHT, "--compression", "one-bit:x"], 2, "'x'"),
-    ([*EIGHT, "--compression", "none:1"], 2, "none takes no number"),
+    ([*EIGHT, "--compression", "none:1"], 2, "none takes no parameter"),
     ([*EIGHT, "--train", "lra"], 2, "did you mean 'lora'?"),
     ([*EIGHT, "--train", "last"], 2, "last:2"),
     ([*EIGHT, "--train", "all:3"], 2, "'all' takes no number"),

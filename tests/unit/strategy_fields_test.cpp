@@ -28,27 +28,24 @@ Strategy applied(std::string_view name, std::string_view value) {
 template <class Work> std::string refusal(Work work) {
     try {
         work();
-    } catch (InputError const& error) {
-        return error.what();
-    }
+    } catch (InputError const& error) { return error.what(); }
     ADD_FAILURE() << "nothing was refused";
     return {};
 }
 
 /// A value that every field takes and that is not what it is left at.
 std::string_view other_value(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> words{
-        {{"exchange", "ring"},
-         {"capacity", "1.25"},
-         {"zero", "3"},
-         {"sequence-parallel", "on"},
-         {"recompute", "full"},
-         {"offload", "both"},
-         {"train", "last:2"},
-         {"compression", "low-rank:8"},
-         {"overlap", "off"},
-         {"precision", "fp8"},
-         {"grad-accum", "2"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> words{{{"exchange", "ring"},
+                                                                                   {"capacity", "1.25"},
+                                                                                   {"zero", "3"},
+                                                                                   {"sequence-parallel", "on"},
+                                                                                   {"recompute", "full"},
+                                                                                   {"offload", "both"},
+                                                                                   {"train", "last:2"},
+                                                                                   {"compression", "low-rank:8"},
+                                                                                   {"overlap", "off"},
+                                                                                   {"precision", "fp8"},
+                                                                                   {"grad-accum", "2"}}};
     for (auto const& [field, value] : words) {
         if (field == name) { return value; }
     }
@@ -89,9 +86,7 @@ TEST(StrategyFields, SpellAsTheyRead) {
     }
     EXPECT_EQ(parse_compression("top_k:1%", "").share, 0.01);
     EXPECT_EQ(parse_compression("quantized", ""), (GradientCompression{.kind = Compression::quantised}));
-    for (char const* text : {"all", "lora:64", "last:3"}) {
-        EXPECT_EQ(spelled_training(applied("train", text)), text);
-    }
+    for (char const* text : {"all", "lora:64", "last:3"}) { EXPECT_EQ(spelled_training(applied("train", text)), text); }
     EXPECT_EQ(applied("exchange", "Ulysses").exchange, ContextExchange::all_to_all);
 }
 

@@ -144,9 +144,9 @@ std::string batch_words(PlanQuestion const& question, Prediction const& predicti
     int const batch = question.workload.global_batch;
     int const dp = prediction.question.strategy.dp;
     std::string const unit = question.model.works_on_samples() ? "sample" : "sequence";
-    return "The global batch of " + counted(batch, unit) + " gives at most " +
-           counted(batch, "data-parallel replica") + "; this plan has " + std::to_string(dp) + ", each with " +
-           counted(batch / dp, unit) + " in " + counted(prediction.micro_batches, "micro-batch") + ".";
+    return "The global batch of " + counted(batch, unit) + " gives at most " + counted(batch, "data-parallel replica") +
+           "; this plan has " + std::to_string(dp) + ", each with " + counted(batch / dp, unit) + " in " +
+           counted(prediction.micro_batches, "micro-batch") + ".";
 }
 
 /// Over the smallest feasible size. An efficiency above one is a finding, so it is explained and not cut off.

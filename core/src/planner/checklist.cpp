@@ -25,12 +25,11 @@ ChecklistItem growth(Plan const& plan) {
     auto const share = [&](CurvePoint const& point) {
         return rounded(static_cast<double>(work.global_batch) * (tokens ? work.sequence_length : 1) / point.workers);
     };
-    std::string text =
-        "No: the global batch stays at " + batch_of(work, plan.question.model) + " (strong scaling)";
+    std::string text = "No: the global batch stays at " + batch_of(work, plan.question.model) + " (strong scaling)";
     if (feasible.size() > 1) {
         text += ", so the work of an accelerator falls from " + share(first) +
-                (tokens ? " tokens a step at " : " samples a step at ") +
-                std::to_string(first.workers) + " to " + share(last) + " at " + std::to_string(last.workers);
+                (tokens ? " tokens a step at " : " samples a step at ") + std::to_string(first.workers) + " to " +
+                share(last) + " at " + std::to_string(last.workers);
     }
     return {"Does the problem grow with the cluster?", text + "."};
 }
@@ -81,7 +80,8 @@ ChecklistItem money_worth(Plan const& plan, CurvePoint const& chosen) {
     } else {
         text = "At " + hourly(*question.cluster.price) + " per accelerator";
         if (chosen.dollars_per_million_tokens) {
-            text += ", " + money(Dollars{*chosen.dollars_per_million_tokens}) + " per million " + (plan.question.model.works_on_samples() ? "samples" : "tokens");
+            text += ", " + money(Dollars{*chosen.dollars_per_million_tokens}) + " per million " +
+                    (plan.question.model.works_on_samples() ? "samples" : "tokens");
         }
         if (chosen.cost) {
             text += "; " + format_count(*question.tokens) + " tokens take " + span_of(*chosen.duration) + " and " +

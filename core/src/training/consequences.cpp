@@ -14,9 +14,7 @@ std::string text(int value) { return std::to_string(value); }
 std::string stages_in_words(int layers, int pp) {
     std::vector<std::pair<int, int>> runs; // layers of a stage, stages
     for (int stage = 0; stage < pp; ++stage) {
-        auto const place = stage == 0        ? StagePlace::first
-                           : stage == pp - 1 ? StagePlace::last
-                                             : StagePlace::middle;
+        auto const place = stage == 0 ? StagePlace::first : stage == pp - 1 ? StagePlace::last : StagePlace::middle;
         int const held = stage_layers(layers, pp, place);
         if (runs.empty() || runs.back().first != held) { runs.emplace_back(held, 0); }
         ++runs.back().second;
@@ -48,9 +46,9 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
     std::vector<Assumption> list;
     int const layers = depth_of(model);
     if (strategy.pp > 1 && layers % strategy.pp != 0) {
-        list.push_back({"stages", "uneven",
-                        text(layers) + " layers over " + text(strategy.pp) +
-                            " stages: " + stages_in_words(layers, strategy.pp)});
+        list.push_back(
+            {"stages", "uneven",
+             text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
     }
     if (model.window > 0 && workload.attended() <= model.window) {
         list.push_back({"window", text(model.window),
