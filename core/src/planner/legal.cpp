@@ -261,13 +261,13 @@ std::string Enumeration::none_because() const {
     return {};
 }
 
-/// Everything that is not varied: as the caller fixed it, or as `assume` fills it.
+/// What is not varied: as the caller fixed it, or as `assume` fills it.
 Strategy held_strategy(Model const& model, Cluster const& cluster, Framework const& framework, Workload const& workload,
                        PartialStrategy const& fixed) {
     PartialStrategy single = fixed;
+    single.shard = single.grad_accum = {};
     single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.etp = single.micro_batch = 1;
-    single.zero = single.shard = 0;
-    single.grad_accum = std::nullopt;
+    single.zero = 0;
     single.sequence_parallel = false;
     single.recompute = Recompute::none;
     return assume(single, model, cluster, framework, workload, 1).strategy;
