@@ -113,8 +113,7 @@ std::string plan_line(PredictionReport const& report) {
     if (work.fill < 1.0) { text += ", " + percent(work.fill) + " % filled,"; }
     text += " in " + std::to_string(p.micro_batches) + (p.micro_batches == 1 ? " micro-batch; " : " micro-batches; ") +
             std::string{name_of(p.question.strategy.precision)} + ", " + report.setting.framework.name;
-    if (p.pace != 1.0) { text += "; computation x" + significant(p.pace) + ": the factor fitted to this stack"; }
-    return text;
+    return text + pace_words(p.pace);
 }
 
 Table step_table(StepTime const& time) {
@@ -262,6 +261,10 @@ std::string interval_words(Prediction const& prediction) {
     Scale const scale = scale_of(prediction.step());
     return significant(prediction.interval.low.in(scale.unit)) + " to " +
            significant(prediction.interval.high.in(scale.unit)) + " " + scale.name;
+}
+
+std::string pace_words(double pace) {
+    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this stack";
 }
 
 double samples_per_second(Prediction const& prediction) {

@@ -36,6 +36,9 @@ std::optional<Dollars> cost_of(Prediction const& prediction);
 std::string step_words(Prediction const& prediction);
 std::string interval_words(Prediction const& prediction);
 
+/// "; computation x0.61: the factor fitted to this stack"; empty where there is none.
+std::string pace_words(double pace);
+
 /// What --require may ask about.
 std::vector<Metric> metrics_of(Prediction const& prediction);
 

@@ -328,6 +328,10 @@ Setting read_setting(Arguments const& arguments) {
     assign_options(setting.given, arguments);
     read_strategy_record(arguments, setting);
     setting.model = io::load_model(setting.catalog, model, &setting.notes);
+    for (std::string const& note : setting.notes) {
+        if (note.find("vision tower") == std::string::npos) { continue; }
+        assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
+    }
     cut_model(arguments, setting.model);
     setting.cluster = io::load_cluster(setting.catalog, cluster);
     check_precision(setting.given, setting.cluster.accelerator);

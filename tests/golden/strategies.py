@@ -3,7 +3,7 @@ its neutral value changes nothing."""
 
 import tomllib
 
-from _harness import SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+from _harness import CONFIGS, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
 
 DENSE = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "64"]
 MIXTURE = ["mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "64"]
@@ -149,7 +149,13 @@ check(timed["stats"]["search_seconds"] < 20, "the search of a large mixture take
 levers = predict(*MIXTURE, "--ep", "8", "--what-if", "ep=1,tp=1,expert-skew=1.5,fill=0.5,compression=none,host=2x")
 equal(len(levers["what_if"]) >= 6, True, "levers of the new terms")
 terms = predict(*MIXTURE, "--offload", "both", "--explain")["terms"]
-check({"expert_seconds", "offload_seconds"} & {term["name"] for term in terms}, f"terms: {[term['name'] for term in terms]}")
+named = {term["name"]: term["value"] for term in terms}
+for name in ("expert_seconds", "offload_seconds", "stragglers_seconds"):
+    check(name in named, f"--explain has no {name}: {sorted(named)}")
+alone = predict(*MIXTURE, "--explain", "expert_seconds")
+close(alone["terms"][0]["value"], alone["exposed_communication"]["expert_seconds"], "an explained part")
+tower = predict(str(CONFIGS / "gemma-3-4b"), "--cluster", "dgx-h100", "--workers", "8")
+check("vision_tower" in {one["field"] for one in tower["assumed"]}, "a vision tower that is not counted is said")
 
 # ---- lists of operators ----------------------------------------------------------------------------------------------
 
@@ -157,6 +163,8 @@ images = predict("resnet-50", "--cluster", "dgx-a100", "--workers", "8")
 equal((images["workload"]["sequence_length"], images["workload"]["global_batch"]), (1, 2048), "a batch of pictures")
 close(images["samples_per_second"], images["tokens_per_second"], "samples are what is counted")
 check(0.05 < images["mfu"] < 0.6, f"MFU of resnet-50: {images['mfu']}")
+if images["pace"] != 1:
+    check("the factor fitted to this stack" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
 text = succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out
 check("samples/s" in text and "tokens" not in text, "text speaks of samples")
 grown = conforms(answer("plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"), "plan resnet-50")

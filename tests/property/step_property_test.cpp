@@ -66,14 +66,14 @@ TEST(StepProperty, TheBreakdownIsTheTerms) {
         expect("host_seconds", priced.time.host);
         expect("tensor_seconds", priced.time.tensor_communication);
         expect("context_seconds", priced.time.context_communication);
-        expect("experts_seconds", priced.time.expert_communication);
+        expect("expert_seconds", priced.time.expert_communication);
         expect("pipeline_seconds", priced.time.pipeline_communication);
         expect("data_seconds", priced.time.data_communication);
         expect("pipeline_bubble_seconds", priced.time.pipeline_bubble);
         expect("optimizer_seconds", priced.time.optimizer);
         expect("offload_seconds", priced.time.offload);
         expect("imbalance_seconds", priced.time.imbalance);
-        expect("straggler_seconds", priced.time.stragglers);
+        expect("stragglers_seconds", priced.time.stragglers);
         expect("overhead_seconds", priced.time.overhead);
     });
 }
