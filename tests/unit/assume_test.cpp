@@ -260,7 +260,7 @@ TEST(Assume, ChoosesArithmeticThatTheChipHas) {
 
 TEST(Assume, GradientsStayWholeForWhatNeedsThem) {
     Setting const setting;
-    PartialStrategy compressed, local, served, sharded;
+    PartialStrategy compressed, local, served;
     compressed.compression = GradientCompression{.kind = Compression::low_rank};
     local.local_steps = 500;
     served.servers = 4;
