@@ -338,8 +338,7 @@ void add_details(Document& document, PlanReport const& report) {
     if (CurvePoint const* point = recommended(plan)) {
         blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
                                           batch_words(plan.question.workload, plan.question.model) + ", " +
-                                          plan.question.framework.name +
-                                          pace_words(point->prediction->pace),
+                                          plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
     }
