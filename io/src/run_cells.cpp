@@ -275,17 +275,17 @@ std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells c
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;
-    auto const fits_year = [year](FrameworkRecogniser const& row) { return !year || row.year <= *year; };
-    for (auto const& row : table) {
-        for (auto const& word : row.words) {
+    auto const fits_year = [year](FrameworkRecogniser const& one) { return !year || one.year <= *year; };
+    for (auto const& stack : table) {
+        for (auto const& word : stack.words) {
             std::size_t const length = matched(source, place, word);
             if (length == 0) { continue; }
             bool const longer = length > best_length;
             bool const same = length == best_length && best != nullptr;
-            bool const later = same && fits_year(row) && (!fits_year(*best) || row.year > best->year);
-            bool const earlier = same && !fits_year(row) && !fits_year(*best) && row.year < best->year;
+            bool const later = same && fits_year(stack) && (!fits_year(*best) || stack.year > best->year);
+            bool const earlier = same && !fits_year(stack) && !fits_year(*best) && stack.year < best->year;
             if (longer || later || earlier) {
-                best = &row;
+                best = &stack;
                 best_length = length;
             }
         }

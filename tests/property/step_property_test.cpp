@@ -63,14 +63,14 @@ TEST(StepProperty, TheBreakdownIsTheTerms) {
         expect("host_seconds", priced.time.host);
         expect("tensor_seconds", priced.time.tensor_communication);
         expect("context_seconds", priced.time.context_communication);
-        expect("experts_seconds", priced.time.expert_communication);
+        expect("expert_seconds", priced.time.expert_communication);
         expect("pipeline_seconds", priced.time.pipeline_communication);
         expect("data_seconds", priced.time.data_communication);
         expect("pipeline_bubble_seconds", priced.time.pipeline_bubble);
         expect("optimizer_seconds", priced.time.optimizer);
         expect("offload_seconds", priced.time.offload);
         expect("imbalance_seconds", priced.time.imbalance);
-        expect("straggler_seconds", priced.time.stragglers);
+        expect("stragglers_seconds", priced.time.stragglers);
         expect("overhead_seconds", priced.time.overhead);
     });
 }
@@ -221,8 +221,8 @@ TEST(StepProperty, RecomputationSavesMemory) {
         auto const& strategy = question.strategy;
         bool const thin = strategy.pp > 1 && strategy.trained == Trained::last_layers;
         if (strategy.recompute != Recompute::none || thin || !question.model.operators.empty()) { return; }
-        int const layers = strategy.trained == Trained::last_layers ? strategy.trained_layers
-                                                                    : question.model.layers / strategy.pp;
+        int const layers =
+            strategy.trained == Trained::last_layers ? strategy.trained_layers : question.model.layers / strategy.pp;
         auto const bytes = [&](Recompute recompute) {
             Question changed = question;
             changed.strategy.recompute = recompute;
