@@ -22,7 +22,7 @@ struct LeftOutTerm {
     LeftOut term = LeftOut::imbalance;
     bool on = false;
     double value = 0.0; ///< largest over mean; share of a step; rate lost a doubling; share of time lost; B/Bc
-    Seconds seconds;    ///< that it adds to a step, against the same evaluated without it
+    Seconds seconds;    ///< that it adds to a step, against the same without it; infinite: no progress
     std::optional<double> expected_maximum; ///< z_K, with a measured spread
     std::string explanation;
 };

@@ -84,7 +84,7 @@ struct PlanQuestion {
     SearchSpace space;
     Disturbance disturbance = {};
     std::vector<Assumption> assumptions;
-    std::optional<double> tokens;                  ///< of the whole run; the fewest, with a critical batch
+    std::optional<double> tokens; ///< of the whole run; the fewest, with a critical batch
     std::optional<Failures> failures = {};
     std::optional<double> critical_batch = {};     ///< sequences
     std::optional<int> batch_per_worker = {};      ///< sequences: the global batch grows with the workers
@@ -100,7 +100,7 @@ struct CurvePoint {
     int workers = 0;
     int global_batch = 0;
     bool feasible = false;
-    std::string why_not;                  ///< empty when feasible
+    std::string why_not; ///< empty when feasible
     /// What sizes are compared by: the step; with failures, a critical batch or a batch that grows with the workers,
     /// what a step's share of the target takes, in steps of the question's batch.
     Seconds pace;

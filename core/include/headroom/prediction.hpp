@@ -21,9 +21,9 @@ struct Question {
     Strategy strategy;
     Disturbance disturbance = {};
     std::optional<double> pace = {}; ///< measured over predicted computation, from a run of the same on fewer workers
-    std::vector<Assumption> assumptions; ///< made so far; listed in the result
-    std::optional<double> tokens;        ///< of the whole run, for days and cost; the fewest, with a critical batch
-    std::optional<Failures> failures = {};     ///< empty: nothing fails, nothing is written
+    std::vector<Assumption> assumptions;   ///< made so far; listed in the result
+    std::optional<double> tokens;          ///< of the whole run, for days and cost; the fewest, with a critical batch
+    std::optional<Failures> failures = {}; ///< empty: nothing fails, nothing is written
     std::optional<double> critical_batch = {}; ///< sequences; empty: every token is worth the same
 };
 
@@ -60,7 +60,7 @@ struct Prediction {
     double speedup_ceiling = 0.0; ///< over this worker count, communication fixed
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
-    double pace = 1.0; ///< factor on computation: of the question, else of the framework
+    double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
     std::optional<Goodput> goodput;       ///< when failures are asked for
     std::optional<Statistics> statistics; ///< when the critical batch is known
     [[nodiscard]] Seconds step() const { return time.total(); }

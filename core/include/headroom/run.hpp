@@ -27,9 +27,9 @@ inline constexpr double least_goodput = 1e-3;
 
 /// Failures and checkpoints, as they are asked for.
 struct Failures {
-    Seconds device_mtbf = default_device_mtbf; ///< of one accelerator with its share of the rest
-    std::optional<Seconds> cluster_mtbf;       ///< of the whole job; goes before `device_mtbf`
-    std::optional<Seconds> checkpoint;         ///< training waits; empty: computed from the state
+    Seconds device_mtbf = default_device_mtbf;                ///< of one accelerator with its share of the rest
+    std::optional<Seconds> cluster_mtbf;                      ///< of the whole job; goes before `device_mtbf`
+    std::optional<Seconds> checkpoint;                        ///< training waits; empty: computed from the state
     BytesPerSecond checkpoint_rate = default_checkpoint_rate; ///< of one node
     double blocking_share = 1.0;                              ///< of a computed checkpoint, in which training waits
     Seconds restart = default_restart;
@@ -67,9 +67,9 @@ Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks p
 
 /// What the critical batch makes of a run. A sample is a sequence.
 struct Statistics {
-    double critical_batch = 0.0; ///< Bc, in sequences
-    double batch = 0.0;          ///< of a step, in sequences
-    double efficiency = 1.0;     ///< of a sample: 1 / (1 + B/Bc)
+    double critical_batch = 0.0;         ///< Bc, in sequences
+    double batch = 0.0;                  ///< of a step, in sequences
+    double efficiency = 1.0;             ///< of a sample: 1 / (1 + B/Bc)
     std::optional<double> steps, tokens; ///< to the target, when the fewest tokens are known
     [[nodiscard]] double samples_over_fewest() const { return 1.0 / efficiency; }
 };

@@ -57,11 +57,11 @@ struct UnevenSequences {
 
 /// What the laws of speedup leave out; each but the drag is off at its default.
 struct Disturbance {
-    double imbalance = 1.0; ///< work of the fullest rank over the mean
+    double imbalance = 1.0;                     ///< work of the fullest rank over the mean
     std::optional<UnevenSequences> uneven = {}; ///< goes before `imbalance`, which then follows from the replicas
     /// Standard deviation of a rank's step time over its mean; zero: no rank is slower; empty: the default drag.
     std::optional<double> spread = {};
-    double congestion = 0.0;      ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
+    double congestion = 0.0; ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
     bool operator==(Disturbance const&) const = default;
 };
 
@@ -89,7 +89,7 @@ struct StepSetting {
     Calibration const& constants;
     Workload workload;
     Disturbance disturbance = {};
-    double expected_slowest = 0.0; ///< of this many ranks' step times, in standard deviations above the mean
+    double expected_slowest = 0.0;         ///< of this many ranks' step times, in standard deviations above the mean
     std::map<int, double> fullest_of = {}; ///< `largest_over_mean` by replicas, where it depends on them
     // once: every evaluation reads them
     ParameterCount count = count_parameters(model);

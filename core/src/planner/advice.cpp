@@ -58,9 +58,11 @@ double time_over_work(CurvePoint const& point) {
 
 std::string batch_loss(CurvePoint const& smaller, CurvePoint const& larger) {
     Statistics const& statistics = *larger.prediction->statistics;
-    std::string text = "a larger batch does not finish sooner: the " + counted(larger.global_batch, "sequence") +
-                       " at " + std::to_string(larger.workers) + " are " +
-                       times(statistics.batch / statistics.critical_batch) + " the critical batch";
+    bool const past = statistics.batch > statistics.critical_batch;
+    std::string text = past ? "past the critical batch more throughput does not finish sooner in proportion"
+                            : "a sample of a larger batch is worth less";
+    text += ": the " + counted(larger.global_batch, "sequence") + " at " + std::to_string(larger.workers) + " are " +
+            times(statistics.batch / statistics.critical_batch) + " the critical batch";
     return text + " and need " + times(samples_over_fewest(larger) / samples_over_fewest(smaller)) +
            " the samples for " + times(larger.prediction->tokens_per_second / smaller.prediction->tokens_per_second) +
            " the throughput of " + std::to_string(smaller.workers);
@@ -202,7 +204,7 @@ std::string goodput_words(Goodput const& goodput) {
 
 std::string statistics_words(Statistics const& statistics) {
     return "The batch is " + times(statistics.batch / statistics.critical_batch) + " the critical batch of " +
-           rounded(statistics.critical_batch) + " sequences: it needs " + times(statistics.samples_over_fewest()) +
+           amount(statistics.critical_batch) + " sequences: it needs " + times(statistics.samples_over_fewest()) +
            " the samples that a small batch would.";
 }
 
@@ -211,7 +213,7 @@ std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chose
     std::string text = "It is " + times(chosen.speedup) + " faster than " + std::to_string(smallest.workers) +
                        ", the smallest feasible size: an efficiency of " + percent(chosen.efficiency) +
                        "; its last doubling gave " + times(*chosen.marginal_speedup_per_doubling) + ".";
-    if (chosen.efficiency > 1.0) {
+    if (chosen.efficiency > 1.0 && chosen.global_batch == smallest.global_batch) {
         text += " More than 100 % because " + std::to_string(smallest.workers) + " is short of memory and runs " +
                 short_name(smallest.prediction->question.strategy) + ".";
     }
@@ -245,7 +247,9 @@ std::string stop_reason_of(Plan const& plan) {
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
     if (!stop) { return "no size of the list is feasible"; }
     std::string const threshold = format_count(100.0 * stop_gain) + " %";
-    std::string const what = stop->pace == step_of(*stop) ? "the step" : "the time to the target";
+    PlanQuestion const& question = plan.question;
+    bool const step_alone = !question.failures && !question.critical_batch && !question.batch_per_worker;
+    std::string const what = step_alone ? "the step" : "the time to the target";
     CurvePoint const* next = feasible_after(plan, stop->workers);
     if (next) {
         return "no larger size of the list improves " + what + " by more than " + threshold + ": " +

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace headroom {
 namespace {
 
+using planner::amount;
 using planner::counted;
 using planner::percent;
 using planner::rounded;
@@ -39,7 +41,7 @@ void describe_imbalance(LeftOutTerm& row, Prediction const& p) {
     if (row.on) { row.explanation = "the rank with most work has " + times(row.value) + " the mean, and all wait"; }
     if (disturbance.uneven) {
         row.explanation += "; expected of " + counted(replicas, "replica") + " of " +
-                           rounded(disturbance.uneven->per_replica) + " sequences that vary by " +
+                           amount(disturbance.uneven->per_replica) + " sequences that vary by " +
                            percent(disturbance.uneven->spread);
     }
 }
@@ -49,8 +51,8 @@ void describe_stragglers(LeftOutTerm& row, Prediction const& p) {
     row.on = !spread || *spread > 0.0;
     row.value = straggler_share(p);
     if (!spread) {
-        row.explanation = "the default drag, fitted to published runs: " + percent(row.value) + " here, growing with " +
-                          "the doublings of nodes";
+        row.explanation = "the default drag, fitted to published runs: " + percent(row.value) +
+                          " of the rest, growing with the doublings of nodes";
     } else if (row.on) {
         row.expected_maximum = expected_maximum_normal(Ranks{p.workers});
         row.value = *spread * *row.expected_maximum;
@@ -65,7 +67,7 @@ void describe_congestion(LeftOutTerm& row, Prediction const& p) {
     row.value = p.question.disturbance.congestion;
     row.on = row.value > 0.0;
     row.explanation = row.on ? "links between domains give 1/" + rounded(slowdown(p)) + " of their rate among " +
-                                   rounded(domains_of(p)) + " domains"
+                                   amount(domains_of(p)) + " domains"
                              : "links between domains give their full rate at any size";
 }
 
@@ -76,8 +78,11 @@ void describe_failures(LeftOutTerm& row, Prediction const& p) {
     auto const& [mtbf, checkpoint] = std::pair{p.goodput->model.mtbf, p.goodput->model.checkpoint};
     row.value = p.goodput->shares.lost();
     row.seconds = p.step() * (p.goodput->time_over_work - 1.0);
-    row.explanation = p.goodput->why_not;
-    if (!p.goodput->progresses()) { return; }
+    if (!p.goodput->progresses()) {
+        row.seconds = Seconds{std::numeric_limits<double>::infinity()};
+        row.explanation = p.goodput->why_not;
+        return;
+    }
     row.explanation = "one failure every " + span_of(mtbf) + " and " + format(checkpoint) + " for a checkpoint every " +
                       span_of(p.goodput->interval) + ": " + percent(p.goodput->shares.work) + " of the time is work";
 }
@@ -88,7 +93,7 @@ void describe_batch(LeftOutTerm& row, Prediction const& p) {
     if (!row.on) { return; }
     row.value = p.statistics->batch / p.statistics->critical_batch;
     row.seconds = p.step() * row.value;
-    row.explanation = "a batch of " + rounded(p.statistics->batch) + " sequences is " + times(row.value) +
+    row.explanation = "a batch of " + amount(p.statistics->batch) + " sequences is " + times(row.value) +
                       " the critical one: " + times(p.statistics->samples_over_fewest()) +
                       " the samples of a small batch";
 }

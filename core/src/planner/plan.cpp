@@ -35,7 +35,8 @@ void check(PlanQuestion const& question) {
     }
     if (question.budget && !priced) { refuse("budget", "no price is known", "a cost needs one", "give --price 2.95"); }
     if (question.batch_per_worker && !question.space.workers.empty()) {
-        double const largest = static_cast<double>(*question.batch_per_worker) * std::ranges::max(question.space.workers);
+        double const largest =
+            static_cast<double>(*question.batch_per_worker) * std::ranges::max(question.space.workers);
         if (largest > largest_batch) {
             refuse("batch per worker", "more than 1000000000 sequences a step", "it is multiplied by the workers",
                    "give a smaller one");
@@ -184,9 +185,9 @@ std::optional<std::size_t> recommended(Plan const& plan) {
         // a token's share of both sides: dollars, and the time during which the whole cluster makes it
         return least(candidates, [&](std::size_t i) {
             CurvePoint const& point = plan.curve[i];
-            return planner::token_bill(point, question.cluster) +
-                   question.value_of_time->base() / point.prediction->tokens_per_second *
-                       point.prediction->run_over_step();
+            return planner::token_bill(point, question.cluster) + question.value_of_time->base() /
+                                                                      point.prediction->tokens_per_second *
+                                                                      point.prediction->run_over_step();
         });
     }
     switch (question.objective) {

@@ -67,9 +67,9 @@ void add_communication(Prediction& p, StepSetting const& setting) {
 void add_run(Prediction& p) {
     auto const& question = p.question;
     if (question.failures) {
-        p.goodput = goodput_of(*question.failures,
-                               checkpoint_state(question.model, question.framework, question.strategy),
-                               Ranks{p.workers}, Ranks{question.cluster.accelerators_per_node});
+        p.goodput =
+            goodput_of(*question.failures, checkpoint_state(question.model, question.framework, question.strategy),
+                       Ranks{p.workers}, Ranks{question.cluster.accelerators_per_node});
     }
     if (question.critical_batch) {
         p.statistics = statistics_of(*question.critical_batch, question.workload, question.tokens);

@@ -207,10 +207,9 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     N const compute = parts.compute + parts.host;
     auto const known = f.setting.fullest_of.find(f.strategy.dp);
     double const fullest = known != f.setting.fullest_of.end() ? known->second : disturbance.imbalance;
-    parts.imbalance = fullest > 1.0
-                          ? f.record.term("imbalance_seconds", "s",
-                                          (f.in("largest_over_mean", fullest) - literal<N>(1.0)) * compute)
-                          : literal<N>(0.0);
+    parts.imbalance = fullest > 1.0 ? f.record.term("imbalance_seconds", "s",
+                                                    (f.in("largest_over_mean", fullest) - literal<N>(1.0)) * compute)
+                                    : literal<N>(0.0);
     N const busy =
         f.record.term("busy_seconds", "s",
                       parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
