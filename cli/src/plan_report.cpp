@@ -139,11 +139,14 @@ Table curve_table(Plan const& plan) {
         .columns = {{"workers"}, {"plan", Align::left, true}, {"step s"}, {"tok/s/GPU"}, {"MFU %"}, {"eff %"}, {"GiB"}},
         .rows = {},
         .marked = plan.recommended};
+    bool const grows = plan.question.batch_per_worker.has_value();
+    if (grows) { table.columns.insert(table.columns.begin() + 1, {"batch"}); }
     if (days) { table.columns.push_back({"days"}); }
     if (cost) { table.columns.push_back({"cost $"}); }
     if (price) { table.columns.push_back({"$/Mtok"}); }
     for (CurvePoint const& point : plan.curve) {
         std::vector<std::string> row{std::to_string(point.workers)};
+        if (grows) { row.push_back(std::to_string(point.global_batch)); }
         if (point.prediction) {
             Prediction const& p = *point.prediction;
             row.insert(row.end(),

@@ -59,8 +59,8 @@ double time_over_work(CurvePoint const& point) {
 std::string batch_loss(CurvePoint const& smaller, CurvePoint const& larger) {
     Statistics const& statistics = *larger.prediction->statistics;
     bool const past = statistics.batch > statistics.critical_batch;
-    std::string text = past ? "past the critical batch more throughput does not finish sooner in proportion"
-                            : "a sample of a larger batch is worth less";
+    std::string text = past ? "the batch is past the critical one, where more throughput wastes samples"
+                            : "a larger batch wastes samples";
     text += ": the " + counted(larger.global_batch, "sequence") + " at " + std::to_string(larger.workers) + " are " +
             times(statistics.batch / statistics.critical_batch) + " the critical batch";
     return text + " and need " + times(samples_over_fewest(larger) / samples_over_fewest(smaller)) +
