@@ -82,8 +82,9 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
     for (LeftOutTerm const& row : rows) {
         std::string const name{name_of(row.term)};
         if (row.on) {
+            std::string const sign = std::isfinite(row.seconds.base()) ? "+" : "";
             table.rows.push_back(
-                {name, "+" + significant(row.seconds.in(unit)), percent(row.seconds / step), row.explanation});
+                {name, sign + significant(row.seconds.in(unit)), percent(row.seconds / step), row.explanation});
         } else {
             std::string const example = row_of(row.term).example;
             table.rows.push_back({name, "off", "-", example + " switches it on"});
@@ -96,12 +97,14 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
 std::string amount(double value) { return value == std::round(value) ? whole(value) : significant(value, 4); }
 
 std::string checkpoint_words(Goodput const& goodput) {
+    std::string const failures =
+        "a failure every " + format(goodput.model.mtbf) + ", then " + format(goodput.model.restart) + " to restart";
+    if (goodput.model.checkpoint == Seconds{}) { return "free, and written all the time; " + failures; }
     std::string text = format(goodput.model.checkpoint) + " after every " + format(goodput.interval) +
                        " of work (least time: " + format(goodput.exact) + "; Young " + format(goodput.young) +
                        ", Daly " + format(goodput.daly) + ")";
     if (goodput.state > Bytes{}) { text += ", " + format(goodput.state) + " each"; }
-    return text + "; a failure every " + format(goodput.model.mtbf) + ", then " + format(goodput.model.restart) +
-           " to restart";
+    return text + "; " + failures;
 }
 
 Table shares_table(Goodput const& goodput) {
@@ -149,7 +152,13 @@ std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Ter
         std::ranges::copy_if(terms, std::back_inserter(found),
                              [&](Term const& one) { return std::ranges::count(row.formulas, one.name) > 0; });
         if (!found.empty()) { return found; }
-        if (prediction.goodput && !prediction.progresses()) { return found; }
+        if (!prediction.progresses()) {
+            throw InputError{Fault::usage,
+                             {.where = "--explain",
+                              .problem = headroom::quoted(wanted) + " has no finite formula",
+                              .why = prediction.goodput->why_not,
+                              .hint = "give other times"}};
+        }
         throw InputError{Fault::usage,
                          {.where = "--explain",
                           .problem = headroom::quoted(wanted) + " is off",
@@ -204,6 +213,7 @@ void add_left_out(std::vector<Block>& blocks, Prediction const& p, CalibrationSe
     if (p.goodput) {
         blocks.emplace_back(shares_table(*p.goodput));
         blocks.emplace_back(Paragraph{checkpoint_words(*p.goodput), "checkpoints"});
+        if (!p.progresses()) { blocks.emplace_back(Paragraph{p.goodput->why_not, "run", true}); }
         if (run_time(p)) { blocks.emplace_back(Paragraph{run_words(p), "run"}); }
     }
     if (p.statistics) { blocks.emplace_back(Paragraph{target_words(p), "target"}); }

@@ -83,8 +83,11 @@ void describe_failures(LeftOutTerm& row, Prediction const& p) {
         row.explanation = p.goodput->why_not;
         return;
     }
-    row.explanation = "one failure every " + span_of(mtbf) + " and " + format(checkpoint) + " for a checkpoint every " +
-                      span_of(p.goodput->interval) + ": " + percent(p.goodput->shares.work) + " of the time is work";
+    std::string const written = checkpoint > Seconds{}
+                                    ? format(checkpoint) + " for a checkpoint every " + span_of(p.goodput->interval)
+                                    : "checkpoints that are free";
+    row.explanation = "one failure every " + span_of(mtbf) + " and " + written + ": " +
+                      percent(p.goodput->shares.work) + " of the time is work";
 }
 
 void describe_batch(LeftOutTerm& row, Prediction const& p) {
@@ -135,7 +138,8 @@ void explain_failures(std::vector<Term>& terms, Prediction const& p) {
                                  {"bytes_per_second", asked.checkpoint_rate.base()}},
                                 checkpoint));
     }
-    if (!goodput.progresses() || std::isinf(mtbf) || goodput.interval <= Seconds{}) { return; }
+    bool const finite = std::isfinite(goodput.time_over_work) && std::isfinite(mtbf);
+    if (!finite || goodput.interval <= Seconds{}) { return; }
     terms.push_back(term_of("young_interval_seconds", "s", "(2 * checkpoint_seconds * cluster_mtbf_seconds) ^ 0.5",
                             {{"checkpoint_seconds", checkpoint}, {"cluster_mtbf_seconds", mtbf}},
                             goodput.young.base()));
