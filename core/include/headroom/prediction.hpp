@@ -83,6 +83,9 @@ std::optional<Seconds> productive_time(Prediction const& prediction);
 /// The same with failures and checkpoints; empty also when such a run makes no progress.
 std::optional<Seconds> run_time(Prediction const& prediction);
 
+/// Of `workers` ranks the slowest step, in standard deviations above the mean; 0 where the step model does not ask.
+double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers);
+
 /// What an evaluation of this question reads; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
@@ -101,7 +104,7 @@ struct TrainedWork {
 /// Adapters beside frozen weights have input gradients only; with the last n of L layers trained the others have none.
 TrainedWork trained_work(Strategy const& strategy, Model const& model);
 
-/// Share of the blocks that are computed again.
+/// Share of the blocks with a backward pass that are computed again.
 double recomputed_share(Strategy const& strategy, Model const& model);
 
 /// Operations that training on one sequence asks for: the forward pass, as much again for input gradients, and for

@@ -50,7 +50,11 @@ void describe_stragglers(LeftOutTerm& row, Prediction const& p) {
     auto const& spread = p.question.disturbance.spread;
     row.on = !spread || *spread > 0.0;
     row.value = straggler_share(p);
-    if (!spread) {
+    if (!spread && p.question.framework.paced) {
+        row.expected_maximum = expected_maximum_normal(Ranks{p.workers});
+        row.explanation = "the fitted spread of ranks with data pipelines of their own: " + percent(row.value) +
+                          " of the rest for the slowest of " + counted(p.workers, "rank");
+    } else if (!spread) {
         row.explanation = "the default drag, fitted to published runs: " + percent(row.value) +
                           " of the rest, growing with the doublings of nodes";
     } else if (row.on) {

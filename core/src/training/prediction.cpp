@@ -83,6 +83,10 @@ double pace_of(Framework const& framework, CalibrationSet const& calibration) {
     return framework.paced && known != calibration.pace.end() ? known->second.factor : 1.0;
 }
 
+double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers) {
+    return disturbance.spread || framework.paced ? expected_maximum_normal(Ranks{workers}) : 0.0;
+}
+
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants) {
     auto const& disturbance = question.disturbance;
     auto const& strategy = question.strategy;
@@ -92,8 +96,7 @@ StepSetting step_setting(Question const& question, Cluster const& cluster, Calib
                         .constants = constants,
                         .workload = question.workload,
                         .disturbance = disturbance,
-                        .expected_slowest =
-                            disturbance.spread ? expected_maximum_normal(Ranks{strategy.workers()}) : 0.0};
+                        .expected_slowest = expected_slowest(disturbance, question.framework, strategy.workers())};
     if (disturbance.uneven) { setting.fullest_of[strategy.dp] = largest_over_mean(disturbance, strategy.dp); }
     return setting;
 }
