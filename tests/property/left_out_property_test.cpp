@@ -44,7 +44,8 @@ TEST(LeftOutProperty, TermsOnlyLengthenTheStep) {
               Disturbance{.uneven = UnevenSequences{.spread = 0.7, .per_replica = 4.0}, .spread = 0.0}}) {
             auto louder = question;
             louder.disturbance = one;
-            EXPECT_GE(Priced{louder}.time.total(), least) << name_of(question);
+            // up to rounding: exposed traffic hides what goes to the host, and the sum of both stays
+            EXPECT_GE(Priced{louder}.time.total(), least * (1.0 - 1e-14)) << name_of(question);
         }
     });
 }

@@ -171,7 +171,7 @@ PlanQuestion weak_question() {
     asked.space.workers = {8, 16, 32, 64, 128, 256};
     asked.tokens = 1e12;
     asked.batch_per_worker = 4;
-    asked.critical_batch = 32.0;
+    asked.critical_batch = 4.0;
     return asked;
 }
 
@@ -185,7 +185,7 @@ TEST(LeftOutOfAPlan, StopsWhereTheBatchIsPastTheCriticalOne) {
         points.push_back({Ranks{point.workers}, static_cast<double>(point.global_batch), point.prediction->step()});
     }
     double const samples = *asked.tokens / asked.workload.sequence_length;
-    auto const useful = largest_useful_batch(points, {.critical = 32.0, .fewest_samples = samples});
+    auto const useful = largest_useful_batch(points, {.critical = 4.0, .fewest_samples = samples});
     EXPECT_EQ(plan.stop.workers, useful.workers.count());
     EXPECT_LT(*plan.stop.workers, 256);
     EXPECT_THAT(plan.stop.reason, HasSubstr("the batch is past the critical one"));
