@@ -1,5 +1,6 @@
 #include "plan_report.hpp"
 
+#include "left_out.hpp"
 #include "prediction_report.hpp"
 #include "text.hpp"
 
@@ -74,6 +75,7 @@ Json point_json(CurvePoint const& point, Workload const& workload) {
         .set("tokens_per_dollar", point.tokens_per_dollar)
         .set("dollars_per_million_tokens", point.dollars_per_million_tokens)
         .set("search", search_json(point.counts));
+    add_left_out(row, point);
     if (!point.runners_up.empty()) { row.set("alternatives", alternatives_json(point, workload)); }
     return row;
 }
@@ -83,7 +85,7 @@ Json recommendation_json(Plan const& plan) {
     if (point == nullptr) { return {}; }
     return Json::object()
         .set("workers", point->workers)
-        .set("strategy", strategy_json(point->prediction->question.strategy, plan.question.workload))
+        .set("strategy", strategy_json(point->prediction->question.strategy, point->prediction->question.workload))
         .set("step_seconds", point->prediction->step().base())
         .set("mfu", point->prediction->mfu)
         .set("days", days_of(point->duration))
@@ -145,18 +147,22 @@ Table curve_table(Plan const& plan) {
                             {"GiB"}},
                 .rows = {},
                 .marked = plan.recommended};
+    bool const grows = plan.question.batch_per_worker.has_value();
+    if (grows) { table.columns.insert(table.columns.begin() + 1, {"batch"}); }
     if (days) { table.columns.push_back({"days"}); }
     if (cost) { table.columns.push_back({"cost $"}); }
     if (price) { table.columns.push_back({tokens ? "$/Mtok" : "$/Msample"}); }
     for (CurvePoint const& point : plan.curve) {
         std::vector<std::string> row{std::to_string(point.workers)};
+        if (grows) { row.push_back(std::to_string(point.global_batch)); }
         if (point.prediction) {
             Prediction const& p = *point.prediction;
             row.insert(row.end(),
                        {compact(p.question.strategy), significant(p.step().base()), significant(per_accelerator(p)),
                         percent(p.mfu), percent(point.efficiency), significant(p.memory.total().in(units::GiB))});
         } else {
-            row.insert(row.end(), {"nothing fits", "-", "-", "-", "-", "-"});
+            row.insert(row.end(),
+                       {point.counts.feasible > 0 ? "no progress" : "nothing fits", "-", "-", "-", "-", "-"});
         }
         if (days) { row.push_back(point.duration ? significant(point.duration->in(units::day)) : "-"); }
         if (cost) { row.push_back(point.cost ? scaled(point.cost->base()) : "-"); }
@@ -337,7 +343,7 @@ void add_details(Document& document, PlanReport const& report) {
     auto& blocks = document.blocks;
     if (CurvePoint const* point = recommended(plan)) {
         blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
-                                          batch_words(plan.question.workload, plan.question.model) + ", " +
+                                          batch_words(point->prediction->question.workload, plan.question.model) + ", " +
                                           plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
@@ -374,7 +380,9 @@ Json json_of(PlanReport const& report) {
     Plan const& plan = report.plan;
     Workload const& work = plan.question.workload;
     Json curve = Json::array(), pareto = Json::array(), checklist = Json::array();
-    for (CurvePoint const& point : plan.curve) { curve.push(point_json(point, work)); }
+    for (CurvePoint const& point : plan.curve) {
+        curve.push(point_json(point, point.prediction ? point.prediction->question.workload : work));
+    }
     for (std::size_t const index : plan.pareto) {
         CurvePoint const& point = plan.curve[index];
         pareto.push(Json::object()
@@ -405,6 +413,14 @@ Json json_of(PlanReport const& report) {
         .set("constants", constants_json(report.setting.calibration))
         .set("checklist", checklist)
         .set("notes", Json::array_of(report.setting.notes));
+    if (CurvePoint const* point = recommended(plan)) {
+        add_left_out(json, *point->prediction, report.setting.calibration);
+    } else {
+        json.set("productive_days", Json{})
+            .set("goodput", Json{})
+            .set("statistics", Json{})
+            .set("left_out", Json::array());
+    }
     if (report.comparison && report.other) {
         json.set("comparison", comparison_json(*report.comparison, *report.other));
     }
@@ -433,6 +449,9 @@ Document document_of(PlanReport const& report) {
     blocks.emplace_back(speedup_plot(plan));
     blocks.emplace_back(step_bars(plan));
     if (plan.recommended) { blocks.emplace_back(share_table(plan)); }
+    if (CurvePoint const* point = recommended(plan)) {
+        add_left_out(blocks, *point->prediction, report.setting.calibration);
+    }
     if (CurvePoint const* point = recommended(plan); point != nullptr && !point->runners_up.empty()) {
         blocks.emplace_back(runners_up_table(*point));
     }
@@ -456,6 +475,8 @@ Sheet sheet_of(PlanReport const& report) {
                  "mfu", "memory_bytes", "days", "cost_dollars", "tokens_per_dollar", "dollars_per_million_tokens",
                  "why_not"},
                 {}};
+    std::ranges::copy(left_out_columns(), std::back_inserter(sheet.header));
+    std::size_t const cells = sheet.header.size() - left_out_columns().size();
     auto const maybe = [](std::optional<double> const& value) { return value ? exact(*value) : std::string{}; };
     for (std::size_t i = 0; i < report.plan.curve.size(); ++i) {
         CurvePoint const& point = report.plan.curve[i];
@@ -471,9 +492,10 @@ Sheet sheet_of(PlanReport const& report) {
                         point.cost ? exact(point.cost->base()) : "", maybe(point.tokens_per_dollar),
                         maybe(point.dollars_per_million_tokens)});
         } else {
-            row.resize(sheet.header.size() - 1);
+            row.resize(cells - 1);
         }
         row.push_back(point.why_not);
+        std::ranges::copy(left_out_cells(point), std::back_inserter(row));
         sheet.rows.push_back(std::move(row));
     }
     return sheet;

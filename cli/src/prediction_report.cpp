@@ -1,5 +1,6 @@
 #include "prediction_report.hpp"
 
+#include "left_out.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -16,8 +17,10 @@ FlopsPerSecond model_rate(Prediction const& prediction) {
 
 /// Dollars for a million tokens; empty without a price.
 std::optional<double> dollars_per_million(Prediction const& prediction) {
-    if (!prediction.question.cluster.price) { return std::nullopt; }
-    return prediction.question.cluster.price->base() * accelerators(prediction) / prediction.tokens_per_second * 1e6;
+    if (!prediction.question.cluster.price || !prediction.progresses()) { return std::nullopt; }
+    double const lost = prediction.goodput ? prediction.goodput->time_over_work : 1.0;
+    return prediction.question.cluster.price->base() * accelerators(prediction) / prediction.tokens_per_second * 1e6 *
+           lost;
 }
 
 /// None where nothing is serial.
@@ -241,10 +244,7 @@ Items explanation(std::vector<Term> const& terms) {
 
 } // namespace
 
-std::optional<Seconds> duration_of(Prediction const& prediction) {
-    if (!prediction.question.tokens) { return std::nullopt; }
-    return Seconds{*prediction.question.tokens / prediction.tokens_per_second};
-}
+std::optional<Seconds> duration_of(Prediction const& prediction) { return run_time(prediction); }
 
 std::optional<Dollars> cost_of(Prediction const& prediction) {
     auto const duration = duration_of(prediction);
@@ -274,17 +274,19 @@ double samples_per_second(Prediction const& prediction) {
 std::vector<Metric> metrics_of(Prediction const& p) {
     Dimension const seconds{.seconds = 1}, bytes{.bytes = 1}, dollars{.dollars = 1};
     auto const base = [](auto const& quantity) { return quantity ? std::optional{quantity->base()} : std::nullopt; };
-    return {{"step", p.step().base(), seconds},
-            {"mfu", p.mfu},
-            {"hfu", p.hfu},
-            {"gamma", p.gamma},
-            {"tokens_per_second", p.tokens_per_second},
-            {"tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p)},
-            {"memory", p.memory.total().base(), bytes},
-            {"exposed_communication", p.time.exposed_communication().base(), seconds},
-            {"time", base(duration_of(p)), seconds},
-            {"cost", base(cost_of(p)), dollars},
-            {"dollars_per_million_tokens", dollars_per_million(p)}};
+    std::vector<Metric> metrics = left_out_metrics(p);
+    metrics.insert(metrics.begin(), {{"step", p.step().base(), seconds},
+                                     {"mfu", p.mfu},
+                                     {"hfu", p.hfu},
+                                     {"gamma", p.gamma},
+                                     {"tokens_per_second", p.tokens_per_second},
+                                     {"tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p)},
+                                     {"memory", p.memory.total().base(), bytes},
+                                     {"exposed_communication", p.time.exposed_communication().base(), seconds},
+                                     {"time", base(duration_of(p)), seconds},
+                                     {"cost", base(cost_of(p)), dollars},
+                                     {"dollars_per_million_tokens", dollars_per_million(p)}});
+    return metrics;
 }
 
 std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
@@ -388,6 +390,7 @@ Json json_of(PredictionReport const& report) {
         .set("assumed", assumptions_json(report.assumptions))
         .set("constants", constants_json(report.setting.calibration))
         .set("notes", Json::array_of(report.setting.notes));
+    add_left_out(json, p, report.setting.calibration);
     if (!report.what_if.empty()) { json.set("what_if", what_if_json(report)); }
     if (report.terms) { json.set("terms", terms_json(*report.terms)); }
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
@@ -421,6 +424,7 @@ Document document_of(PredictionReport const& report) {
     }
     blocks.emplace_back(std::move(memory));
     blocks.emplace_back(quantities(report));
+    add_left_out(blocks, p, report.setting.calibration);
     if (!report.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
     if (report.terms) { blocks.emplace_back(explanation(*report.terms)); }
     if (!report.assumptions.empty()) { blocks.emplace_back(assumptions_table(report.assumptions)); }
@@ -473,6 +477,7 @@ Sheet sheet_of(PredictionReport const& report) {
     maybe("days", duration ? std::optional{duration->in(units::day)} : std::nullopt);
     maybe("cost_dollars", cost ? std::optional{cost->base()} : std::nullopt);
     maybe("dollars_per_million_tokens", dollars_per_million(p));
+    add_left_out(sheet, p, report.setting.calibration);
     for (LeverOutcome const& lever : report.what_if) {
         row("what_if " + lever.name + " step_seconds", lever.prediction.step().base());
     }

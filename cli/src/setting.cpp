@@ -246,8 +246,8 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
 
 std::string_view provenance_of(Assumption const& assumption) {
     if (assumption.reason.starts_with(from_record)) { return name_of(Provenance::given); }
-    return name_of(assumption.field.starts_with("price") && assumption.value != "unknown" ? Provenance::cited
-                                                                                          : Provenance::guessed);
+    bool const priced = assumption.field.starts_with("price") && assumption.value != "unknown";
+    return name_of(priced || assumption.field == "mtbf" ? Provenance::cited : Provenance::guessed);
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+#include "left_out.hpp"
 #include "plan_report.hpp"
 #include "threads.hpp"
 #include "watch.hpp"
@@ -96,6 +97,7 @@ void refuse_contradiction(Setting const& setting) {
 
 PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
     PlanQuestion question;
+    read_left_out(arguments, setting).apply(question);
     question.space.workers = worker_counts(arguments, setting);
     question.space.fixed = setting.given;
     int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -229,7 +231,7 @@ int run(Arguments const& arguments) {
 
 Verb plan_verb() {
     return {"plan",      "how many machines, which configuration, where to stop, what cost",
-            positionals, {setting_options(), options, output_options()},
+            positionals, {setting_options(), weak_scaling_options(), options, left_out_options(), output_options()},
             examples,    run};
 }
 

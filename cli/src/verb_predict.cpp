@@ -1,11 +1,15 @@
+#include "left_out.hpp"
 #include "prediction_report.hpp"
 #include "text.hpp"
 #include "what_if.hpp"
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
+#include "headroom/left_out.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace headroom::cli {
 namespace {
@@ -116,6 +120,7 @@ std::string batch_hint(Strategy const& strategy, Workload const& workload) {
 
 Question make_question(Arguments const& arguments, Setting& setting) {
     apply_schedule(arguments, setting);
+    LeftOutRequest const left_out = read_left_out(arguments, setting);
     int const workers = one_worker_count(arguments, setting);
     auto const complete = [&] {
         return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
@@ -137,21 +142,26 @@ Question make_question(Arguments const& arguments, Setting& setting) {
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);
     add_assumptions(assumptions, consequences(assumed.strategy, setting.model, setting.workload));
-    return {.model = setting.model,
-            .cluster = setting.cluster,
-            .framework = setting.framework,
-            .workload = setting.workload,
-            .strategy = assumed.strategy,
-            .assumptions = std::move(assumptions),
-            .tokens = setting.tokens};
+    Question question{.model = setting.model,
+                      .cluster = setting.cluster,
+                      .framework = setting.framework,
+                      .workload = setting.workload,
+                      .strategy = assumed.strategy,
+                      .assumptions = std::move(assumptions),
+                      .tokens = setting.tokens};
+    left_out.apply(question);
+    return question;
 }
 
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration, std::string const& wanted) {
     Calibration const values = calibration.values();
     Question const& question = prediction.question;
-    StepSetting const step = step_setting(question, question.cluster, values);
+    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, prediction.workers);
+    StepSetting const step = step_setting(question, cluster, values);
     std::vector<Term> terms = explain_step(step, question.strategy, prediction.costs);
+    std::ranges::move(explain_left_out(prediction), std::back_inserter(terms));
     if (wanted.empty()) { return terms; }
+    if (auto opened = explain_left_out(prediction, terms, wanted); !opened.empty()) { return opened; }
     std::vector<std::string> names;
     for (Term const& term : terms) {
         if (normalised(term.name) == normalised(wanted)) { return {term}; }
@@ -189,6 +199,10 @@ int run(Arguments const& arguments) {
         refusal("strategy", "does not fit: " + report.prediction.why_not);
         return Exit::infeasible;
     }
+    if (!report.prediction.progresses()) {
+        refusal("failures", report.prediction.goodput->why_not);
+        return Exit::infeasible;
+    }
     return report_gates(report.gates) ? Exit::done : Exit::gate;
 }
 
@@ -196,7 +210,7 @@ int run(Arguments const& arguments) {
 
 Verb predict_verb() {
     return {"predict",   "one configuration: step time, memory, cost, its parts",
-            positionals, {setting_options(), strategy_options(), options, output_options()},
+            positionals, {setting_options(), strategy_options(), options, left_out_options(), output_options()},
             examples,    run};
 }
 

@@ -289,6 +289,46 @@ TEST(Assume, AListOfOperatorsRunsDataParallelOnly) {
     EXPECT_FALSE(fields(filled).contains("tp")) << "there is no choice to name";
 }
 
+TEST(Assume, ChipsWithoutFp32ComputeInBf16) {
+    // Expectation: a stack of 2020 trains in fp32 unless told otherwise, which a TPU has no products for.
+    Setting setting;
+    setting.framework.precision = Precision::fp32;
+    setting.cluster = training::catalog().cluster("tpu-v5p-host");
+    ASSERT_EQ(peak_rate(setting.cluster.accelerator, Precision::fp32).base(), 0.0);
+    EXPECT_EQ(setting.fill({}).strategy.precision, Precision::bf16);
+    setting.cluster = training::catalog().cluster("dgx-h100");
+    EXPECT_EQ(setting.fill({}).strategy.precision, Precision::fp32);
+}
+
+TEST(Assume, AnOperatorListRunsDataParallel) {
+    // Expectation: images are not cut: whatever the stack does by default, every accelerator is a replica.
+    Setting setting;
+    setting.model = training::catalog().model("resnet-50");
+    setting.workload = {.sequence_length = 1, .global_batch = 2048};
+    for (auto const& framework : training::frameworks()) {
+        setting.framework = framework;
+        auto const filled = setting.fill({});
+        EXPECT_EQ(filled.strategy.dp, 64) << framework.name;
+        EXPECT_EQ(illegal_because(filled.strategy, setting.model, setting.workload), "") << framework.name;
+        for (auto const& assumption : filled.assumptions) {
+            EXPECT_THAT(assumption.reason, ::testing::Not(HasSubstr("none that was tried"))) << assumption.field;
+        }
+    }
+}
+
+TEST(Assume, ExpertsSpreadInsideTheDomain) {
+    // Expectation: 8 experts on nodes of 8: one each, whole; tensor ranks share them too.
+    Setting setting;
+    setting.model = training::catalog().model("mixtral-8x7b");
+    auto const filled = setting.fill({});
+    EXPECT_EQ(filled.strategy.ep, 8);
+    EXPECT_EQ(filled.strategy.etp, 1);
+    EXPECT_EQ(fields(filled).count("ep"), 1u);
+    EXPECT_EQ(illegal_because(filled.strategy, setting.model, setting.workload), "");
+    // Expectation: where every rank has all of them they are cut like the rest.
+    EXPECT_EQ(setting.fill({.tp = 4, .pp = 1, .ep = 1}).strategy.etp, 4);
+}
+
 TEST(Assume, RefusesInOneLine) {
     Setting setting;
     EXPECT_THAT(setting.refusal({.tp = 0}), HasSubstr("tp: 0 is out of range (it must be from 1 to 1000000)"));
@@ -383,6 +423,42 @@ TEST(IllegalBecause, NamesTheFirstThatDoesNotDivide) {
                                    Strategy{.cp = 0}, Strategy{.micro_batch = 0}, Strategy{.dp = -8}}) {
         EXPECT_NE(because(broken), "");
     }
+}
+
+TEST(IllegalBecause, NamesTheRuleOfWhatIsSavedAndSent) {
+    Setting setting;
+    auto const because = [&](Strategy const& s) { return illegal_because(s, setting.model, setting.workload); };
+    EXPECT_THAT(because({.trained = Trained::last_layers}), HasSubstr("0 cannot be the last ones trained"));
+    EXPECT_THAT(because({.recompute_layers = 8}), HasSubstr("needs selective or full recomputation"));
+    EXPECT_EQ(because({.recompute = Recompute::full, .recompute_layers = 80}), "");
+    EXPECT_THAT(because({.dp = 8, .zero = 1, .servers = 2}), HasSubstr("whole gradients on every rank (ZeRO 0)"));
+    EXPECT_THAT(because({.dp = 8, .local_steps = 2, .servers = 2}), HasSubstr("exclude each other"));
+    EXPECT_THAT(because({.dp = 8, .zero = 3, .local_steps = 2}), HasSubstr("a state of their own"));
+    EXPECT_EQ(because({.dp = 8, .zero = 3, .shard = 4, .local_steps = 2}), "");
+    EXPECT_THAT(because({.tp = 8, .cp = 16, .exchange = ContextExchange::all_to_all}),
+                HasSubstr("cp 16 x tp 8 does not divide 64"));
+    EXPECT_EQ(because({.tp = 8, .cp = 16}), "");
+}
+
+TEST(IllegalBecause, NamesTheRuleOfExperts) {
+    Setting setting;
+    setting.model = training::catalog().model("mixtral-8x7b");
+    auto const because = [&](Strategy const& s) { return illegal_because(s, setting.model, setting.workload); };
+    EXPECT_EQ(because({.dp = 8, .ep = 8}), "");
+    EXPECT_EQ(because({.dp = 4, .tp = 4, .ep = 4, .etp = 4}), "");
+    EXPECT_THAT(because({.dp = 8, .ep = 3}), HasSubstr("ep 3 does not divide 8 experts"));
+    EXPECT_THAT(because({.dp = 4, .tp = 4, .ep = 2, .etp = 2}), HasSubstr("etp 2 is neither 1 nor tp 4"));
+    EXPECT_THAT(because({.dp = 4, .ep = 8}), HasSubstr("ep 8 x etp 1 does not divide the dp x cp x tp = 4 ranks"));
+    // Expectation: experts that every token passes are cut like a dense layer, as wide as a routed one unless said.
+    setting.model.moe.shared_experts = 1;
+    setting.model.moe.ffn = 100;
+    EXPECT_THAT(because({.tp = 8}), HasSubstr("tp 8 does not divide the feed-forward width 100"));
+    setting.model.moe.shared_ffn = 800;
+    EXPECT_EQ(because({.tp = 8}), "");
+    // Expectation: a list of operators is not split.
+    setting.model = training::catalog().model("resnet-50");
+    EXPECT_EQ(because({.dp = 8}), "");
+    EXPECT_THAT(because({.dp = 8, .tp = 2}), HasSubstr("runs data parallel only"));
 }
 
 } // namespace

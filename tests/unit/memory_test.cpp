@@ -117,6 +117,76 @@ TEST(MemoryUse, DoesNotDependOnTimes) {
     EXPECT_EQ(Priced(question, Calibration{}).memory().total(), Priced{question}.memory().total());
 }
 
+TEST(MemoryUse, AnOptimizerWithTheHostIsNotHere) {
+    auto const here = memory({.dp = 8}), there = memory({.dp = 8, .offload = Offload::optimizer});
+    EXPECT_EQ(there.optimizer, Bytes{});
+    EXPECT_EQ(there.total(), here.total() - here.optimizer);
+}
+
+TEST(MemoryUse, ActivationsWithTheHostLeaveTwoBlocks) {
+    // Expectation: the one on its way out and the one in use; the logits stay.
+    auto const question = asked({.offload = Offload::activations});
+    auto const shape = shape_of(question.strategy, question.workload);
+    double const block = block_activation_bytes(question.model, shape, question.framework).base();
+    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
+    EXPECT_NEAR(Priced{question}.memory().activations.base(), 2.0 * block + logits, 1.0);
+    // Expectation: of a stack whose last 8 of 80 blocks are trained, two of those.
+    auto part = asked({.offload = Offload::activations, .trained = Trained::last_layers, .trained_layers = 8});
+    EXPECT_NEAR(Priced{part}.memory().activations.base(), 2.0 * block + logits, 1.0);
+}
+
+TEST(MemoryUse, FrozenBlocksKeepNothing) {
+    // Expectation: 8 of 80 blocks are trained: a tenth of the activations, and state for them, the head and its norm.
+    auto const all = asked({}), last = asked({.trained = Trained::last_layers, .trained_layers = 8});
+    auto const count = count_parameters(all.model);
+    double const logits = 4096.0 * laid_out_vocabulary(all.model, 1, all.framework) * 6.0;
+    EXPECT_NEAR((Priced{last}.memory().activations.base() - logits) / (Priced{all}.memory().activations.base() - logits),
+                0.1, 1e-12);
+    double const updated = 8.0 * count.layer + count.head + count.final_norm;
+    EXPECT_NEAR(Priced{last}.memory().optimizer.base(), 12.0 * updated, 1e-9 * updated);
+    EXPECT_EQ(Priced{last}.memory().weights, Priced{all}.memory().weights);
+}
+
+TEST(MemoryUse, PartOfTheBlocksComputedAgainKeepsTheRest) {
+    // Expectation: 20 of 80 blocks keep their input only, the others everything; one of the 20 is whole at a time. Where the
+    // last 20 are the only ones trained, 30 to compute again are those 20.
+    auto const logits = [](Question const& q) { return 4096.0 * laid_out_vocabulary(q.model, 1, q.framework) * 6.0; };
+    auto const of = [](Strategy const& strategy) { return asked(strategy); };
+    auto const part = of({.recompute = Recompute::full, .recompute_layers = 20});
+    double const input = 4096.0 * 8192 * 2;
+    auto const shape = shape_of({}, part.workload);
+    double const block = block_activation_bytes(part.model, shape, part.framework).base();
+    EXPECT_NEAR(Priced{part}.memory().activations.base() - logits(part), 19 * input + 61 * block, 1e-9 * 80 * block);
+    auto const both = of({.recompute = Recompute::full,
+                          .recompute_layers = 30,
+                          .trained = Trained::last_layers,
+                          .trained_layers = 20});
+    EXPECT_NEAR(Priced{both}.memory().activations.base() - logits(both), 19 * input + block, 1e-9 * 80 * block);
+}
+
+TEST(MemoryUse, ExpertsAreSharedOutOverTheirOwnRanks) {
+    // Expectation: 8 experts over 8 ranks leave one each; what is not routed is on every rank. Their optimizer state has no
+    // rank to share it with, that of the rest has 8.
+    auto question = asked({.dp = 8, .ep = 8, .zero = 1});
+    question.model = training::catalog().model("mixtral-8x7b");
+    auto const use = Priced{question}.memory();
+    auto const count = count_parameters(question.model);
+    double const routed = count.experts * question.model.layers, rest = count.total - routed;
+    EXPECT_NEAR(use.weights.base(), 2.0 * (rest + routed / 8.0), 1e-6 * use.weights.base());
+    EXPECT_NEAR(use.optimizer.base(), 12.0 * (rest / 8.0 + routed / 8.0), 1e-6 * use.optimizer.base());
+}
+
+TEST(MemoryUse, UnequalStagesAreEachLookedAt) {
+    // Expectation: 126 layers on 16 stages are 7 on the first and 8 on those behind it: the first holds 16 micro-batches of
+    // 7 layers, 112, the second 15 of 8, 120.
+    auto question = asked({.tp = 8, .pp = 16});
+    question.model = training::catalog().model("llama-3-405b");
+    ASSERT_EQ(question.model.layers, 126);
+    EXPECT_EQ(Priced{question}.memory().stage, 1);
+    question.model.layers = 128;
+    EXPECT_EQ(Priced{question}.memory().stage, 0);
+}
+
 TEST(MicroBatchesInFlight, AreBoundedByWhatThereIs) {
     for (int const p : {1, 2, 4, 8}) {
         for (int const v : {1, 2, 3}) {

@@ -63,5 +63,30 @@ TEST(Place, SmallPipelineStaysInTheDomain) {
     EXPECT_FALSE(place({.dp = 64, .tp = 8}, 8).pipeline_leaves_domain); // no pipeline, no boundary
 }
 
+TEST(Place, ExpertsAreNeighboursAndTheirCopiesAStrideApart) {
+    // Expectation: 16 ranks of a stage hold 4 slices of the experts, each with its neighbour; ranks that hold the same slice
+    // are 4 apart, two of them in each domain of 8.
+    Placement const placement = place({.dp = 8, .tp = 2, .ep = 4}, 8);
+    EXPECT_EQ(placement.experts, group(4, 4));
+    EXPECT_EQ(placement.expert_data, group(4, 2));
+    EXPECT_EQ(placement.data, group(8, 4));
+    // Expectation: experts cut over the tensor ranks are a tensor group apart.
+    Placement const cut = place({.dp = 8, .tp = 2, .ep = 4, .etp = 2}, 8);
+    EXPECT_EQ(cut.experts, group(4, 4));
+    EXPECT_EQ(cut.expert_data, group(2, 1));
+}
+
+TEST(Place, ExpertsHaveAsManyCopiesAsTheRest) {
+    // Expectation: shards of 8 of 64 ranks make 8 copies. With experts over 8 ranks each copy has them whole: nothing is
+    // left to shard, and the 8 ranks with the same experts are copies of each other.
+    Placement const placement = place({.dp = 64, .ep = 8, .zero = 3, .shard = 8}, 8);
+    EXPECT_EQ(placement.expert_data, group(8, 1));
+    EXPECT_EQ(placement.expert_shard, group(1, 1));
+    EXPECT_EQ(placement.expert_replicate, group(8, 1));
+    // Expectation: one copy over all ranks is sharded over all that hold the same experts.
+    EXPECT_EQ(place({.dp = 64, .ep = 8, .zero = 3}, 8).expert_shard, group(8, 1));
+    EXPECT_EQ(place({.dp = 64, .ep = 8, .zero = 3, .shard = 32}, 8).expert_shard, group(4, 1));
+}
+
 } // namespace
 } // namespace headroom

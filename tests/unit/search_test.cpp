@@ -203,6 +203,43 @@ TEST(LegalStrategies, HoldWhatIsFixed) {
     }
 }
 
+TEST(LegalStrategies, HoldWhatTheSearchDoesNotVary) {
+    PartialStrategy const fixed = fixing([](auto& f) {
+        f.exchange = ContextExchange::ring;
+        f.offload = Offload::optimizer;
+        f.trained = Trained::last_layers;
+        f.trained_layers = 8;
+        f.local_steps = 4;
+        f.overlap = Overlap::off;
+        f.precision = Precision::fp8;
+        f.capacity = 1.25;
+        f.zero = 0;
+    });
+    auto const legal = legal_strategies(llama_3_70b(), h100_cluster(), megatron(), {8192, 1024}, 64, fixed);
+    ASSERT_FALSE(legal.empty());
+    for (Strategy const& s : legal) {
+        EXPECT_EQ(s.exchange, ContextExchange::ring);
+        EXPECT_EQ(s.offload, Offload::optimizer);
+        EXPECT_EQ(s.trained, Trained::last_layers);
+        EXPECT_EQ(s.trained_layers, 8);
+        EXPECT_EQ(s.local_steps, 4);
+        EXPECT_EQ(s.overlap, Overlap::off);
+        EXPECT_EQ(s.precision, Precision::fp8);
+        EXPECT_EQ(s.capacity, 1.25);
+    }
+}
+
+TEST(LegalStrategies, RecomputeTheLayersThatAreFixed) {
+    // Expectation: of 80 layers 20 are computed again, so a strategy without recomputation is none of them.
+    PartialStrategy const fixed = fixing([](auto& f) { f.recompute_layers = 20; });
+    auto const legal = legal_strategies(llama_3_70b(), h100_cluster(), megatron(), {8192, 1024}, 64, fixed);
+    ASSERT_FALSE(legal.empty());
+    for (Strategy const& s : legal) {
+        EXPECT_EQ(s.recompute_layers, 20);
+        EXPECT_NE(s.recompute, Recompute::none);
+    }
+}
+
 TEST(LegalStrategies, FixedDegreesAreFreeOfTheBounds) {
     // Expectation: 16 tensor ranks leave the domain of 8, and a micro-batch of 32 passes the cap of 16; the
     // search would not try either, but both are legal.

@@ -85,7 +85,10 @@ struct PlanQuestion {
     SearchSpace space;
     Disturbance disturbance = {};
     std::vector<Assumption> assumptions;
-    std::optional<double> tokens;                  ///< of the whole run
+    std::optional<double> tokens; ///< of the whole run; the fewest, with a critical batch
+    std::optional<Failures> failures = {};
+    std::optional<double> critical_batch = {};     ///< sequences
+    std::optional<int> batch_per_worker = {};      ///< sequences: the global batch grows with the workers
     std::optional<Seconds> deadline;               ///< for the whole run
     std::optional<Dollars> budget;                 ///< for the whole run
     std::optional<DollarsPerSecond> value_of_time; ///< what an hour sooner is worth
@@ -96,8 +99,12 @@ struct PlanQuestion {
 /// One worker count of the curve.
 struct CurvePoint {
     int workers = 0;
+    int global_batch = 0;
     bool feasible = false;
-    std::string why_not;                  ///< empty when feasible
+    std::string why_not; ///< empty when feasible
+    /// What sizes are compared by: the step; with failures, a critical batch or a batch that grows with the workers,
+    /// what a step's share of the target takes, in steps of the question's batch.
+    Seconds pace;
     std::optional<Prediction> prediction; ///< of the best strategy; when feasible
     std::vector<Strategy> runners_up;
     std::vector<Seconds> runners_up_step;
@@ -105,12 +112,14 @@ struct CurvePoint {
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
     std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known
+    std::optional<Seconds> productive;                   ///< the same without failures and checkpoints
     std::optional<Dollars> cost;                         ///< of the whole run, when there is a price too
     std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
     SearchCounts counts;
 };
 
-/// The size beyond which no larger one of the list improves the step by more than 2 %, and why.
+/// The size beyond which no larger one of the list improves the step, or the time to the target where more than the
+/// step decides it, by more than 2 %, and why.
 struct Stop {
     std::optional<int> workers;
     std::string reason;
@@ -142,9 +151,11 @@ struct Plan {
 /// cost + value x duration, so another step up is taken while an hour saved costs less than it is worth.
 /// Else the objective: knee, the largest size whose last doubling still gave 1.6x and that is faster than
 /// all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
-/// Without a price, costs are compared in accelerator-hours.
+/// Without a price, costs are compared in accelerator-hours. With failures, a critical batch or a batch that grows
+/// with the workers, all of these weigh the time to the target (`CurvePoint::pace`); a size that makes no progress is
+/// infeasible.
 /// Errors: InputError{usage} when there are no workers, a deadline has no tokens, a budget no tokens or
-/// no price, a value of time no price.
+/// no price, a value of time no price, a batch a worker makes more than a billion sequences.
 Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop = {});
 
 /// (T_prev / T)^(1 / log2(K / K_prev)): what one doubling between two sizes gave; 2 is perfect, 1 is nothing.

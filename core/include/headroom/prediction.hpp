@@ -3,6 +3,7 @@
 #include "headroom/assume.hpp"
 #include "headroom/legality.hpp"
 #include "headroom/memory.hpp"
+#include "headroom/run.hpp"
 #include "headroom/step.hpp"
 
 #include <optional>
@@ -20,8 +21,10 @@ struct Question {
     Strategy strategy;
     Disturbance disturbance = {};
     std::optional<double> pace = {}; ///< measured over predicted computation, from a run of the same on fewer workers
-    std::vector<Assumption> assumptions; ///< made so far; listed in the result
-    std::optional<double> tokens;        ///< of the whole run, for days and cost
+    std::vector<Assumption> assumptions;   ///< made so far; listed in the result
+    std::optional<double> tokens;          ///< of the whole run, for days and cost; the fewest, with a critical batch
+    std::optional<Failures> failures = {}; ///< empty: nothing fails, nothing is written
+    std::optional<double> critical_batch = {}; ///< sequences; empty: every token is worth the same
 };
 
 /// Where the measured step lies with probability `coverage`, by the band of comparable published runs.
@@ -57,14 +60,28 @@ struct Prediction {
     double speedup_ceiling = 0.0; ///< over this worker count, communication fixed
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
-    double pace = 1.0; ///< factor on computation: of the question, else of the framework
+    double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
+    std::optional<Goodput> goodput;       ///< when failures are asked for
+    std::optional<Statistics> statistics; ///< when the critical batch is known
     [[nodiscard]] Seconds step() const { return time.total(); }
+    [[nodiscard]] bool progresses() const { return !goodput || goodput->progresses(); }
+    /// A step of the run over a step as it is timed: failures and the samples that a large batch wastes. 1 without.
+    [[nodiscard]] double run_over_step() const {
+        return (goodput ? goodput->time_over_work : 1.0) * (statistics ? statistics->samples_over_fewest() : 1.0);
+    }
 };
 
 /// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
 /// with fits = false.
 /// Errors: InputError{usage} for a precision that the chip does not compute.
 Prediction predict(Question const& question, CalibrationSet const& calibration);
+
+/// Time of the run's work without failures: tokens, with a critical batch those that its batch needs, over their
+/// rate. Empty when the tokens are not known.
+std::optional<Seconds> productive_time(Prediction const& prediction);
+
+/// The same with failures and checkpoints; empty also when such a run makes no progress.
+std::optional<Seconds> run_time(Prediction const& prediction);
 
 /// Of `workers` ranks the slowest step, in standard deviations above the mean; 0 where the step model does not ask.
 double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers);

@@ -10,6 +10,7 @@
 #include "headroom/strategy.hpp"
 #include "headroom/term.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,13 +48,25 @@ struct LayerCosts {
     void pace(double factor);
 };
 
-/// What the laws of speedup leave out; each is off at its default.
+/// Sequences of uneven length: what a replica has to do varies with those it draws.
+struct UnevenSequences {
+    double spread = 0.0;      ///< standard deviation of one sequence's work over its mean
+    double per_replica = 1.0; ///< sequences that one sums
+    bool operator==(UnevenSequences const&) const = default;
+};
+
+/// What the laws of speedup leave out; each but the drag is off at its default.
 struct Disturbance {
-    double imbalance = 1.0;       ///< work of the fullest rank over the mean
-    std::optional<double> spread; ///< standard deviation of a rank's step time over its mean; empty: the default drag
-    double congestion = 0.0;      ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
+    double imbalance = 1.0;                     ///< work of the fullest rank over the mean
+    std::optional<UnevenSequences> uneven = {}; ///< goes before `imbalance`, which then follows from the replicas
+    /// Standard deviation of a rank's step time over its mean; zero: no rank is slower; empty: the default drag.
+    std::optional<double> spread = {};
+    double congestion = 0.0; ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
     bool operator==(Disturbance const&) const = default;
 };
+
+/// Work of the fullest of `replicas` over the mean: as given, or as uneven sequences make it.
+double largest_over_mean(Disturbance const& disturbance, int replicas);
 
 /// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
@@ -76,7 +89,8 @@ struct StepSetting {
     Calibration const& constants;
     Workload workload;
     Disturbance disturbance = {};
-    double expected_slowest = 0.0; ///< of this many ranks' step times, in standard deviations above the mean
+    double expected_slowest = 0.0;         ///< of this many ranks' step times, in standard deviations above the mean
+    std::map<int, double> fullest_of = {}; ///< `largest_over_mean` by replicas, where it depends on them
     // once: every evaluation reads them
     ParameterCount count = count_parameters(model);
     std::vector<BlockRun> blocks = block_runs(model);

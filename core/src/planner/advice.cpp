@@ -25,24 +25,70 @@ constexpr std::array parts{
     Part{"exposed data-parallel communication", &StepTime::data_communication},
     Part{"the pipeline bubble", &StepTime::pipeline_bubble},
     Part{"optimizer and gradient accumulation", &StepTime::optimizer},
-    Part{"offloading to the host", &StepTime::offload},
-    Part{"imbalance between ranks", &StepTime::imbalance},
-    Part{"the drag of many nodes", &StepTime::stragglers},
+    Part{"waiting for the host's memory", &StepTime::offload},
+    Part{"waiting for the rank with most work", &StepTime::imbalance},
+    Part{"waiting for the slowest of many ranks", &StepTime::stragglers},
     Part{"fixed time a step", &StepTime::overhead},
 };
 
-/// What keeps `larger` from the step that perfect scaling from `smaller` would give.
-std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
-    double const ideal = static_cast<double>(smaller.workers) / larger.workers;
-    auto const loss = [&](Part const& part) {
-        return larger.prediction->time.*part.time - ideal * (smaller.prediction->time.*part.time);
-    };
+/// The part of a step that keeps `larger` farthest from the step that perfect scaling from `smaller` would give.
+struct StepLoss {
+    Part part;
+    Seconds ideal, lost; ///< of that part: what perfect scaling would leave, and how much more it takes
+};
+
+StepLoss worst_part(CurvePoint const& smaller, CurvePoint const& larger) {
+    double const ideal = static_cast<double>(smaller.workers) / larger.workers *
+                         (static_cast<double>(larger.global_batch) / smaller.global_batch);
+    auto const left = [&](Part const& part) { return ideal * (smaller.prediction->time.*part.time); };
+    auto const loss = [&](Part const& part) { return larger.prediction->time.*part.time - left(part); };
     Part const& worst = *std::ranges::max_element(parts, {}, loss);
-    Seconds const left = ideal * (smaller.prediction->time.*worst.time);
-    std::string text{worst.name};
-    text += " takes " + format(larger.prediction->time.*worst.time, 3) + " of the " + format(step_of(larger), 3) +
+    return {worst, left(worst), loss(worst)};
+}
+
+double samples_over_fewest(CurvePoint const& point) {
+    auto const& statistics = point.prediction->statistics;
+    return statistics ? statistics->samples_over_fewest() : 1.0;
+}
+
+double time_over_work(CurvePoint const& point) {
+    auto const& goodput = point.prediction->goodput;
+    return goodput ? goodput->time_over_work : 1.0;
+}
+
+std::string batch_loss(CurvePoint const& smaller, CurvePoint const& larger) {
+    Statistics const& statistics = *larger.prediction->statistics;
+    bool const past = statistics.batch > statistics.critical_batch;
+    std::string text = past ? "the batch is past the critical one, where more throughput wastes samples"
+                            : "a larger batch wastes samples";
+    text += ": the " + counted(larger.global_batch, "sequence") + " at " + std::to_string(larger.workers) + " are " +
+            times(statistics.batch / statistics.critical_batch) + " the critical batch";
+    return text + " and need " + times(samples_over_fewest(larger) / samples_over_fewest(smaller)) +
+           " the samples for " + times(larger.prediction->tokens_per_second / smaller.prediction->tokens_per_second) +
+           " the throughput of " + std::to_string(smaller.workers);
+}
+
+std::string failure_loss(CurvePoint const& smaller, CurvePoint const& larger) {
+    Goodput const &few = *smaller.prediction->goodput, &many = *larger.prediction->goodput;
+    return "failures and checkpoints take " + percent(many.shares.lost()) + " of the time at " +
+           std::to_string(larger.workers) + " (one failure every " + span_of(many.model.mtbf) + "), against " +
+           percent(few.shares.lost()) + " at " + std::to_string(smaller.workers);
+}
+
+/// What keeps `larger` from what perfect scaling from `smaller` would give: a part of the step, failures, or a batch
+/// past the critical one; the one that weighs most.
+std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
+    StepLoss const step = worst_part(smaller, larger);
+    double const of_step = step.lost / larger.prediction->step();
+    double const of_batch = samples_over_fewest(larger) / samples_over_fewest(smaller) - 1.0;
+    double const of_failures = time_over_work(larger) / time_over_work(smaller) - 1.0;
+    if (of_batch > std::max({of_step, of_failures, 0.0})) { return batch_loss(smaller, larger); }
+    if (of_failures > std::max(of_step, 0.0)) { return failure_loss(smaller, larger); }
+    std::string text{step.part.name};
+    text += " takes " + format(larger.prediction->time.*step.part.time, 3) + " of the " + format(step_of(larger), 3) +
             " step at " + std::to_string(larger.workers);
-    return text + ", where perfect scaling from " + std::to_string(smaller.workers) + " would leave " + format(left, 3);
+    return text + ", where perfect scaling from " + std::to_string(smaller.workers) + " would leave " +
+           format(step.ideal, 3);
 }
 
 std::string bill_words(Plan const& plan) { return plan.question.cluster.price ? "the cost" : "the accelerator-hours"; }
@@ -54,7 +100,7 @@ std::string missed_limits(Plan const& plan) {
     auto const feasible = feasible_points(plan);
     PlanQuestion const& question = plan.question;
     CurvePoint const& fastest =
-        plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return step_of(plan.curve[i]); })];
+        plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return time_of(plan.curve[i]); })];
     std::string text = "No size of the list meets ";
     if (question.deadline) { text += "the deadline of " + span_of(*question.deadline); }
     if (question.deadline && question.budget) { text += " within "; }
@@ -80,6 +126,8 @@ std::string missed_limits(Plan const& plan) {
 std::string no_answer(Plan const& plan) {
     if (plan.curve.empty()) { return "No size was searched."; }
     if (!feasible_points(plan).empty()) { return missed_limits(plan); }
+    bool const fits = std::ranges::any_of(plan.curve, [](CurvePoint const& one) { return one.counts.feasible > 0; });
+    if (fits) { return "No size of the list is feasible. At " + infeasible_words(plan.curve.back()) + "."; }
     return "Nothing fits on any size of the list. At " + infeasible_words(plan.curve.back()) + ".";
 }
 
@@ -140,13 +188,25 @@ std::string memory_words(Prediction const& prediction) {
            ", buffers " + format_binary(use.buffers) + ".";
 }
 
-std::string batch_words(PlanQuestion const& question, Prediction const& prediction) {
-    int const batch = question.workload.global_batch;
+std::string batch_words(Prediction const& prediction) {
+    int const batch = prediction.question.workload.global_batch;
     int const dp = prediction.question.strategy.dp;
-    std::string const unit = question.model.works_on_samples() ? "sample" : "sequence";
+    std::string const unit = prediction.question.model.works_on_samples() ? "sample" : "sequence";
     return "The global batch of " + counted(batch, unit) + " gives at most " + counted(batch, "data-parallel replica") +
            "; this plan has " + std::to_string(dp) + ", each with " + counted(batch / dp, unit) + " in " +
            counted(prediction.micro_batches, "micro-batch") + ".";
+}
+
+std::string goodput_words(Goodput const& goodput) {
+    return "A failure comes every " + span_of(goodput.model.mtbf) + "; with " + format(goodput.model.checkpoint) +
+           " for a checkpoint after every " + span_of(goodput.interval) + " of work and " +
+           format(goodput.model.restart) + " to restart, " + percent(goodput.shares.work) + " of the time is work.";
+}
+
+std::string statistics_words(Statistics const& statistics) {
+    return "The batch is " + times(statistics.batch / statistics.critical_batch) + " the critical batch of " +
+           amount(statistics.critical_batch) + " sequences: it needs " + times(statistics.samples_over_fewest()) +
+           " the samples that a small batch would.";
 }
 
 /// Over the smallest feasible size. An efficiency above one is a finding, so it is explained and not cut off.
@@ -154,7 +214,7 @@ std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chose
     std::string text = "It is " + times(chosen.speedup) + " faster than " + std::to_string(smallest.workers) +
                        ", the smallest feasible size: an efficiency of " + percent(chosen.efficiency) +
                        "; its last doubling gave " + times(*chosen.marginal_speedup_per_doubling) + ".";
-    if (chosen.efficiency > 1.0) {
+    if (chosen.efficiency > 1.0 && chosen.global_batch == smallest.global_batch) {
         text += " More than 100 % because " + std::to_string(smallest.workers) + " is short of memory and runs " +
                 short_name(smallest.prediction->question.strategy) + ".";
     }
@@ -164,7 +224,7 @@ std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chose
 } // namespace
 
 std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& to) {
-    double const gain = step_of(from) / step_of(to);
+    double const gain = time_of(from) / time_of(to);
     std::string text = std::to_string(to.workers);
     text += gain > 1.0 ? " is " + times(gain) + " faster" : " is no faster (" + times(gain) + ")";
     return text + " for " + times(bill_ratio(plan, to, from)) + " " + bill_words(plan);
@@ -186,17 +246,20 @@ std::string verdict_of(Plan const& plan) {
 
 std::string stop_reason_of(Plan const& plan) {
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
-    if (!stop) { return "nothing fits on any size of the list"; }
+    if (!stop) { return "no size of the list is feasible"; }
     std::string const threshold = format_count(100.0 * stop_gain) + " %";
+    PlanQuestion const& question = plan.question;
+    bool const step_alone = !question.failures && !question.critical_batch && !question.batch_per_worker;
+    std::string const what = step_alone ? "the step" : "the time to the target";
     CurvePoint const* next = feasible_after(plan, stop->workers);
     if (next) {
-        return "no larger size of the list improves the step by more than " + threshold + ": " +
+        return "no larger size of the list improves " + what + " by more than " + threshold + ": " +
                loss_between(*stop, *next);
     }
     if (CurvePoint const* refused = infeasible_after(plan, stop->workers)) {
         return "no larger size of the list is feasible; at " + infeasible_words(*refused);
     }
-    return "the list ends here, and up to here the step still improves by more than " + threshold;
+    return "the list ends here, and up to here " + what + " still improves by more than " + threshold;
 }
 
 /// What the next larger size would save and cost, against the value of an hour. Empty when the time of the run
@@ -228,8 +291,10 @@ std::vector<std::string> reasons_of(Plan const& plan) {
                           "): " + loss_between(chosen, *next) + ".");
     }
     if (plan.question.value_of_time) { reasons.push_back(value_words(plan, chosen)); }
-    reasons.push_back(batch_words(plan.question, prediction));
+    reasons.push_back(batch_words(prediction));
     reasons.push_back(memory_words(prediction));
+    if (prediction.goodput) { reasons.push_back(goodput_words(*prediction.goodput)); }
+    if (prediction.statistics) { reasons.push_back(statistics_words(*prediction.statistics)); }
     for (CurvePoint const& point : plan.curve) {
         if (!point.feasible) { reasons.push_back("Not feasible at " + infeasible_words(point) + "."); }
     }

@@ -21,6 +21,13 @@ ChecklistItem growth(Plan const& plan) {
     auto const feasible = feasible_points(plan);
     CurvePoint const& first = plan.curve[feasible.front()];
     CurvePoint const& last = plan.curve[feasible.back()];
+    if (auto const each = plan.question.batch_per_worker) {
+        return {"Does the problem grow with the cluster?",
+                "Yes: every accelerator adds " + counted(*each, "sequence") + " of " +
+                    std::to_string(work.sequence_length) + " tokens to the global batch (weak scaling), from " +
+                    std::to_string(first.global_batch) + " at " + std::to_string(first.workers) + " to " +
+                    std::to_string(last.global_batch) + " at " + std::to_string(last.workers) + "."};
+    }
     bool const tokens = !plan.question.model.works_on_samples();
     auto const share = [&](CurvePoint const& point) {
         return rounded(static_cast<double>(work.global_batch) * (tokens ? work.sequence_length : 1) / point.workers);

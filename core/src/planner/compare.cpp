@@ -80,9 +80,10 @@ PlanComparison compare(Plan const& first, Plan const& second) {
         comparison.verdict += "No price is known for " + first.question.cluster.name + ", so no price ties them.";
         return comparison;
     }
-    // equal dollars a token: K1 p1 / rate1 = K2 p2 / rate2
+    // equal dollars a token: K1 p1 / rate1 = K2 p2 / rate2, each with its failures and wasted samples
     comparison.tie_price = *price * (static_cast<double>(a->workers) / b->workers) *
-                           (b->prediction->tokens_per_second / a->prediction->tokens_per_second);
+                           (b->prediction->tokens_per_second / a->prediction->tokens_per_second) *
+                           (a->prediction->run_over_step() / b->prediction->run_over_step());
     comparison.verdict += price_words(first, second, *comparison.tie_price);
     return comparison;
 }

@@ -6,9 +6,11 @@ namespace headroom::planner {
 
 Seconds step_of(CurvePoint const& point) { return point.prediction->step(); }
 
+Seconds time_of(CurvePoint const& point) { return point.pace; }
+
 double token_bill(CurvePoint const& point, Cluster const& cluster) {
     double const price = cluster.price ? cluster.price->base() : 1.0;
-    return point.workers * price / point.prediction->tokens_per_second;
+    return point.workers * price / point.prediction->tokens_per_second * point.prediction->run_over_step();
 }
 
 std::vector<std::size_t> feasible_points(Plan const& plan) {

@@ -11,8 +11,11 @@ namespace headroom::planner {
 /// Of a feasible point.
 Seconds step_of(CurvePoint const& point);
 
+/// What a feasible point is compared by: its pace.
+Seconds time_of(CurvePoint const& point);
+
 /// What a token costs at a feasible size, for comparing sizes: in dollars when a price is known, else in
-/// accelerator-seconds.
+/// accelerator-seconds. Failures and samples that a large batch wastes are in it.
 double token_bill(CurvePoint const& point, Cluster const& cluster);
 
 /// What a token costs at `a` over what it costs at `b`.

@@ -197,6 +197,15 @@ SearchResult Sweep::result(int top) const {
     return result;
 }
 
+/// What uneven sequences do at every number of replicas that is about to be evaluated.
+void add_fullest(StepSetting& setting, std::vector<Strategy> const& strategies) {
+    if (!setting.disturbance.uneven) { return; }
+    for (Strategy const& one : strategies) {
+        auto const [found, is_new] = setting.fullest_of.try_emplace(one.dp, 1.0);
+        if (is_new) { found->second = largest_over_mean(setting.disturbance, one.dp); }
+    }
+}
+
 } // namespace
 
 SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
@@ -219,15 +228,16 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
         // stragglers and congestion depend on how many take part
         auto const& disturbance = setting.disturbance;
         Cluster const cluster = congested(setting.cluster, disturbance.congestion, workers);
-        StepSetting const at_size{.model = setting.model,
-                                  .cluster = cluster,
-                                  .framework = setting.framework,
-                                  .constants = setting.constants,
-                                  .workload = setting.workload,
-                                  .disturbance = disturbance,
-                                  .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
-                                  .count = setting.count,
-                                  .blocks = setting.blocks};
+        StepSetting at_size{.model = setting.model,
+                            .cluster = cluster,
+                            .framework = setting.framework,
+                            .constants = setting.constants,
+                            .workload = setting.workload,
+                            .disturbance = disturbance,
+                            .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
+                            .count = setting.count,
+                            .blocks = setting.blocks};
+        add_fullest(at_size, set.strategies);
         CostTable apart{at_size, space.pace};
         CostTable& table = disturbance.congestion > 0.0 ? apart : shared;
         SearchResult result;

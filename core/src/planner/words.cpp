@@ -12,6 +12,12 @@ std::string rounded(double value) {
     return fixed(headroom::rounded(value, digits), digits);
 }
 
+std::string amount(double value) {
+    constexpr double largest = 1e9;
+    return std::abs(value) < largest && value == std::round(value) ? std::to_string(std::lround(value))
+                                                                   : rounded(value);
+}
+
 std::string percent(double share) { return rounded(100.0 * share) + " %"; }
 
 std::string times(double ratio) { return rounded(ratio) + "x"; }

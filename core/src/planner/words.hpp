@@ -10,6 +10,9 @@ namespace headroom::planner {
 /// A number as prose writes it: three significant digits, no exponent. 0.0123, 1.60, 12300.
 std::string rounded(double value);
 
+/// A whole number in full, another as `rounded`.
+std::string amount(double value);
+
 std::string percent(double share);         ///< "8.12 %"
 std::string times(double ratio);           ///< "1.63x"
 std::string money(Dollars amount);         ///< "$12.3k", "$1.23M"

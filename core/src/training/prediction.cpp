@@ -63,6 +63,19 @@ void add_communication(Prediction& p, StepSetting const& setting) {
     p.speedup_ceiling = p.serial.value > 0.0 ? 1.0 / p.serial.value : 0.0;
 }
 
+/// What lies beyond a step: failures, and what a sample is worth.
+void add_run(Prediction& p) {
+    auto const& question = p.question;
+    if (question.failures) {
+        p.goodput =
+            goodput_of(*question.failures, checkpoint_state(question.model, question.framework, question.strategy),
+                       Ranks{p.workers}, Ranks{question.cluster.accelerators_per_node});
+    }
+    if (question.critical_batch) {
+        p.statistics = statistics_of(*question.critical_batch, question.workload, question.tokens);
+    }
+}
+
 } // namespace
 
 double pace_of(Framework const& framework, CalibrationSet const& calibration) {
@@ -75,14 +88,29 @@ double expected_slowest(Disturbance const& disturbance, Framework const& framewo
 }
 
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants) {
-    return {.model = question.model,
-            .cluster = cluster,
-            .framework = question.framework,
-            .constants = constants,
-            .workload = question.workload,
-            .disturbance = question.disturbance,
-            .expected_slowest =
-                expected_slowest(question.disturbance, question.framework, question.strategy.workers())};
+    auto const& disturbance = question.disturbance;
+    auto const& strategy = question.strategy;
+    StepSetting setting{.model = question.model,
+                        .cluster = cluster,
+                        .framework = question.framework,
+                        .constants = constants,
+                        .workload = question.workload,
+                        .disturbance = disturbance,
+                        .expected_slowest = expected_slowest(disturbance, question.framework, strategy.workers())};
+    if (disturbance.uneven) { setting.fullest_of[strategy.dp] = largest_over_mean(disturbance, strategy.dp); }
+    return setting;
+}
+
+std::optional<Seconds> productive_time(Prediction const& p) {
+    if (!p.question.tokens) { return std::nullopt; }
+    double const needed = p.statistics ? p.statistics->samples_over_fewest() : 1.0;
+    return Seconds{*p.question.tokens * needed / p.tokens_per_second};
+}
+
+std::optional<Seconds> run_time(Prediction const& p) {
+    auto const work = productive_time(p);
+    if (!work || !p.progresses()) { return std::nullopt; }
+    return *work * (p.goodput ? p.goodput->time_over_work : 1.0);
 }
 
 Prediction predict(Question const& question, CalibrationSet const& calibration) {
@@ -109,6 +137,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     add_memory(p, setting);
     add_utilization(p);
     add_communication(p, setting);
+    add_run(p);
     return p;
 }
 

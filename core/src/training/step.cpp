@@ -5,6 +5,7 @@
 #include "traffic.hpp"
 
 #include "headroom/compression.hpp"
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -204,11 +205,12 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
 /// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.
 template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     auto const& disturbance = f.setting.disturbance;
-    parts.imbalance =
-        disturbance.imbalance > 1.0
-            ? f.record.term("imbalance_seconds", "s",
-                            (f.in("largest_over_mean", disturbance.imbalance) - literal<N>(1.0)) * parts.compute)
-            : literal<N>(0.0);
+    auto const known = f.setting.fullest_of.find(f.strategy.dp);
+    double const fullest = known != f.setting.fullest_of.end() ? known->second : disturbance.imbalance;
+    parts.imbalance = fullest > 1.0
+                          ? f.record.term("imbalance_seconds", "s",
+                                          (f.in("largest_over_mean", fullest) - literal<N>(1.0)) * parts.compute)
+                          : literal<N>(0.0);
     N const busy =
         f.record.term("busy_seconds", "s",
                       parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
@@ -254,6 +256,11 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
 }
 
 } // namespace
+
+double largest_over_mean(Disturbance const& disturbance, int replicas) {
+    if (!disturbance.uneven) { return disturbance.imbalance; }
+    return expected_imbalance(disturbance.uneven->spread, disturbance.uneven->per_replica, Ranks{replicas});
+}
 
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     Recorder<double> record;

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "document.hpp"
+#include "gate.hpp"
+#include "setting.hpp"
+
+#include "headroom/plan.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+// ---- what the speed-up laws leave out: how it is asked for --------------------------------------------------------
+
+std::span<Option const> left_out_options();
+/// --batch-per-worker: of `plan` alone.
+std::span<Option const> weak_scaling_options();
+
+/// The terms that were asked for.
+struct LeftOutRequest {
+    Disturbance disturbance;
+    std::optional<Failures> failures;
+    std::optional<double> critical_batch; ///< sequences
+    std::optional<int> batch_per_worker;  ///< sequences
+
+    template <class Asked> void apply(Asked& question) const {
+        question.disturbance = disturbance;
+        question.failures = failures;
+        question.critical_batch = critical_batch;
+        if constexpr (requires { question.batch_per_worker; }) { question.batch_per_worker = batch_per_worker; }
+    }
+};
+
+/// Reads them; defaults taken are listed among the assumptions of `setting`.
+/// Errors: InputError{usage} on a missing unit, a number out of range, and options that contradict each other.
+LeftOutRequest read_left_out(Arguments const& arguments, Setting& setting);
+
+/// The formulas that `--explain` may open beside those of the step, and the step's, for a name of a term: "failures",
+/// "stragglers". Empty when the name is of no term.
+/// Errors: InputError{usage} for a term that is off, with how to switch it on.
+std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Term> const& of_step,
+                                   std::string const& wanted);
+
+// ---- how it is reported -------------------------------------------------------------------------------------------
+
+Json goodput_json(Prediction const& prediction);
+Json statistics_json(Prediction const& prediction);
+
+/// left_out[], and with it goodput, statistics and productive_days of one prediction.
+void add_left_out(Json& json, Prediction const& prediction, CalibrationSet const& calibration);
+void add_left_out(std::vector<Block>& blocks, Prediction const& prediction, CalibrationSet const& calibration);
+void add_left_out(Sheet& sheet, Prediction const& prediction, CalibrationSet const& calibration);
+
+/// Its columns of one row of a curve.
+void add_left_out(Json& row, CurvePoint const& point);
+std::vector<std::string> left_out_columns();
+std::vector<std::string> left_out_cells(CurvePoint const& point);
+
+/// What --require may ask about beside the rest.
+std::vector<Metric> left_out_metrics(Prediction const& prediction);
+
+} // namespace headroom::cli
