@@ -1,10 +1,10 @@
 // Parameters and forward operations of mixtures, latent attention, state spaces and pairs, against the arithmetic of
 // their papers in a few lines each and the totals that their checkpoints have.
 
+#include "support/counting.hpp"
+
 #include "headroom/model.hpp"
 #include "headroom/operation.hpp"
-
-#include "support/counting.hpp"
 
 #include <gtest/gtest.h>
 

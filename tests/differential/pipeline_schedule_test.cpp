@@ -1,7 +1,6 @@
 // 1F1B and interleaved 1F1B, unrolled task by task in whole units of time, against the closed forms.
 
 #include "../../core/src/training/stage.hpp"
-
 #include "support/random.hpp"
 
 #include "headroom/laws.hpp"

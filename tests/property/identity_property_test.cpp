@@ -98,16 +98,17 @@ TEST(Identity, OneExpertRankHasAllTokensHoweverSkewed) {
 }
 
 TEST(Identity, SettingsOfWhatIsOffChangeNothing) {
-    expect_identity("rank of no adapters", [](Question const& q) { return q.strategy.trained != Trained::adapters; },
-                    [](Question& q) { q.strategy.adapter_rank = 128; });
-    expect_identity("layers that all are trained",
-                    [](Question const& q) { return q.strategy.trained != Trained::last_layers; },
-                    [](Question& q) { q.strategy.trained_layers = 1; });
-    expect_identity("compression that is none",
-                    [](Question const& q) { return q.strategy.compression.kind == Compression::none; },
-                    [](Question& q) {
-                        q.strategy.compression = {.kind = Compression::none, .rank = 1, .bits = 1.0, .share = 0.5};
-                    });
+    expect_identity(
+        "rank of no adapters", [](Question const& q) { return q.strategy.trained != Trained::adapters; },
+        [](Question& q) { q.strategy.adapter_rank = 128; });
+    expect_identity(
+        "layers that all are trained", [](Question const& q) { return q.strategy.trained != Trained::last_layers; },
+        [](Question& q) { q.strategy.trained_layers = 1; });
+    expect_identity(
+        "compression that is none", [](Question const& q) { return q.strategy.compression.kind == Compression::none; },
+        [](Question& q) {
+            q.strategy.compression = {.kind = Compression::none, .rank = 1, .bits = 1.0, .share = 0.5};
+        });
 }
 
 TEST(Identity, RecomputingEveryLayerIsFullRecomputation) {
@@ -176,8 +177,7 @@ TEST(Identity, NothingIsDisturbedByDefault) {
 
 TEST(Identity, AShardGroupOfAllDataRanksIsNoGroup) {
     expect_identity(
-        "a shard group of all ranks",
-        [](Question const& q) { return q.strategy.zero == 3 && q.strategy.shard == 0; },
+        "a shard group of all ranks", [](Question const& q) { return q.strategy.zero == 3 && q.strategy.shard == 0; },
         [](Question& q) { q.strategy.shard = q.strategy.data_ranks(); });
 }
 

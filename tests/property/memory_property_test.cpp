@@ -1,7 +1,6 @@
 // Memory: nothing that saves it ever costs it, and what ranks hold of the parameters adds up to the model.
 
 #include "../../core/src/training/stage.hpp"
-
 #include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>

@@ -23,8 +23,7 @@ constexpr int draws = 4200; ///< 600 of each family
 /// What gradients hide behind is the backward share of a block's kernels: where the host sets the pace, work that has
 /// another share than the rest moves it, and with it the step, a little either way. So what changes the work of a block
 /// is compared as it is without overlap, and within 2 % with it.
-template <class Change>
-void expect_no_shorter(char const* what, bool changes_blocks, Change change) {
+template <class Change> void expect_no_shorter(char const* what, bool changes_blocks, Change change) {
     int compared = 0;
     for_random_questions(draws, [&](Question question) {
         for (auto const overlap : {Overlap::off, Overlap::on}) {

@@ -2,7 +2,6 @@
 // models of every family.
 
 #include "../../core/src/training/traffic.hpp"
-
 #include "support/closed_form.hpp"
 #include "support/counting.hpp"
 #include "support/random_questions.hpp"
@@ -42,9 +41,7 @@ struct Sizes {
         auto const& l = m.latent;
         return l.used() ? m.heads * (l.nope_dim + l.rope_dim) / t : m.heads * static_cast<double>(m.head_dim) / t;
     }
-    [[nodiscard]] double key() const {
-        return m.latent.used() ? query() : std::max(1.0, m.kv_heads / t) * m.head_dim;
-    }
+    [[nodiscard]] double key() const { return m.latent.used() ? query() : std::max(1.0, m.kv_heads / t) * m.head_dim; }
     [[nodiscard]] double value() const { return m.latent.used() ? m.heads * m.latent.value_dim / t : key(); }
     [[nodiscard]] double output() const { return m.latent.used() ? value() : query(); }
 
@@ -86,8 +83,8 @@ double tensor_bytes(Sizes const& of, closed_form::Layer const& layer) {
     auto const& s = of.q.strategy;
     double const vector = of.own(layer) * of.m.hidden * of.element;
     bool const shared = layer.experts && of.m.moe.shared_experts > 0;
-    double const pairs = (layer.mixer != ' ' ? 1.0 : 0.0) + (layer.decoder ? 1.0 : 0.0) +
-                         (layer.dense || shared ? 1.0 : 0.0);
+    double const pairs =
+        (layer.mixer != ' ' ? 1.0 : 0.0) + (layer.decoder ? 1.0 : 0.0) + (layer.dense || shared ? 1.0 : 0.0);
     double const halves = s.sequence_parallel && s.trained != Trained::adapters ? 5.0 : 4.0;
     double sum = halves * pairs * vector;
     if (layer.experts && s.etp > 1) {
@@ -149,7 +146,8 @@ TEST(Bytes, OfExpertParallelismAreFourAllToAlls) {
         double const ranks = q.strategy.ep, copies = of.m.moe.top_k * expert_load(q.strategy, q.workload);
         double const expected = over_layers(of, [&](auto const& layer) {
             if (!layer.experts) { return 0.0; }
-            return 4.0 * copies * of.tokens / of.t * closed_form::expert_width(of.m) * of.element * (ranks - 1.0) / ranks;
+            return 4.0 * copies * of.tokens / of.t * closed_form::expert_width(of.m) * of.element * (ranks - 1.0) /
+                   ranks;
         });
         expect_near(counted(q, Traffic::experts, q.strategy.ep), expected, q, "experts");
     });
@@ -162,8 +160,8 @@ TEST(Bytes, FullRecomputationSendsTheForwardPassAgain) {
         auto const program = step_program(q.model, shape_of(q.strategy, q.workload), q.framework);
         for (auto const traffic : {Traffic::tensor, Traffic::context, Traffic::experts}) {
             auto const sent = [&](Phase phase) {
-                return over_blocks(
-                    program, [&](LayerProgram const& one) { return wire_bytes(one, phase, traffic, Ranks{2}); });
+                return over_blocks(program,
+                                   [&](LayerProgram const& one) { return wire_bytes(one, phase, traffic, Ranks{2}); });
             };
             EXPECT_EQ(sent(Phase::recompute), sent(Phase::forward)) << name_of(q);
         }
@@ -220,9 +218,8 @@ TEST(Rows, SayWhatTheSlowestStageSends) {
         auto const rows = priced.rows();
         auto const stage = slowest_stage(priced.setting(), q.strategy, priced.costs);
         double const m = micro_batch_count(q.strategy, q.workload);
-        for (auto const& [dimension, traffic] : {std::pair{"tensor", Traffic::tensor},
-                                                 {"context", Traffic::context},
-                                                 {"experts", Traffic::experts}}) {
+        for (auto const& [dimension, traffic] :
+             {std::pair{"tensor", Traffic::tensor}, {"context", Traffic::context}, {"experts", Traffic::experts}}) {
             auto const* row = row_of(rows, dimension);
             if (row == nullptr) { continue; }
             Sent const sent = sent_by_stage(q, stage, traffic);
@@ -306,7 +303,8 @@ TEST(Rows, OfDataParallelismAreTheFormulaSheet) {
         Sheet const dense{held.dense, trained, static_cast<double>(s.dp * s.cp), static_cast<double>(s.shard_ranks())};
         Sheet const experts{held.experts, trained, same, static_cast<double>(s.expert_shard_ranks())};
         expect_near(sent_by_rows(rows, "data"), sheet_bytes(dense, q), q, "data");
-        expect_near(sent_by_rows(rows, "expert data"), held.experts > 0.0 ? sheet_bytes(experts, q) : 0.0, q, "experts");
+        expect_near(sent_by_rows(rows, "expert data"), held.experts > 0.0 ? sheet_bytes(experts, q) : 0.0, q,
+                    "experts");
     });
 }
 
@@ -354,8 +352,8 @@ TEST(Rows, OfLocalUpdatesAreSpreadOverTheirSteps) {
         Priced const priced{q};
         auto const setting = priced.setting();
         auto const held = fullest_stage_parameters(setting, s);
-        double const groups = s.data_ranks() / s.shard_ranks(), expert_groups =
-                                                                    s.expert_data_ranks() / s.expert_shard_ranks();
+        double const groups = s.data_ranks() / s.shard_ranks(),
+                     expert_groups = s.expert_data_ranks() / s.expert_shard_ranks();
         double dense = held.dense, experts = held.experts;
         if (s.zero == 3) { dense = groups > 1 ? dense / s.shard_ranks() : 0.0; }
         if (s.zero == 3) { experts = expert_groups > 1 ? experts / s.expert_shard_ranks() : 0.0; }
@@ -395,8 +393,7 @@ TEST(DataTraffic, GroupsAreTheRanksThatHoldTheSame) {
     for_random_questions(draws, [](Question const& q) {
         auto const& s = q.strategy;
         Priced const priced{q};
-        auto const traffic =
-            data_traffic(priced.setting(), s, calibrated_fabric(priced.cluster, priced.constants));
+        auto const traffic = data_traffic(priced.setting(), s, calibrated_fabric(priced.cluster, priced.constants));
         EXPECT_EQ(traffic.dense.ranks(), s.dp * s.cp) << name_of(q);
         if (traffic.experts.parameters_held > 0.0) {
             EXPECT_EQ(traffic.experts.ranks(), s.dp * s.cp * s.tp / (s.ep * s.etp)) << name_of(q);

@@ -103,8 +103,8 @@ TEST(Work, ForwardFlopsAreTheClosedForm) {
             }
         }
         if (m.prediction_layers > 0 && closed_form::layer_at(m, m.layers - 1).mixer == 'M') {
-            scans += m.prediction_layers * 7.0 * tokens * m.state_space.heads * m.state_space.head_dim *
-                     m.state_space.state;
+            scans +=
+                m.prediction_layers * 7.0 * tokens * m.state_space.heads * m.state_space.head_dim * m.state_space.state;
         }
         expect_near(counted.matrix.base(), expected.matrix, question, "matrix");
         expect_near(counted.attention.base(), expected.core + scans, question, "attention and scans");
@@ -117,8 +117,8 @@ TEST(Work, OfAnOperatorListIsThatOfItsProducts) {
         if (question.model.operators.empty()) { return; }
         auto const program = program_of(question);
         double const samples = question.strategy.micro_batch;
-        expect_near(over_blocks(program, products(Phase::forward)),
-                    closed_form::operator_work(question.model, samples), question, "operators");
+        expect_near(over_blocks(program, products(Phase::forward)), closed_form::operator_work(question.model, samples),
+                    question, "operators");
         bool const all = std::ranges::all_of(question.model.operators, &Operator::trained);
         if (all) {
             expect_near(over_blocks(program, products(Phase::backward)),
@@ -188,9 +188,9 @@ TEST(Work, HardwareFlopsAreThoseOfTheProgram) {
         }
         auto const forward = forward_flops(question.model, question.workload.tokens(), question.workload.attended(),
                                            AttentionConvention::causal);
-        double const asked = hardware_flops(forward, trained_work(s, question.model), s.recompute,
-                                            recomputed_share(s, question.model))
-                                 .base();
+        double const asked =
+            hardware_flops(forward, trained_work(s, question.model), s.recompute, recomputed_share(s, question.model))
+                .base();
         expect_near(counted * sharers(s) / s.micro_batch, asked, question, "operations of a sequence");
     });
 }

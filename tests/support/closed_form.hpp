@@ -22,13 +22,16 @@ inline Layer layer_at(Model const& m, int i) {
     Layer layer;
     if (!m.pattern.empty()) {
         char const letter = m.pattern[static_cast<std::size_t>(i) % m.pattern.size()];
-        return {.mixer = letter == '*' ? 'A' : letter == 'M' ? 'M' : ' ',
+        return {.mixer = letter == '*'   ? 'A'
+                         : letter == 'M' ? 'M'
+                                         : ' ',
                 .experts = letter == 'E',
                 .dense = letter == '-',
                 .causal = m.causal};
     }
     layer.mixer = m.latent.kv_rank > 0 ? 'L' : 'A';
-    layer.experts = m.moe.experts > 0 && i >= m.moe.first_dense && (i - m.moe.first_dense) % m.moe.every == m.moe.every - 1;
+    layer.experts =
+        m.moe.experts > 0 && i >= m.moe.first_dense && (i - m.moe.first_dense) % m.moe.every == m.moe.every - 1;
     layer.dense = !layer.experts;
     layer.decoder = m.encoder_layers > 0 && i >= m.encoder_layers;
     layer.causal = m.encoder_layers > 0 ? layer.decoder : m.causal;

@@ -164,6 +164,54 @@ TEST(UnfusedAttention, ComputesTheWholeSquare) {
     EXPECT_GT(per_d, 2.0 * kernel_time(core, rates).base() / 96.0);
 }
 
+TEST(AttentionTime, AWindowIsNoSlowerThanNone) {
+    // Expectation: keys of a causal window w in s tokens are w - w^2 / 2s on average, and a kernel that sees so many is as
+    // efficient as one over a sequence of twice as many: never slower than over the whole sequence.
+    auto rates = round_rates();
+    rates.half_length = 600;
+    Model model;
+    model.hidden = model.heads = model.kv_heads = model.head_dim = 64;
+    model.layers = 1;
+    double last = 0.0;
+    for (int const window : {64, 256, 512, 768, 896, 1000, 1023, 0}) {
+        model.window = window;
+        auto const program = step_program(model, shape_of({}, {.sequence_length = 1024}), {});
+        for (auto const& o : program.blocks.front().program.operations()) {
+            if (o.kind != OperationKind::attention || o.phase != Phase::forward) { continue; }
+            EXPECT_GT(attention_time(o, rates).base(), last) << window;
+            last = attention_time(o, rates).base();
+        }
+    }
+    EXPECT_DOUBLE_EQ(last, 64 * 4.0 * 1024 * 512 * 64 / (1e14 * 1024 / 1624 * 1.0));
+}
+
+TEST(GroupedProducts, ShareOneQueueOfTiles) {
+    // Expectation: 8 products of 256 x 1280 rows and columns are 8 x 10 tiles: one wave of 100 units, where one after the
+    // other they would be 8 waves with a tenth of the units each.
+    auto rates = round_rates();
+    Operation experts{
+        .name = "experts", .kind = OperationKind::grouped_gemm, .m = 256, .n = 1280, .k = 4096, .times = 8};
+    double const work = 2.0 * 8 * 256 * 1280 * 4096;
+    EXPECT_DOUBLE_EQ(product_time(experts, rates.gemm, rates).base(), work / 1e14);
+    rates.grouped = 0.5;
+    EXPECT_DOUBLE_EQ(product_time(experts, rates.gemm, rates).base(), work / 0.5e14);
+    // Expectation: each reads its own weights: 8 of 1280 x 4096 elements, and rows, of two bytes.
+    rates.memory = 1e9 * BytesPerSecond{1.0};
+    double const bytes = 8 * 2.0 * (256.0 * 4096 + 4096.0 * 1280 + 256.0 * 1280);
+    EXPECT_NEAR(product_time(experts, rates.gemm, rates).base() / (bytes / 1e9), 1.0, 1e-9);
+}
+
+TEST(Products, MoveWhatTheySayTheyMove) {
+    // Expectation: a convolution reads its input once, not once a tap: the bytes of the operation, not of three matrices.
+    auto rates = round_rates();
+    rates.memory = 1e9 * BytesPerSecond{1.0};
+    Operation convolution{
+        .name = "3x3", .kind = OperationKind::gemm, .m = 3136, .n = 64, .k = 576, .bytes = Bytes{1e6}};
+    EXPECT_NEAR(product_time(convolution, rates.gemm, rates).base(), 1e-3, 1e-9);
+    convolution.times = 3;
+    EXPECT_NEAR(product_time(convolution, rates.gemm, rates).base(), 3e-3, 3e-9);
+}
+
 TEST(KernelTime, MovesBytesAtTheMemoryRate) {
     auto rates = round_rates();
     rates.memory = 2.0 * TB / s;

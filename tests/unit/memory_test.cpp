@@ -140,7 +140,8 @@ TEST(MemoryUse, FrozenBlocksKeepNothing) {
     auto const all = asked({}), last = asked({.trained = Trained::last_layers, .trained_layers = 8});
     auto const count = count_parameters(all.model);
     double const logits = 4096.0 * laid_out_vocabulary(all.model, 1, all.framework) * 6.0;
-    EXPECT_NEAR((Priced{last}.memory().activations.base() - logits) / (Priced{all}.memory().activations.base() - logits),
+    EXPECT_NEAR((Priced{last}.memory().activations.base() - logits) /
+                    (Priced{all}.memory().activations.base() - logits),
                 0.1, 1e-12);
     double const updated = 8.0 * count.layer + count.head + count.final_norm;
     EXPECT_NEAR(Priced{last}.memory().optimizer.base(), 12.0 * updated, 1e-9 * updated);
@@ -157,10 +158,8 @@ TEST(MemoryUse, PartOfTheBlocksComputedAgainKeepsTheRest) {
     auto const shape = shape_of({}, part.workload);
     double const block = block_activation_bytes(part.model, shape, part.framework).base();
     EXPECT_NEAR(Priced{part}.memory().activations.base() - logits(part), 19 * input + 61 * block, 1e-9 * 80 * block);
-    auto const both = of({.recompute = Recompute::full,
-                          .recompute_layers = 30,
-                          .trained = Trained::last_layers,
-                          .trained_layers = 20});
+    auto const both = of(
+        {.recompute = Recompute::full, .recompute_layers = 30, .trained = Trained::last_layers, .trained_layers = 20});
     EXPECT_NEAR(Priced{both}.memory().activations.base() - logits(both), 19 * input + block, 1e-9 * 80 * block);
 }
 

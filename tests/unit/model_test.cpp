@@ -149,6 +149,76 @@ TEST(ForwardFlops, MatchesLlama3AtEightThousandTokens) {
     EXPECT_NEAR(per_token(AttentionConvention::none), 48.2, 0.05);
 }
 
+TEST(MeanKeys, AreWhatQueriesSeeOnAverage) {
+    // Expectation: causal queries see half; of a window of 4 in 8 tokens the first four see 1, 2, 3, 4 halves (a triangle of
+    // 8) and the others 4 each (16): 24 / 8. Tokens kept from before are seen by all.
+    Model model = tiny();
+    EXPECT_EQ(mean_keys(model, {.causal = true}, 8), 4.0);
+    EXPECT_EQ(mean_keys(model, {.causal = false}, 8), 8.0);
+    EXPECT_EQ(mean_keys(model, {.window = 4, .causal = true}, 8), 3.0);
+    EXPECT_EQ(mean_keys(model, {.window = 4, .causal = false}, 8), 4.0);
+    EXPECT_EQ(mean_keys(model, {.window = 9, .causal = true}, 8), 4.0);
+    model.memory_tokens = 5;
+    EXPECT_EQ(mean_keys(model, {.causal = true}, 8), 9.0);
+}
+
+TEST(BlockRuns, CountEveryKindOnce) {
+    Model model = tiny();
+    model.layers = 7;
+    model.moe = {.experts = 4, .top_k = 2, .ffn = 3, .first_dense = 1, .every = 2};
+    model.window = 3;
+    model.full_every = 3;
+    // Expectation: layers 2, 4 and 6 (counted from 0) are routed, 2 and 5 see everything: dense in a window 0, 1, 3; routed
+    // and whole 2; routed in a window 4, 6; dense and whole 5.
+    auto const runs = block_runs(model);
+    ASSERT_EQ(runs.size(), 4U);
+    auto const expect = [&](std::size_t i, Channel channel, int window, int count) {
+        EXPECT_EQ(runs[i].kind.channel, channel) << i;
+        EXPECT_EQ(runs[i].kind.window, window) << i;
+        EXPECT_EQ(runs[i].count, count) << i;
+    };
+    expect(0, Channel::dense, 3, 3);
+    expect(1, Channel::experts, 0, 1);
+    expect(2, Channel::experts, 3, 2);
+    expect(3, Channel::dense, 0, 1);
+    EXPECT_EQ(last_block(model).channel, Channel::experts);
+}
+
+TEST(BlockRuns, OfAHybridFollowItsPattern) {
+    Model model = tiny();
+    model.layers = 6;
+    model.pattern = "M-*E";
+    auto const runs = block_runs(model); // M - * E M -
+    ASSERT_EQ(runs.size(), 4U);
+    EXPECT_EQ(runs[0].kind.mixer, Mixer::state_space);
+    EXPECT_EQ(runs[0].kind.channel, Channel::none);
+    EXPECT_EQ(runs[0].count, 2);
+    EXPECT_EQ(runs[1].kind.mixer, Mixer::none);
+    EXPECT_EQ(runs[1].kind.channel, Channel::dense);
+    EXPECT_EQ(runs[1].count, 2);
+    EXPECT_EQ(runs[2].kind.mixer, Mixer::attention);
+    EXPECT_EQ(runs[3].kind.channel, Channel::experts);
+    EXPECT_EQ(last_block(model).channel, Channel::dense);
+}
+
+TEST(Operators, CountProductsAndNotTheirSums) {
+    // Expectation: 3 x 3 taps over 4 of 8 channels for each of 16: 576 weights and 16 biases; at 5 x 5 positions twice 576
+    // operations each. An LSTM of 6 on 4 inputs has four gates: 240 weights, two biases each.
+    Model model;
+    model.nominal_length = 1;
+    model.operators = {{.name = "conv",
+                        .kind = OperatorKind::convolution,
+                        .in = 8,
+                        .out = 16,
+                        .kernel = 3,
+                        .height = 5,
+                        .groups = 2,
+                        .bias = true},
+                       {.name = "lstm", .kind = OperatorKind::recurrent, .in = 4, .out = 6, .height = 7, .bias = true}};
+    EXPECT_EQ(count_parameters(model).total, 576.0 + 16.0 + 240.0 + 48.0);
+    EXPECT_EQ(forward_flops(model, 1, AttentionConvention::causal).total().base(), 2.0 * 576 * 25 + 2.0 * 240 * 7);
+}
+
 TEST(AttentionConventionName, IsWhatResultsSay) {
     EXPECT_EQ(name_of(AttentionConvention::full), "full");
     EXPECT_EQ(name_of(AttentionConvention::causal), "causal");

@@ -232,5 +232,26 @@ TEST(FlopsUtilization, IsZeroWhereThereIsNothingToShare) {
     EXPECT_DOUBLE_EQ(flops_utilization(4.0 * TFLOP, 1.0 * s, 8, 1.0 * TFLOP / s), 0.5);
 }
 
+TEST(RecomputedShare, IsOfTheBlocksThatAreTrained) {
+    Model model;
+    model.layers = 40;
+    EXPECT_EQ(recomputed_share({.recompute = Recompute::full}, model), 1.0);
+    EXPECT_EQ(recomputed_share({.recompute = Recompute::full, .recompute_layers = 10}, model), 0.25);
+    // Expectation: of 20 trained layers 10 are half, and 30 are all of them.
+    Strategy last{
+        .recompute = Recompute::full, .recompute_layers = 10, .trained = Trained::last_layers, .trained_layers = 20};
+    EXPECT_EQ(recomputed_share(last, model), 0.5);
+    last.recompute_layers = 30;
+    EXPECT_EQ(recomputed_share(last, model), 1.0);
+}
+
+TEST(ExpertLoad, IsTheCapacityOrTheSkewOfSpreadExperts) {
+    Workload workload;
+    workload.expert_skew = 1.5;
+    EXPECT_EQ(expert_load({.ep = 8}, workload), 1.5);
+    EXPECT_EQ(expert_load({.ep = 8, .capacity = 1.25}, workload), 1.25);
+    EXPECT_EQ(expert_load({.ep = 1}, workload), 1.0); // the one rank has all tokens
+}
+
 } // namespace
 } // namespace headroom

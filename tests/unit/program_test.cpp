@@ -76,8 +76,7 @@ TEST(Program, HoldsEveryShape) {
                                                     .trained = trained};
                             auto const shape = shape_of(strategy, {.sequence_length = 4096});
                             EXPECT_NO_THROW(step_program(model, shape, framework))
-                                << framework.name << ", recompute " << name_of(recompute) << ", "
-                                << name_of(precision);
+                                << framework.name << ", recompute " << name_of(recompute) << ", " << name_of(precision);
                         }
                     }
                 }
@@ -291,25 +290,105 @@ TEST(Program, PadsTheVocabularyToATileOfEachRank) {
     EXPECT_EQ(laid_out_vocabulary(model, 8, framework), 50257.0);
 }
 
+TEST(Program, TokensGoToTheirExpertsAndBack) {
+    // Expectation: a router over 8, two of 8 experts of 14336 for each of 2048 tokens, four experts on each of two ranks: a
+    // rank multiplies 1024 x 2 rows of each of its own tokens' copies, sent by either rank, and sends 4096 numbers a copy.
+    auto const model = training::catalog().model("mixtral-8x7b");
+    auto const program = step_program(model, of({.dp = 2, .ep = 2}), fused());
+    int exchanges = 0;
+    for (auto const& o : operations_of(block_of(program), Phase::forward)) {
+        if (o.kind == OperationKind::grouped_gemm) {
+            EXPECT_EQ(o.m, 2048.0 * 2 * 2 / 8); // tokens x copies x ranks / experts
+            EXPECT_EQ(o.times, 4.0);
+        }
+        if (o.kind == OperationKind::exchange) {
+            ++exchanges;
+            EXPECT_EQ(o.m, 2048.0);
+            EXPECT_EQ(o.n, 2.0);
+            EXPECT_EQ(o.bytes.base(), 4096.0 * 2);
+        }
+        if (o.name == "router") { EXPECT_EQ(o.n, 8.0); }
+    }
+    EXPECT_EQ(exchanges, 2);
+    EXPECT_TRUE(program.blocks.front().routed);
+}
+
+TEST(Program, DecodersReadTheEncoder) {
+    // Expectation: a quarter as many tokens in the decoder; its second attention has their queries and all keys of the
+    // encoder, and is computed again where only cores are.
+    Model model = training::catalog().model("gpt3-13b");
+    model.layers = 2;
+    model.encoder_layers = 1;
+    model.decoder_length = 0.25;
+    auto const program = step_program(model, of({.recompute = Recompute::selective}), fused());
+    ASSERT_EQ(program.blocks.size(), 2U);
+    int cores = 0, again = 0;
+    for (auto const& o : program.blocks.back().program.operations()) {
+        if (o.kind != OperationKind::attention) { continue; }
+        bool const cross = o.name == "cross attention core";
+        EXPECT_EQ(o.n, 512.0) << o.name;
+        EXPECT_EQ(o.keys, cross ? 2048.0 : 256.0) << o.name;
+        cores += o.phase == Phase::forward ? 1 : 0;
+        again += o.phase == Phase::recompute ? 1 : 0;
+    }
+    EXPECT_EQ(cores, 2);
+    EXPECT_EQ(again, 2);
+    for (auto const& o : program.blocks.front().program.operations()) {
+        if (o.kind == OperationKind::attention) { EXPECT_EQ(o.keys, 2048.0) << "an encoder sees everything"; }
+    }
+}
+
+TEST(Program, FrozenBlocksRunForwardOnly) {
+    // Expectation: of 80 layers 20 are trained: the same block three times over, 60 of it without a backward pass.
+    Strategy strategy{.recompute = Recompute::full, .recompute_layers = 5, .trained = Trained::last_layers};
+    strategy.trained_layers = 20;
+    auto const program = step_program(training::catalog().model("llama-3-70b"), of(strategy), fused());
+    ASSERT_EQ(program.blocks.size(), 3U);
+    double count = 0.0;
+    for (auto const& run : program.blocks) {
+        bool const backward = product_flops(run.program, Phase::backward) > 0.0;
+        bool const again = product_flops(run.program, Phase::recompute) > 0.0;
+        EXPECT_NEAR(run.count, again ? 5.0 : backward ? 15.0 : 60.0, 1e-9);
+        EXPECT_EQ(run.passes, again ? 4.0 : backward ? 3.0 : 1.0);
+        count += run.count;
+    }
+    EXPECT_NEAR(count, 80.0, 1e-9);
+}
+
 TEST(Program, TheShapeIsThatOfTheStrategy) {
     Strategy const strategy{.dp = 3,
                             .tp = 4,
                             .pp = 5,
                             .cp = 2,
+                            .ep = 6,
+                            .etp = 4,
                             .micro_batch = 7,
                             .sequence_parallel = true,
                             .recompute = Recompute::selective,
+                            .recompute_layers = 9,
                             .precision = Precision::fp8,
-                            .trained = Trained::adapters};
-    auto const shape = shape_of(strategy, {.sequence_length = 4096});
-    EXPECT_EQ(shape.sequence_length, 4096);
+                            .overlap = Overlap::off,
+                            .exchange = ContextExchange::ring,
+                            .trained = Trained::adapters,
+                            .capacity = 1.5};
+    auto const shape =
+        shape_of(strategy, {.sequence_length = 4096, .documents = 1000.0, .fill = 0.5, .expert_skew = 3.0});
+    EXPECT_EQ(shape.sequence_length, 2048); // what is not padding
+    EXPECT_EQ(shape.attended, 1000);
     EXPECT_EQ(shape.micro_batch, 7);
     EXPECT_EQ(shape.tp, 4);
     EXPECT_EQ(shape.cp, 2);
+    EXPECT_EQ(shape.ep, 6);
+    EXPECT_EQ(shape.etp, 4);
+    EXPECT_EQ(shape.expert_load, 1.5);
     EXPECT_TRUE(shape.sequence_parallel);
+    EXPECT_EQ(shape.exchange, ContextExchange::ring);
     EXPECT_EQ(shape.recompute, Recompute::selective);
+    EXPECT_EQ(shape.recompute_layers, 9);
     EXPECT_EQ(shape.precision, Precision::fp8);
+    EXPECT_EQ(shape.overlap, Overlap::off);
     EXPECT_EQ(shape.trained, Trained::adapters);
+    EXPECT_EQ(tokens_of(shape), 7 * 2048.0 / 2);
 }
 
 } // namespace

@@ -217,6 +217,102 @@ TEST(StepTime, NodesDragByTheirDoublings) {
     EXPECT_NEAR(eight.stragglers.base(), 0.03 * (eight.total() - eight.overhead - eight.stragglers).base(), 1e-9);
 }
 
+TEST(StepTime, TheSlowestOfUnequalStagesSetsThePace) {
+    // Expectation: 126 layers on 16 stages: 8 on the fullest, 7 on the ends. 32 micro-batches pass 8 layers of 10 ms, and
+    // filling and draining the other 118 once.
+    Setting setting;
+    setting.model = training::catalog().model("llama-3-405b");
+    setting.workload.global_batch = 32;
+    auto const time = setting.price({.pp = 16}, only_products(10.0 * ms));
+    EXPECT_NEAR(time.compute.in(s), 32 * 8 * 0.010, 1e-12);
+    EXPECT_NEAR(time.pipeline_bubble.in(s), 118 * 0.010, 1e-12);
+    // Expectation: a head of 9 ms more than a layer makes the last stage, of 7 layers, the slowest.
+    auto costs = only_products(10.0 * ms);
+    costs.head.gemm = 19.0 * ms;
+    EXPECT_NEAR(setting.price({.pp = 16}, costs).compute.in(s), 32 * (7 * 0.010 + 0.019), 1e-12);
+}
+
+TEST(StepTime, AnOffloadedOptimizerWaitsForTheHost) {
+    // Expectation: 4-byte gradients down and 2-byte weights up over 50 GB/s, and 28 bytes a parameter at 100 GB/s of the
+    // host's memory; the transfers hide behind computation, the update does not.
+    Setting setting;
+    setting.cluster.host = {Seconds{}, 50.0 * GB / s};
+    setting.cluster.host_memory_bandwidth = 100.0 * GB / s;
+    setting.constants[Constant::optimizer_traffic] = 28.0;
+    double const n = count_parameters(setting.model).total;
+    double const transfer = n * 6.0 / 50e9, update = n * 28.0 / 100e9;
+    auto const priced = [&](Seconds layer, Overlap overlap) {
+        return setting.price({.overlap = overlap, .offload = Offload::optimizer}, only_products(layer)).offload.base();
+    };
+    EXPECT_NEAR(priced(10.0 * ms, Overlap::on), update, 1e-6 * update);
+    EXPECT_NEAR(priced(10.0 * ms, Overlap::off), update + transfer, 1e-6 * update);
+    double const window = 64 * 80 * 1e-6;
+    EXPECT_NEAR(priced(1.0 * us, Overlap::on), update + transfer - window, 1e-6 * update);
+    EXPECT_LT(setting.price({.offload = Offload::optimizer}, only_products(1.0 * us)).optimizer,
+              setting.price({}, only_products(1.0 * us)).optimizer);
+}
+
+TEST(StepTime, OffloadedActivationsGoDownAndComeUp) {
+    // Expectation: what 80 blocks keep, twice, for each of 64 micro-batches.
+    Setting setting;
+    setting.cluster.host = {Seconds{}, 50.0 * GB / s};
+    Strategy const strategy{.overlap = Overlap::off, .offload = Offload::activations};
+    auto const shape = shape_of(strategy, setting.workload);
+    double const kept = 80.0 * block_activation_bytes(setting.model, shape, setting.framework).base();
+    auto const time = setting.price(strategy, only_products(10.0 * ms));
+    EXPECT_NEAR(time.offload.base() / (64 * 2 * kept / 50e9), 1.0, 1e-12);
+}
+
+TEST(StepTime, LocalUpdatesExchangeEveryFewSteps) {
+    // Expectation: 4 bytes of every parameter once in 16 steps, before all wait; with bandwidth alone counted that is an
+    // eighth of the time of 2-byte gradients every step.
+    Setting setting;
+    setting.framework.reduced_bytes = 2.0;
+    setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.scale_up.latency = setting.cluster.scale_out.latency = Seconds{};
+    setting.workload.global_batch = 8;
+    auto const costs = only_products(10.0 * ms);
+    auto const every = setting.price({.dp = 8, .overlap = Overlap::off}, costs);
+    auto const local = setting.price({.dp = 8, .overlap = Overlap::off, .local_steps = 16}, costs);
+    EXPECT_NEAR(local.data_communication / every.data_communication, 1.0 / 8.0, 1e-9);
+    EXPECT_EQ(setting.price({.dp = 8, .local_steps = 16}, costs).data_communication, local.data_communication)
+        << "it hides behind nothing";
+}
+
+TEST(StepTime, ServersAreAsFastAsTheirPorts) {
+    // Expectation: 8 workers and 4 servers: two workers queue at each port, there and back.
+    Setting setting;
+    setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.scale_up.latency = setting.cluster.scale_out.latency = Seconds{};
+    auto const costs = only_products(10.0 * ms);
+    auto const served = setting.price({.dp = 8, .servers = 4}, costs);
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    double const n = count_parameters(setting.model).total * setting.framework.reduced_bytes;
+    EXPECT_NEAR(served.data_communication.base() / (2.0 * 2.0 * n / fabric.scale_up.bandwidth.base()), 1.0, 1e-9);
+}
+
+TEST(StepTime, DisturbancesAddWhatTheySay) {
+    // Expectation: a rank with a tenth more work is a tenth of computation later; of 64 ranks whose steps spread by 5 % the
+    // slowest is 2.36 standard deviations behind the mean.
+    Setting const setting;
+    auto const costs = only_products(10.0 * ms);
+    auto const timed = [&](Disturbance const& disturbance, double slowest) {
+        return step_time({.model = setting.model,
+                          .cluster = setting.cluster,
+                          .framework = setting.framework,
+                          .constants = setting.constants,
+                          .workload = setting.workload,
+                          .disturbance = disturbance,
+                          .expected_slowest = slowest},
+                         {.dp = 64}, costs);
+    };
+    auto const calm = timed({}, 0.0);
+    auto const uneven = timed({.imbalance = 1.1, .spread = {}}, 0.0);
+    EXPECT_NEAR((uneven.total() - calm.total()) / (0.1 * calm.compute), 1.0, 1e-9);
+    auto const spread = timed({.spread = 0.05}, 2.36);
+    EXPECT_NEAR(spread.stragglers / (calm.total() - calm.overhead - calm.stragglers), 0.05 * 2.36, 1e-9);
+}
+
 TEST(LayerCost, TheHostIsAFloor) {
     // Expectation: a host that needs ten times as long as the chip sets the time; one that needs a tenth does not show.
     LayerCost cost;
@@ -306,6 +402,41 @@ TEST(CommunicationRows, SayWhatEachDimensionSends) {
     EXPECT_DOUBLE_EQ(reduced.bytes / gathered.bytes,
                      setting.framework.reduced_bytes / setting.framework.parameter_bytes);
     EXPECT_EQ(reduced.group, (Group{.size = 4, .per_domain = 1}));
+}
+
+TEST(CommunicationRows, SayWhereExpertsAre) {
+    // Expectation: 8192 tokens of a rank, two experts each, of 4096 numbers: four times a layer and micro-batch. Gradients
+    // of the experts are summed over the two ranks that hold the same ones, those of the rest over all 16.
+    Setting setting;
+    setting.model = training::catalog().model("mixtral-8x7b");
+    Strategy const strategy{.dp = 16, .ep = 8, .zero = 0, .micro_batch = 2};
+    Priced const priced{
+        training::question(setting.model, setting.cluster, setting.framework, strategy, setting.workload)};
+    auto const rows = priced.rows();
+    auto const named = [&](std::string const& dimension) {
+        return *std::ranges::find(rows, dimension, &CommunicationRow::dimension);
+    };
+    EXPECT_EQ(named("experts").operations, 4 * 32 * 2);
+    EXPECT_DOUBLE_EQ(named("experts").bytes.base(), 4.0 * 32 * 2 * 8192 * 2 * 4096 * 2);
+    EXPECT_EQ(named("experts").group, (Group{.size = 8, .per_domain = 8}));
+    EXPECT_EQ(named("expert data").group, (Group{.size = 2, .per_domain = 1}));
+    EXPECT_EQ(named("data").group, (Group{.size = 16, .per_domain = 8}));
+    auto const count = count_parameters(setting.model);
+    EXPECT_NEAR(named("expert data").bytes.base(), setting.framework.reduced_bytes * count.experts * 32 / 8.0, 1.0);
+}
+
+TEST(CommunicationRows, CountWholeOperationsOfUnevenModels) {
+    // Expectation: an attention block in two of three: its collectives are whole numbers, however the mean comes out.
+    Setting setting;
+    setting.model.layers = 3;
+    setting.model.pattern = "**-";
+    Strategy const strategy{.dp = 1, .tp = 2, .cp = 2};
+    Priced const priced{
+        training::question(setting.model, setting.cluster, setting.framework, strategy, setting.workload)};
+    for (auto const& row : priced.rows()) {
+        if (row.dimension == "tensor") { EXPECT_EQ(row.operations, 64 * (3 * 2 + 2)); }
+        if (row.dimension == "context") { EXPECT_EQ(row.operations, 64 * 2 * 2); }
+    }
 }
 
 } // namespace

@@ -89,8 +89,8 @@ double expected_slowest(Disturbance const& disturbance, Framework const& framewo
 /// What an evaluation of this question reads; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
-/// The factor of a framework whose kernels are its own; 1 where none was fitted.
-double pace_of(Framework const& framework, CalibrationSet const& calibration);
+/// The factor of a framework whose kernels are its own, for the kinds of model that it was fitted to; else 1.
+double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration);
 
 /// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
 constexpr double communication_to_computation(Seconds communication, Seconds computation) {

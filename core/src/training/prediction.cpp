@@ -58,7 +58,8 @@ void add_communication(Prediction& p, StepSetting const& setting) {
     for (auto const& row : p.communication) { all += row.seconds; }
     p.gamma = communication_to_computation(all, p.time.compute);
     // What stays when workers are added: exposed communication, bubble and the fixed part.
-    Seconds const fixed = p.time.exposed_communication() + p.time.pipeline_bubble + p.time.overhead;
+    Seconds const fixed =
+        p.time.exposed_communication() + p.time.pipeline_bubble + p.time.stragglers + p.time.overhead;
     p.serial = {fixed / p.step(), p.workers};
     p.speedup_ceiling = p.serial.value > 0.0 ? 1.0 / p.serial.value : 0.0;
 }
@@ -78,9 +79,12 @@ void add_run(Prediction& p) {
 
 } // namespace
 
-double pace_of(Framework const& framework, CalibrationSet const& calibration) {
+double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration) {
+    // what the factors were fitted to: pictures, encoders, pairs of encoder and decoder, recurrence
+    bool const of_their_kind =
+        !model.operators.empty() || !model.causal || model.encoder_layers > 0 || model.memory_tokens > 0;
     auto const known = calibration.pace.find(framework.name);
-    return framework.paced && known != calibration.pace.end() ? known->second.factor : 1.0;
+    return framework.paced && of_their_kind && known != calibration.pace.end() ? known->second.factor : 1.0;
 }
 
 double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers) {
@@ -127,7 +131,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.question = question;
     p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
                           constants);
-    p.pace = question.pace.value_or(pace_of(question.framework, calibration));
+    p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
     p.costs.pace(p.pace);
     p.time = step_time(setting, strategy, p.costs);
     p.interval = interval_of(p.time.total(), question.assumptions, calibration);
