@@ -113,7 +113,8 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
         peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
     double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
     KernelRates rates;
-    rates.gemm = peak_rate(chip, precision) * fraction * low_precision_factor(precision, row, constants);
+    // two fitted factors may come out above one together; no product beats the peak
+    rates.gemm = peak_rate(chip, precision) * std::min(1.0, fraction * low_precision_factor(precision, row, constants));
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       attention_kernel_factor(framework.attention, chip.generation, constants);
