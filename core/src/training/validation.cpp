@@ -65,6 +65,7 @@ Validation grouped(std::vector<RunComparison> rows) {
     add_groups(result.groups, "states enough", stated, [](PublishedRun const& run) { return run.kind; });
     auto const given = rows_that(result.rows, [](auto const& row) { return row.anchor != nullptr; });
     add_groups(result.groups, "given the 1-worker row", given, [](PublishedRun const& run) { return run.kind; });
+    if (!given.empty()) { result.groups.push_back({"given the 1-worker row", "all", summarise(given)}); }
     auto const trained = rows_that(result.rows, [](auto const& row) { return trains_adapters(*row.run); });
     add_groups(result.groups, "trained", trained, [](PublishedRun const&) { return std::string{"adapters"}; });
     auto const assumed = rows_that(result.rows, [](auto const& row) { return row.run->structural_assumption; });
@@ -76,24 +77,28 @@ Validation grouped(std::vector<RunComparison> rows) {
 
 ErrorSummary summarise(std::span<RunComparison const> rows) {
     ErrorSummary summary;
-    std::vector<double> absolute;
+    std::vector<double> absolute, of_predicted;
     double signed_sum = 0.0, absolute_sum = 0.0;
     int predicted = 0, inside = 0;
     for (auto const& row : rows) {
         ++summary.rows;
+        summary.states_enough += row.run->states_enough ? 1 : 0;
         if (!row.relative_error) {
             ++summary.skipped;
             if (row.run->states_enough) { absolute.push_back(1.0); }
             continue;
         }
         ++predicted;
+        summary.predicted_of_stating_enough += row.run->states_enough ? 1 : 0;
         absolute.push_back(std::abs(*row.relative_error));
+        of_predicted.push_back(std::abs(*row.relative_error));
         signed_sum += *row.relative_error;
         absolute_sum += std::abs(*row.relative_error);
         inside += row.inside_interval ? 1 : 0;
     }
     summary.median_absolute_error = quantile(absolute, 0.5);
     summary.p90_absolute_error = quantile(absolute, 0.9);
+    summary.median_absolute_error_predicted = quantile(of_predicted, 0.5);
     if (predicted > 0) {
         summary.mean_error = signed_sum / predicted;
         summary.mean_absolute_error = absolute_sum / predicted;
