@@ -231,6 +231,77 @@ Band band_of(std::vector<Weighted> const& samples) {
 
 } // namespace
 
+namespace {
+
+double& value_of(CalibrationSet& set, Constant id) { return set.constant[static_cast<std::size_t>(id)].value; }
+
+/// Penalised loss of one value of the spread over the runs that are given the pace of a 1-worker row.
+double spread_loss(std::span<std::pair<PublishedRun const*, PublishedRun const*> const> pairs, CalibrationSet set,
+                   double value, FitSettings const& settings) {
+    auto const& known = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
+    double const pull = std::log(value / known.independent) / known.spread;
+    double loss = pull * pull;
+    value_of(set, Constant::rank_spread) = value;
+    std::map<std::string, int> of_source;
+    for (auto const& [run, alone] : pairs) { ++of_source[run->source]; }
+    for (auto const& [run, alone] : pairs) {
+        Question question = *run->question;
+        question.pace = pace_to_meet(*alone, set);
+        double const e = std::log(predict(question, set).step() / run->measured);
+        double const delta = settings.huber;
+        double const rho = 2.0 * delta * delta * (std::sqrt(1.0 + e * e / (delta * delta)) - 1.0);
+        loss += rho / (settings.noise * settings.noise) / std::sqrt(of_source[run->source]);
+    }
+    return loss;
+}
+
+} // namespace
+
+void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
+                FitSettings const& settings) {
+    std::vector<std::pair<PublishedRun const*, PublishedRun const*>> pairs;
+    std::set<std::string> sources;
+    auto const given = anchors(runs);
+    for (auto const& run : runs) { // in the order of the table: a map of pointers has none
+        auto const alone = given.find(&run);
+        if (alone == given.end() || run.source == without) { continue; }
+        pairs.emplace_back(&run, alone->second);
+        sources.insert(run.source);
+    }
+    if (pairs.empty()) { return; }
+    constexpr double ratio = 0.6180339887498949; // golden section
+    double low = std::log(1e-3), high = std::log(0.5);
+    auto const loss = [&](double log_value) { return spread_loss(pairs, set, std::exp(log_value), settings); };
+    double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    double at_a = loss(a), at_b = loss(b);
+    while (high - low > 1e-8) {
+        if (at_a < at_b) {
+            high = b;
+            b = a;
+            at_b = at_a;
+            a = high - ratio * (high - low);
+            at_a = loss(a);
+        } else {
+            low = a;
+            a = b;
+            at_a = at_b;
+            b = low + ratio * (high - low);
+            at_b = loss(b);
+        }
+    }
+    auto& constant = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
+    constant.value = std::exp(0.5 * (low + high));
+    double const step = 0.05; // curvature of the loss: twice the information
+    double const middle = std::log(constant.value);
+    double const curvature = (loss(middle + step) - 2.0 * loss(middle) + loss(middle - step)) / (step * step);
+    constexpr double ninety_per_cent = 1.6449;
+    double const deviation = std::sqrt(2.0 / std::max(curvature, 2.0 / (constant.spread * constant.spread)));
+    constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
+    constant.high = constant.value * std::exp(ninety_per_cent * deviation);
+    constant.sources = static_cast<int>(sources.size());
+    constant.provenance = Provenance::fitted;
+}
+
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings) {
     auto const rows = fit_rows(runs, {});
@@ -255,6 +326,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
         constant.sources = sources_behind(solution.jacobian.col(i), rows);
         if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
     }
+    fit_spread(runs, set, {}, settings);
     set.pace = fit_paces(runs, set, {});
     return set;
 }
@@ -305,6 +377,8 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
         for (auto const& info : constants()) {
             set.constant[static_cast<std::size_t>(info.id)].value = folds.without.at(source)[info.id];
         }
+        fit_spread(runs, set, source, settings);
+        folds.without.at(source)[Constant::rank_spread] = value_of(set, Constant::rank_spread);
         folds.pace[source] = fit_paces(runs, set, source);
     }
     return folds;

@@ -1,6 +1,6 @@
 // Laws of the step model on every framework of the catalog, with several models and machines.
 
-#include "support/training.hpp"
+#include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 namespace headroom {
 namespace {
 
-using training::for_all_questions;
+using training::for_every_question;
 using training::name_of;
 using training::Priced;
 
 double relative(double a, double b) { return std::abs(a - b) / std::max({std::abs(a), std::abs(b), 1e-300}); }
 
 TEST(StepProperty, PartsArePositiveAndSumToTheStep) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         auto const time = Priced{question}.time;
         double sum = 0.0;
         for (auto const part :
@@ -35,7 +35,7 @@ TEST(StepProperty, PartsArePositiveAndSumToTheStep) {
 }
 
 TEST(StepProperty, EveryTermIsItsFormula) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Priced const priced{question};
         auto const terms = priced.terms();
         ASSERT_FALSE(terms.empty());
@@ -49,7 +49,7 @@ TEST(StepProperty, EveryTermIsItsFormula) {
 }
 
 TEST(StepProperty, TheBreakdownIsTheTerms) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Priced const priced{question};
         auto const terms = priced.terms();
         auto const expect = [&](char const* name, Seconds part) {
@@ -79,7 +79,7 @@ TEST(StepProperty, TheBreakdownIsTheTerms) {
 }
 
 TEST(StepProperty, EveryInputOfATermIsANumberOrAnEarlierTerm) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         std::map<std::string, double> known;
         for (auto const& term : Priced{question}.terms()) {
             for (auto const& [name, value] : term.inputs) {
@@ -92,7 +92,7 @@ TEST(StepProperty, EveryInputOfATermIsANumberOrAnEarlierTerm) {
 }
 
 TEST(StepProperty, RowsExposeWhatTheStepExposes) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Priced const priced{question};
         std::map<std::string, double> exposed;
         for (auto const& row : priced.rows()) {
@@ -117,7 +117,7 @@ TEST(StepProperty, RowsExposeWhatTheStepExposes) {
 }
 
 TEST(StepProperty, OneRankSendsNothing) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         if (question.strategy.workers() > 1) { return; }
         Priced const priced{question};
         EXPECT_EQ(priced.time.exposed_communication(), Seconds{}) << name_of(question);
@@ -127,26 +127,31 @@ TEST(StepProperty, OneRankSendsNothing) {
 }
 
 TEST(StepProperty, MoreOfAResourceIsNeverSlower) {
-    for_all_questions([](Question const& question) {
+    // Expectation: what traffic hides behind is the backward share of a block's kernels. Where blocks are of several
+    // kinds, or sort tokens, and the host sets the pace, faster arithmetic makes that share of the same time smaller.
+    for_every_question([](Question const& question) {
         Seconds const before = training::step(question);
-        auto const expect_no_slower = [&](char const* what, auto change) {
+        bool const uniform = training::is_uniform(question.model) && question.strategy.trained == Trained::all;
+        auto const expect_no_slower = [&](char const* what, auto change, double slack = 1e-12) {
             Question changed = question;
             change(changed.cluster);
-            EXPECT_LE(training::step(changed), before * (1.0 + 1e-12)) << name_of(question) << ": " << what;
+            EXPECT_LE(training::step(changed), before * (1.0 + slack)) << name_of(question) << ": " << what;
         };
         expect_no_slower("scale-out bandwidth", [](Cluster& cluster) { cluster.scale_out.bandwidth *= 2.0; });
         expect_no_slower("scale-up bandwidth", [](Cluster& cluster) { cluster.scale_up.bandwidth *= 2.0; });
         expect_no_slower("scale-out latency", [](Cluster& cluster) { cluster.scale_out.latency *= 0.5; });
         expect_no_slower("memory bandwidth", [](Cluster& cluster) { cluster.accelerator.memory_bandwidth *= 2.0; });
-        expect_no_slower("arithmetic", [](Cluster& cluster) {
+        expect_no_slower("host link", [](Cluster& cluster) { cluster.host.bandwidth *= 2.0; });
+        auto const faster_arithmetic = [](Cluster& cluster) {
             cluster.accelerator.peak.bf16 *= 2.0;
             cluster.accelerator.peak.fp16 *= 2.0;
-        });
+        };
+        expect_no_slower("arithmetic", faster_arithmetic, uniform ? 1e-12 : 1e-3);
     });
 }
 
 TEST(StepProperty, OverlapOffIsNeverFaster) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         if (question.strategy.overlap == Overlap::off) { return; }
         Question exposed = question;
         exposed.strategy.overlap = Overlap::off;
@@ -155,8 +160,11 @@ TEST(StepProperty, OverlapOffIsNeverFaster) {
 }
 
 TEST(StepProperty, RecomputationIsNeverFree) {
-    for_all_questions([](Question const& question) {
-        if (question.strategy.recompute != Recompute::none) { return; }
+    // Expectation: what is computed again takes time, but what need not be kept need not be sent to the host either.
+    for_every_question([](Question const& question) {
+        if (question.strategy.recompute != Recompute::none || offloads_activations(question.strategy.offload)) {
+            return;
+        }
         Seconds last;
         for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
             Question changed = question;
@@ -170,7 +178,7 @@ TEST(StepProperty, RecomputationIsNeverFree) {
 
 TEST(StepProperty, TwiceTheBatchIsNoMoreThanTwiceTheStep) {
     // Expectation: what is paid once a step is not paid twice; and the work is.
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Question twice = question;
         twice.workload.global_batch *= 2;
         double const ratio = training::step(twice) / training::step(question);
@@ -181,7 +189,7 @@ TEST(StepProperty, TwiceTheBatchIsNoMoreThanTwiceTheStep) {
 
 TEST(StepProperty, NoStepBeatsTheArithmetic) {
     // Expectation: operations divided by the peak of all accelerators bound every step from below.
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         auto const work = forward_flops(question.model, question.workload.sequence_length, AttentionConvention::causal);
         double const layers = question.model.layers;
         double const passes = question.strategy.trained == Trained::adapters ? 2.0
@@ -196,7 +204,7 @@ TEST(StepProperty, NoStepBeatsTheArithmetic) {
 }
 
 TEST(StepProperty, MemoryPartsSum) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         auto const use = Priced{question}.memory();
         double const sum = use.weights.base() + use.gradients.base() + use.optimizer.base() + use.activations.base() +
                            use.buffers.base();
@@ -210,21 +218,27 @@ TEST(StepProperty, MemoryPartsSum) {
 }
 
 TEST(StepProperty, RecomputationSavesMemory) {
-    // Expectation: full < selective <= none where a stage holds several layers.
-    for_all_questions([](Question const& question) {
-        if (question.strategy.recompute != Recompute::none) { return; }
+    // Expectation: full < selective <= none where a stage holds several layers; a single one is held whole while it is
+    // computed again. A stage of a pipeline with a fraction of a trained block on average is left out.
+    for_every_question([](Question const& question) {
+        auto const& strategy = question.strategy;
+        bool const thin = strategy.pp > 1 && strategy.trained == Trained::last_layers;
+        if (strategy.recompute != Recompute::none || thin || !question.model.operators.empty()) { return; }
+        int const layers = strategy.trained == Trained::last_layers ? strategy.trained_layers
+                                                                    : question.model.layers / strategy.pp;
         auto const bytes = [&](Recompute recompute) {
             Question changed = question;
             changed.strategy.recompute = recompute;
             return Priced{changed}.memory().total();
         };
         EXPECT_LE(bytes(Recompute::selective), bytes(Recompute::none)) << name_of(question);
-        EXPECT_LT(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question);
+        EXPECT_LE(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question);
+        if (layers > 2) { EXPECT_LT(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question); }
     });
 }
 
 TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Question wider = question;
         wider.strategy.tp *= 2;
         if (!illegal_because(wider.strategy, wider.model, wider.workload).empty()) { return; }
@@ -241,7 +255,7 @@ TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
 }
 
 TEST(StepProperty, MoreWorkInFlightNeedsNoLessMemory) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         Bytes const before = Priced{question}.memory().total();
         Question larger = question;
         larger.strategy.micro_batch *= 2;
@@ -258,7 +272,7 @@ TEST(StepProperty, MoreWorkInFlightNeedsNoLessMemory) {
 TEST(StepProperty, MoreShardingNeedsNoMoreMemory) {
     // Expectation: each stage up to 2 splits one more part over the data ranks; stage 3 gathers blocks into buffers,
     // and of what is kept it splits everything.
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         if (question.strategy.zero != 0 || question.strategy.pp > 1) { return; }
         MemoryUse last = Priced{question}.memory();
         for (int stage = 1; stage <= 3; ++stage) {
@@ -272,7 +286,7 @@ TEST(StepProperty, MoreShardingNeedsNoMoreMemory) {
 }
 
 TEST(StepProperty, MoreReplicasNeedNoMoreMemory) {
-    for_all_questions([](Question const& question) {
+    for_every_question([](Question const& question) {
         if (question.strategy.data_ranks() == 1) { return; } // the first peer adds a gradient bucket
         Question wider = question;
         wider.strategy.dp *= 2;
@@ -281,7 +295,7 @@ TEST(StepProperty, MoreReplicasNeedNoMoreMemory) {
 }
 
 TEST(StepProperty, TheSameQuestionGivesTheSameBits) {
-    for_all_questions([](Question const& question) { EXPECT_EQ(training::step(question), training::step(question)); });
+    for_every_question([](Question const& question) { EXPECT_EQ(training::step(question), training::step(question)); });
 }
 
 } // namespace

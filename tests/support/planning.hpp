@@ -148,6 +148,7 @@ inline CalibrationSet calibration() {
         {"optimizer_traffic", 28.0},
         {"step_overhead", 0.015},
         {"straggler", 0.008},
+        {"rank_spread", 0.02},
         {"bubble", 1.0},
     };
     static_assert(std::size(values) == constant_count);

@@ -147,7 +147,7 @@ inline std::string name_of(Question const& question) {
            short_name(question.strategy);
 }
 
-/// One question, priced with one set of constants, as `predict` prices it.
+/// One question, priced with one set of constants, as `predict` prices it but for the pace of a stack.
 struct Priced {
     explicit Priced(Question const& asked, Calibration const& values = fitted().values())
         : question{asked},

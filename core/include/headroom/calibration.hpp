@@ -86,6 +86,7 @@ enum class Constant : int {
     optimizer_traffic,
     step_overhead,
     straggler,
+    rank_spread,
     bubble,
     count_,
 };

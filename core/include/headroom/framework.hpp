@@ -42,6 +42,7 @@ struct Framework {
     bool pads_vocabulary = false;       ///< to a multiple of 128 tp
     bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
     bool sequence_parallel = false;     ///< default when tp > 1
+    bool expert_overlap = false;        ///< tokens travel to experts behind another micro-batch's computation
     bool sends_tokens_once = false;     ///< to each domain, where experts lie behind the scale-out network
     bool interleaves = false;           ///< default virtual stages when pp > 1
     std::optional<Recompute> recompute; ///< default; empty: the least that fits

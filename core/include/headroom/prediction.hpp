@@ -66,6 +66,9 @@ struct Prediction {
 /// Errors: InputError{usage} for a precision that the chip does not compute.
 Prediction predict(Question const& question, CalibrationSet const& calibration);
 
+/// Of `workers` ranks the slowest step, in standard deviations above the mean; 0 where the step model does not ask.
+double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers);
+
 /// What an evaluation of this question reads; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
@@ -84,7 +87,7 @@ struct TrainedWork {
 /// Adapters beside frozen weights have input gradients only; with the last n of L layers trained the others have none.
 TrainedWork trained_work(Strategy const& strategy, Model const& model);
 
-/// Share of the blocks that are computed again.
+/// Share of the blocks with a backward pass that are computed again.
 double recomputed_share(Strategy const& strategy, Model const& model);
 
 /// Operations that training on one sequence asks for: the forward pass, as much again for input gradients, and for

@@ -122,8 +122,8 @@ struct CommunicationRow {
 ///     busy = m (n block + ends) + bubble (all stages - slowest) / v + transfers + exposed data + optimizer + offload
 ///     step = (busy + imbalance)(1 + stragglers) + fixed
 ///
-/// n blocks and ends are those of the slowest stage (`stage_layers`); stragglers is straggler lg(nodes), or spread
-/// z_K where a spread of step times is given; imbalance is (largest / mean - 1) of computation.
+/// n blocks and ends are those of the slowest stage (`stage_layers`); stragglers is straggler lg(nodes), or spread z_K
+/// where a spread of step times is given and for stacks with data pipelines of their own; imbalance is (largest / mean - 1) of computation.
 /// Holds for:  1F1B and interleaved 1F1B; see docs/guide/step-model.md.
 /// Assumes:    every stage runs as long as the slowest; blocks of all kinds are spread evenly over the stages; groups
 ///             do not contend for links.

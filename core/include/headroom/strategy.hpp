@@ -3,7 +3,9 @@
 #include "headroom/gradient_compression.hpp"
 #include "headroom/precision.hpp"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +76,11 @@ struct Strategy {
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
     /// Ranks that hold the same experts and sum their gradients.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
+    /// Those that hold one copy of a ZeRO-3 state of experts: there are as many copies as of the rest.
+    [[nodiscard]] int expert_shard_ranks() const {
+        int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
+        return std::gcd(data, std::max(1, data / copies));
+    }
     bool operator==(Strategy const&) const = default;
 };
 

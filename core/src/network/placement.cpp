@@ -16,7 +16,7 @@ Placement place(Strategy const& strategy, int domain) {
     int const stage = strategy.tp * data;
     int const holders = strategy.ep * strategy.etp;
     int const expert_data = std::max(1, strategy.expert_data_ranks());
-    int const expert_shard = std::min(expert_data, sharded);
+    int const expert_shard = strategy.expert_shard_ranks();
     return {
         .tensor = group_of(strategy.tp, 1, domain),
         .context = group_of(strategy.cp, strategy.tp, domain),

@@ -255,17 +255,15 @@ std::string Enumeration::none_because() const {
     return {};
 }
 
-/// Precision, overlap and trained weights where the caller left them open.
+/// What is not varied: as the caller fixed it, or as `assume` fills it.
 Strategy held_strategy(Model const& model, Cluster const& cluster, Framework const& framework, Workload const& workload,
                        PartialStrategy const& fixed) {
-    PartialStrategy single;
-    single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.micro_batch = 1;
+    PartialStrategy single = fixed;
+    single.shard = single.grad_accum = {};
+    single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.etp = single.micro_batch = 1;
     single.zero = 0;
     single.sequence_parallel = false;
     single.recompute = Recompute::none;
-    single.precision = fixed.precision;
-    single.overlap = fixed.overlap;
-    single.trained = fixed.trained;
     return assume(single, model, cluster, framework, workload, 1).strategy;
 }
 

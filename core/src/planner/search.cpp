@@ -3,7 +3,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/memory.hpp"
-#include "headroom/order_statistics.hpp"
+#include "headroom/prediction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -223,8 +223,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
                                   .constants = setting.constants,
                                   .workload = setting.workload,
                                   .disturbance = disturbance,
-                                  .expected_slowest =
-                                      disturbance.spread ? expected_maximum_normal(Ranks{workers}) : 0.0,
+                                  .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
                                   .count = setting.count,
                                   .blocks = setting.blocks};
         CostTable apart{at_size};

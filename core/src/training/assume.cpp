@@ -51,7 +51,7 @@ private:
         result_.assumptions.push_back({std::move(field), std::move(value), std::move(reason), structural});
     }
 
-    /// Formats that the chip does not compute give way to the next: fp8 to bf16, bf16 to fp16.
+    /// Formats that the chip does not compute give way to the next: fp8 and fp32 to bf16, bf16 to fp16.
     void formats() {
         auto& s = strategy();
         s.trained = partial_.trained.value_or(Trained::all);
@@ -69,9 +69,7 @@ private:
         s.recompute_layers = partial_.recompute_layers.value_or(0);
         s.precision = partial_.precision.value_or(framework_.precision);
         if (!partial_.precision) {
-            if (s.precision == Precision::fp8 && cluster_.accelerator.peak.fp8.base() <= 0.0) {
-                s.precision = Precision::bf16;
-            }
+            if (peak_rate(cluster_.accelerator, s.precision).base() <= 0.0) { s.precision = Precision::bf16; }
             if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) {
                 s.precision = Precision::fp16;
             }
@@ -136,7 +134,7 @@ private:
     /// Stacks that shard everything over data ranks have no pipeline: there the ranks beyond the batch split the
     /// sequence.
     [[nodiscard]] int ranks_beyond_the_batch() const {
-        bool const open = !partial_.tp && !partial_.pp && !partial_.dp;
+        bool const open = !partial_.tp && !partial_.pp && !partial_.dp && model_.operators.empty();
         bool const excess = workers_ > workload_.global_batch && workers_ % workload_.global_batch == 0;
         return framework_.zero == 3 && open && excess ? workers_ / workload_.global_batch : 1;
     }
@@ -194,10 +192,11 @@ private:
 
     void smallest_that_fits() {
         auto& s = strategy();
-        for (int pp = s.pp; pp <= model_.layers; ++pp) {
+        int const widest = model_.operators.empty() ? cluster_.accelerators_per_node : 1; // a list is not cut
+        for (int pp = s.pp; pp <= std::max(1, model_.layers); ++pp) {
             if (partial_.pp && pp != *partial_.pp) { break; }
             if (workers_ % pp != 0 && !partial_.pp) { continue; }
-            for (int tp = s.tp; tp <= std::max(s.tp, cluster_.accelerators_per_node); tp *= 2) {
+            for (int tp = s.tp; tp <= std::max(s.tp, widest); tp *= 2) {
                 if (partial_.tp && tp != *partial_.tp) { break; }
                 std::int64_t const inside = std::int64_t{tp} * pp * s.cp;
                 if (inside > workers_ || workers_ % inside != 0 || model_.heads % tp != 0) { continue; }

@@ -197,7 +197,10 @@ private:
         gather("gather before cross attention", phase);
         product("cross query", phase, size_.query_width, size_.hidden);
         product_over("cross key and value", phase, tokens_of(shape_), 2.0 * size_.kv_width, size_.hidden);
+        trade_cross("cross queries, keys and values by head", phase, true);
         core("cross attention core", phase, 1.0, shape_.attended, shape_.attended);
+        trade_cross("cross outputs by token", phase, false);
+        exchange_of("encoder keys and values of other ranks", phase, cross_key_bytes(), 1.0);
         product("cross output", phase, size_.hidden, size_.query_width);
         reduce("after cross attention", phase);
     }
@@ -206,7 +209,10 @@ private:
         auto const phase = Phase::backward;
         gather("gather gradient after cross attention", phase);
         gradient_products("cross output", size_.hidden, size_.query_width);
+        trade_cross("gradient of cross outputs by head", phase, false);
         core("cross attention core", phase, 2.0, shape_.attended, shape_.attended);
+        trade_cross("cross gradients by token", phase, true);
+        exchange_of("encoder keys, values and their gradients", phase, cross_key_bytes(), 2.0);
         gradient_products_over("cross key and value", tokens_of(shape_), 2.0 * size_.kv_width, size_.hidden);
         gradient_products("cross query", size_.query_width, size_.hidden);
         reduce("gradient before cross attention", phase);
@@ -427,8 +433,10 @@ private:
 
     /// Keys and values of the rest of the sequence: gathered whole, or passed round rank by rank.
     void exchange_keys(std::string_view name, Phase phase, double times) {
+        exchange_of(name, phase, size_.tokens * (size_.kv_width + size_.value_width) * size_.element, times);
+    }
+    void exchange_of(std::string_view name, Phase phase, double of_a_rank, double times) {
         if (shape_.cp == 1 || shape_.exchange == ContextExchange::all_to_all) { return; }
-        double const of_a_rank = size_.tokens * (size_.kv_width + size_.value_width) * size_.element;
         if (shape_.exchange == ContextExchange::ring) {
             collective(name, phase, Collective::point_to_point, Traffic::context, times * of_a_rank, shape_.cp - 1.0);
         } else {
@@ -437,9 +445,20 @@ private:
     }
     /// Heads for tokens: queries, keys and values before the core, its output after.
     void trade_heads(std::string_view name, Phase phase, bool inputs) {
-        if (shape_.cp == 1 || shape_.exchange != ContextExchange::all_to_all) { return; }
         double const width = inputs ? size_.query_width + size_.kv_width + size_.value_width : output_width();
-        collective(name, phase, Collective::all_to_all, Traffic::context, size_.tokens * width * size_.element);
+        trade_of(name, phase, size_.tokens * width * size_.element);
+    }
+    /// The same around cross attention: keys and values are those of the encoder's tokens.
+    void trade_cross(std::string_view name, Phase phase, bool inputs) {
+        trade_of(name, phase,
+                 size_.tokens * size_.query_width * size_.element + (inputs ? cross_key_bytes() : 0.0));
+    }
+    void trade_of(std::string_view name, Phase phase, double bytes) {
+        if (shape_.cp == 1 || shape_.exchange != ContextExchange::all_to_all) { return; }
+        collective(name, phase, Collective::all_to_all, Traffic::context, bytes);
+    }
+    [[nodiscard]] double cross_key_bytes() const {
+        return tokens_of(shape_) * 2.0 * size_.kv_width * size_.element;
     }
 
     /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank

@@ -93,6 +93,9 @@ constexpr std::array<ConstantInfo, constant_count> table{{
     {optimizer_traffic, "optimizer_traffic", "bytes moved per updated parameter by the optimizer", "bytes"},
     {step_overhead, "step_overhead", "fixed time of a step: data, loss reduction, logging", "seconds"},
     {straggler, "straggler", "growth of the step per doubling of nodes", "ratio"},
+    {rank_spread, "rank_spread",
+     "standard deviation of a rank's step time over its mean, stacks with kernels and data pipelines of their own",
+     "ratio"},
     {bubble, "bubble", "measured over computed pipeline bubble", "ratio"},
 }};
 

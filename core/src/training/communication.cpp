@@ -3,9 +3,15 @@
 #include "headroom/step.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
+
+/// Operations of a step; what only a part of the blocks or a ragged micro-batch has counts whole.
+int whole(double operations) {
+    return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
+}
 
 /// What every dimension's rows are made from.
 struct Table {
@@ -47,7 +53,7 @@ void add_tensor(Table& table) {
          .why = "partial sums of every attention and feed-forward block",
          .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
          .bytes = block.tensor_bytes * table.visits() + ends.tensor_bytes * table.micro_batches,
-         .operations = static_cast<int>(block.tensor_count * table.visits() + ends.tensor_count * table.micro_batches),
+         .operations = whole(block.tensor_count * table.visits() + ends.tensor_count * table.micro_batches),
          .seconds = block.tensor * table.visits() + ends.tensor * table.micro_batches,
          .exposed = table.time.tensor_communication,
          .group = group});
@@ -71,7 +77,7 @@ void add_context(Table& table) {
                           .why = why,
                           .algorithm = table.algorithm(collective, each, group),
                           .bytes = block.context_bytes * table.visits(),
-                          .operations = static_cast<int>(block.context_count * table.visits()),
+                          .operations = whole(block.context_count * table.visits()),
                           .seconds = block.context * table.visits(),
                           .exposed = table.time.context_communication,
                           .group = group});
@@ -85,8 +91,8 @@ void add_experts(Table& table) {
                           .why = "tokens to their experts and back",
                           .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
                           .bytes = block.experts_bytes * table.visits() + ends.experts_bytes * table.micro_batches,
-                          .operations = static_cast<int>(block.experts_count * table.visits() +
-                                                         ends.experts_count * table.micro_batches),
+                          .operations =
+                              whole(block.experts_count * table.visits() + ends.experts_count * table.micro_batches),
                           .seconds = block.experts * table.visits() + ends.experts * table.micro_batches,
                           .exposed = table.time.expert_communication,
                           .group = table.placement.experts});
@@ -100,7 +106,7 @@ void add_pipeline(Table& table) {
                           .why = "activations and their gradients between stages",
                           .algorithm = "direct",
                           .bytes = boundary_bytes(table.setting, table.strategy) * hops,
-                          .operations = static_cast<int>(hops),
+                          .operations = whole(hops),
                           .seconds = hop_time(table.setting, table.strategy, table.fabric) * (hops + waits),
                           .exposed = table.time.pipeline_communication,
                           .group = table.placement.pipeline});
@@ -121,15 +127,15 @@ void add_group(Table& table, GroupTraffic const& traffic, DataShares const& shar
                               .why = why,
                               .algorithm = table.algorithm(kind, bytes, group),
                               .bytes = bytes * times,
-                              .operations = static_cast<int>(times),
+                              .operations = whole(times),
                               .seconds = once * times,
                               .exposed = shares.exposed(once * times),
                               .group = group});
     };
     int const zero = table.strategy.zero;
     row(zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
-        experts ? "gradients of experts" : "gradients of data parallel", traffic.group, traffic.gradients,
-        shares.reductions, traffic.reduce);
+        experts ? "gradients of experts" : "gradients of data parallel", traffic.group,
+        traffic.gradients * traffic.sent, shares.reductions, traffic.reduce);
     row(Collective::all_reduce, "gradient shards between the copies of a sharded group", traffic.replicas,
         traffic.gradients / traffic.group.size, shares.reductions, traffic.replicate);
     row(Collective::all_gather,
@@ -147,13 +153,11 @@ void add_blocking(Table& table, DataTraffic const& traffic) {
                           .why = servers ? "gradients to parameter servers, weights back"
                                          : "parameters after local steps, averaged over steps",
                           .algorithm = servers ? "parameter server" : "every " + std::to_string(strategy.local_steps),
-                          .bytes = servers ? 2.0 * (dense.gradients + traffic.experts.gradients)
-                                           : Bytes{(dense.parameters_held + traffic.experts.parameters_held) * 4.0} /
-                                                 static_cast<double>(strategy.local_steps),
+                          .bytes = traffic.blocking_bytes,
                           .operations = 1,
                           .seconds = traffic.blocking,
                           .exposed = traffic.blocking,
-                          .group = dense.group});
+                          .group = strategy.zero == 3 ? dense.replicas : dense.group});
 }
 
 void add_data(Table& table) {

@@ -113,7 +113,7 @@ private:
                                           experts_, fabric_);
         Seconds const time = sent.time.total() + Seconds{constants_[Constant::base_latency]};
         cost.experts += time;
-        cost.experts_exposed += time * (hides() ? constants_[Constant::experts_exposed] : 1.0);
+        cost.experts_exposed += time * experts_exposed_share();
         cost.experts_bytes += operation.bytes * operation.m * operation.n;
         cost.experts_count += 1.0;
     }
@@ -126,6 +126,12 @@ private:
         if (!hides()) { return 1.0; }
         if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
         return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
+    }
+
+    /// A stack that sets out to hide the exchange hides as much of it as of its tensor-parallel collectives.
+    [[nodiscard]] double experts_exposed_share() const {
+        if (!hides()) { return 1.0; }
+        return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];
     }
 
     void add_host(BlockProgram const& program, LayerCost& cost) const {

@@ -16,7 +16,7 @@ std::string model_parallel_fault(Strategy const& s, Model const& model) {
     }
     if (!rules::splits_feed_forward(s.tp, model)) {
         return "tp " + text(s.tp) + " does not divide the feed-forward width " +
-               text(rules::divides(s.tp, model.ffn) ? model.moe.shared_experts * model.moe.shared_ffn : model.ffn);
+               text(rules::divides(s.tp, model.ffn) ? rules::shared_width(model) : model.ffn);
     }
     if (!rules::splits_scan(s.tp, model)) {
         return "tp " + text(s.tp) + " does not divide " + text(model.state_space.heads) + " heads and " +

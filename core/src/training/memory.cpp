@@ -10,9 +10,16 @@
 namespace headroom {
 namespace {
 
+/// Bytes that one block keeps for the backward pass, and would keep without recomputation.
+struct BlockBytes {
+    double kept, all;
+};
+
+/// The same of all blocks.
 struct BlockActivations {
-    double kept; ///< bytes kept for the backward pass
-    double all;  ///< bytes alive while one block is recomputed
+    double kept = 0.0;    ///< the mean of all blocks
+    double trained = 0.0; ///< of those that have a backward pass
+    double again = 0.0;   ///< alive besides while one of them is recomputed
 };
 
 /// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
@@ -102,8 +109,8 @@ double expert_token_bytes(Model const& model, LayerShape const& shape, Activatio
 
 /// Tensor by tensor, bytes per token: inputs of norms and of the linear layers behind them are h wide, the rest is
 /// split over tensor ranks.
-BlockActivations one_block(Model const& model, BlockKind const& kind, LayerShape const& shape,
-                           Framework const& framework) {
+BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                     Framework const& framework) {
     auto const a = activation_sizes(model, shape);
     double const tokens = a.tokens * (kind.decoder ? model.decoder_length : 1.0);
     TokenBytes bytes;
@@ -137,7 +144,7 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
         if (keeps) { elements += one.repeats * gates * one.out; }
     }
     double const bytes = samples * elements * element_bytes(shape.precision);
-    return {bytes, bytes};
+    return {.kept = bytes, .trained = bytes, .again = 0.0};
 }
 
 /// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
@@ -145,18 +152,16 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
                                    Framework const& framework) {
     if (!model.operators.empty()) { return operator_activations(model, shape); }
     double const layers = depth_of(model);
-    BlockActivations mean{.kept = 0.0, .all = 0.0};
+    BlockBytes mean{.kept = 0.0, .all = 0.0};
     for (auto const& run : runs) {
         auto const one = one_block(model, run.kind, shape, framework);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
     }
-    if (shape.recompute != Recompute::none && shape.recompute_layers > 0) {
-        double const share = std::min(1.0, shape.recompute_layers / layers);
-        mean.kept = share * mean.kept + (1.0 - share) * mean.all;
-    }
-    if (shape.trained == Trained::last_layers) { mean.kept *= std::min(1.0, shape.trained_layers / layers); }
-    return mean;
+    double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
+    double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
+    double const kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
+    return {.kept = kept, .trained = trained > 0.0 ? kept / trained : 0.0, .again = mean.all - mean.kept};
 }
 
 /// Logits of the last stage in the working format, and what the loss keeps beside them.
@@ -191,7 +196,8 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
         use.optimizer = Bytes{framework.optimizer_bytes * trained * kept(&Shards::optimizer)};
     }
     if (strategy.local_steps > 1) {
-        use.optimizer += local_updates(kept(&Shards::weights), {.period = strategy.local_steps}).outer_state;
+        double const updated = trained * kept(&Shards::weights);
+        use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
     }
     if (strategy.compression.kind != Compression::none) {
         auto const sent = compressed_gradients(strategy.compression, held.all(), framework.reduced_bytes,
@@ -218,11 +224,9 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     double const in_flight = micro_batches_in_flight(strategy, use.stage, of.micro_batches);
     double activations = of.block.kept * blocks * in_flight;
     if (offloads_activations(strategy.offload)) {
-        activations = std::min(activations, offloaded_blocks * of.block.kept);
+        activations = std::min(activations, offloaded_blocks * of.block.trained);
     }
-    if (strategy.recompute != Recompute::none) {
-        activations += of.block.all - of.block.kept; // the block being recomputed
-    }
+    activations += of.block.again; // the block being recomputed
     if (last) { activations += of.logits; }
     use.activations = Bytes{activations};
     auto const& count = setting.count;

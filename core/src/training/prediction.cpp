@@ -70,6 +70,10 @@ double pace_of(Framework const& framework, CalibrationSet const& calibration) {
     return framework.paced && known != calibration.pace.end() ? known->second.factor : 1.0;
 }
 
+double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers) {
+    return disturbance.spread || framework.paced ? expected_maximum_normal(Ranks{workers}) : 0.0;
+}
+
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants) {
     return {.model = question.model,
             .cluster = cluster,
@@ -78,7 +82,7 @@ StepSetting step_setting(Question const& question, Cluster const& cluster, Calib
             .workload = question.workload,
             .disturbance = question.disturbance,
             .expected_slowest =
-                question.disturbance.spread ? expected_maximum_normal(Ranks{question.strategy.workers()}) : 0.0};
+                expected_slowest(question.disturbance, question.framework, question.strategy.workers())};
 }
 
 Prediction predict(Question const& question, CalibrationSet const& calibration) {

@@ -14,9 +14,14 @@ constexpr bool splits_heads(int tp, Model const& model) { return divides(tp, mod
 constexpr bool splits_key_heads(int tp, Model const& model) {
     return divides(tp, model.kv_heads) || divides(model.kv_heads, tp);
 }
+/// Of the experts that every token passes, together; one is as wide as a routed one unless said.
+constexpr int shared_width(Model const& model) {
+    auto const& moe = model.moe;
+    return moe.shared_experts * (moe.shared_ffn > 0 ? moe.shared_ffn : moe.ffn > 0 ? moe.ffn : model.ffn);
+}
 /// Experts are cut over etp ranks, not tp; those that every token passes are cut like a dense layer.
 constexpr bool splits_feed_forward(int tp, Model const& model) {
-    return divides(tp, model.ffn) && divides(tp, model.moe.shared_experts * model.moe.shared_ffn);
+    return divides(tp, model.ffn) && divides(tp, shared_width(model));
 }
 /// Groups are shared out, or each is held by several ranks.
 constexpr bool splits_scan(int tp, Model const& model) {

@@ -46,8 +46,8 @@ int stage_layers(int layers, int pp, StagePlace place) {
     int const spare = middle * pp - layers;
     switch (place) {
     case StagePlace::whole: return layers;
-    case StagePlace::first: return std::max(0, middle - spare / 2);
-    case StagePlace::last: return std::max(0, middle - (spare + 1) / 2);
+    case StagePlace::first: return std::max(1, middle - spare / 2);
+    case StagePlace::last: return std::max(1, middle - (spare + 1) / 2);
     case StagePlace::middle: break;
     }
     return middle;
@@ -88,7 +88,7 @@ Shards shards_of(Strategy const& strategy) {
 
 Shards expert_shards_of(Strategy const& strategy) {
     double const data = std::max(1, strategy.expert_data_ranks());
-    return sharded_over(strategy.zero, data, std::min<double>(data, strategy.shard_ranks()));
+    return sharded_over(strategy.zero, data, strategy.expert_shard_ranks());
 }
 
 } // namespace headroom

@@ -28,7 +28,8 @@ enum class StagePlace { whole, first, middle, last };
 /// the output projection besides.
 ///
 ///     middle  n = ceil(L / p)
-///     ends    n - floor((n p - L) / 2) first, n - ceil((n p - L) / 2) last, at least 0
+///     ends    n - floor((n p - L) / 2) first, n - ceil((n p - L) / 2) last, at least 1: then some of the middle have
+///             fewer than n, the fullest still n
 ///
 /// Source: [MegatronBridge]
 int stage_layers(int layers, int pp, StagePlace place);
@@ -50,7 +51,8 @@ StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy co
 ///     gradients  S under ZeRO 3, dp cp under ZeRO 2, else 1
 ///     optimizer  S under ZeRO 3, dp cp under ZeRO 1 and 2, else 1
 ///
-/// Experts have the expert-data ranks dp cp tp / (ep etp) in the place of dp cp.
+/// Experts have the expert-data ranks dp cp tp / (ep etp) in the place of dp cp, and S tp / (ep etp) of them in the place
+/// of S.
 /// Source: [Rajbhandari2020]
 struct Shards {
     double weights = 1.0, gradients = 1.0, optimizer = 1.0;

@@ -188,13 +188,14 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
         f.record.term("optimizer_seconds", "s", compresses ? accumulate + update + compress : accumulate + update);
 }
 
-/// Transfers to and from the host hide behind computation; its update does not.
+/// Transfers to and from the host hide behind computation, and behind waiting for the network; its update does not.
 template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     parts.offload = literal<N>(0.0);
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
     N const transfer = f.in("host_transfer_seconds", (host.optimizer_transfer + host.activation_transfer).base());
-    N const window = f.strategy.overlap == Overlap::off ? literal<N>(0.0) : f.micro_batches * f.layers * f.block;
+    N const window =
+        f.strategy.overlap == Overlap::off ? literal<N>(0.0) : f.micro_batches * f.layers * f.block + parts.data;
     parts.offload =
         f.record.term("offload_seconds", "s",
                       larger(transfer - window, literal<N>(0.0)) + f.in("host_update_seconds", host.update.base()));
@@ -203,11 +204,10 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
 /// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.
 template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     auto const& disturbance = f.setting.disturbance;
-    N const compute = parts.compute + parts.host;
     parts.imbalance =
         disturbance.imbalance > 1.0
             ? f.record.term("imbalance_seconds", "s",
-                            (f.in("largest_over_mean", disturbance.imbalance) - literal<N>(1.0)) * compute)
+                            (f.in("largest_over_mean", disturbance.imbalance) - literal<N>(1.0)) * parts.compute)
             : literal<N>(0.0);
     N const busy =
         f.record.term("busy_seconds", "s",
@@ -215,8 +215,9 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
                           parts.data + parts.bubble + parts.optimizer + parts.offload + parts.imbalance);
     double const nodes =
         std::max(1.0, static_cast<double>(f.strategy.workers()) / f.setting.cluster.accelerators_per_node);
-    N const share = disturbance.spread
-                        ? f.in("spread", *disturbance.spread) * f.in("expected_slowest", f.setting.expected_slowest)
+    double const spread = disturbance.spread.value_or(f.setting.constants[Constant::rank_spread]);
+    N const share = disturbance.spread || f.setting.framework.paced
+                        ? f.in("spread", spread) * f.in("expected_slowest", f.setting.expected_slowest)
                         : f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes));
     parts.stragglers = f.record.term("straggler_seconds", "s", share * busy);
     parts.overhead = f.record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead));

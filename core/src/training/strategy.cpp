@@ -47,7 +47,8 @@ std::string_view name_of(Offload offload) {
 }
 
 double expert_load(Strategy const& strategy, Workload const& workload) {
-    return strategy.capacity > 0.0 ? strategy.capacity : workload.expert_skew;
+    if (strategy.capacity > 0.0) { return strategy.capacity; }
+    return strategy.ep > 1 ? workload.expert_skew : 1.0; // one rank has all tokens
 }
 
 double micro_batch_count(Strategy const& strategy, Workload const& workload) {

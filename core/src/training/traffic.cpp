@@ -58,13 +58,14 @@ private:
         traffic.replicate *= setting_.framework.extra_reduction;
     }
 
-    [[nodiscard]] Seconds whole_reduction(GroupTraffic const& traffic) const {
+    [[nodiscard]] Seconds whole_reduction(GroupTraffic& traffic) const {
         if (strategy_.compression.kind == Compression::none) {
             return time(Collective::all_reduce, traffic.gradients, traffic.group);
         }
         double const width = setting_.framework.reduced_bytes;
         std::array const matrices{typical_matrix(traffic.gradients.base() / width)};
         auto const sent = compressed_gradients(strategy_.compression, matrices, width, Ranks{traffic.group.size});
+        traffic.sent = sent.byte_ratio;
         return compressed_time(sent, traffic.group, fabric_).total() +
                Seconds{setting_.constants[Constant::base_latency]} * sent.rounds;
     }
@@ -102,13 +103,15 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
         if (part->ranks() == 1) { continue; }
         if (strategy.servers > 0) {
             traffic.blocking += through_servers(setting, strategy, *part, fabric);
+            traffic.blocking_bytes += 2.0 * part->gradients;
             part->reduce = Seconds{};
         } else if (strategy.local_steps > 1) {
             Group const apart = strategy.zero == 3 ? part->replicas : part->group;
-            Bytes const moved =
-                Bytes{part->parameters_held * local_update_bytes} / (strategy.zero == 3 ? part->group.size : 1.0);
-            traffic.blocking += priced(setting, Collective::all_reduce, moved, apart, fabric) /
-                                static_cast<double>(strategy.local_steps);
+            Bytes const moved = part->gradients * (local_update_bytes / setting.framework.reduced_bytes) /
+                                (strategy.zero == 3 ? part->group.size : 1.0);
+            double const steps = strategy.local_steps;
+            traffic.blocking += priced(setting, Collective::all_reduce, moved, apart, fabric) / steps;
+            traffic.blocking_bytes += apart.size > 1 ? moved / steps : Bytes{};
             (strategy.zero == 3 ? part->replicate : part->reduce) = Seconds{};
         }
     }

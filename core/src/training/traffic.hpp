@@ -12,6 +12,7 @@ struct GroupTraffic {
     Seconds reduce, gather;          ///< of one whole reduction and of one whole gathering
     Seconds replicate;               ///< of one reduction between the copies of a ZeRO-3 shard group
     Bytes gradients, parameters;     ///< total bytes of those
+    double sent = 1.0;               ///< of the gradients' bytes, when they are compressed
     Group group = {}, replicas = {}; ///< reduced and gathered over; copies of a shard group
     [[nodiscard]] int ranks() const { return group.size * replicas.size; }
 };
@@ -21,6 +22,7 @@ struct DataTraffic {
     GroupTraffic dense, experts;
     /// Of a reduction that all wait for: local updates, parameter servers. Averaged over steps; hides behind nothing.
     Seconds blocking;
+    Bytes blocking_bytes; ///< total, averaged over steps
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };

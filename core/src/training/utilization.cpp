@@ -18,7 +18,8 @@ TrainedWork trained_work(Strategy const& strategy, Model const& model) {
 
 double recomputed_share(Strategy const& strategy, Model const& model) {
     if (strategy.recompute_layers == 0) { return 1.0; }
-    return std::min(1.0, static_cast<double>(strategy.recompute_layers) / depth_of(model));
+    double const trained = trained_work(strategy, model).inputs * depth_of(model);
+    return std::min(1.0, strategy.recompute_layers / trained);
 }
 
 Flops training_flops(SequenceFlops const& forward, TrainedWork const& work) {

@@ -196,7 +196,9 @@ SequenceFlops operator_flops(Model const& model, double samples) {
                              one.kind == OperatorKind::recurrent;
         if (!product) { continue; }
         double const positions = one.kind == OperatorKind::recurrent ? one.height : one.positions();
-        flops.matrix += Flops{samples * 2.0 * parameters_of(one) * positions};
+        Operator bare = one;
+        bare.bias = false; // a sum, not a product
+        flops.matrix += Flops{samples * 2.0 * parameters_of(bare) * positions};
     }
     return flops;
 }

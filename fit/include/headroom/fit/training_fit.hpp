@@ -28,6 +28,12 @@ struct FitSettings {
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings);
 
+/// The spread of a rank's step time in stacks whose kernels are their own, from the runs that are given the pace of a
+/// 1-worker row: of the loss and the pull of `fit_training` in one constant, found by golden section. The constants of
+/// the others do not depend on it, nor it on their rows; the source `without` is left out.
+void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
+                FitSettings const& settings);
+
 /// Pace of each stack whose kernels are its own: the weighted median over its runs of the factor on computation that
 /// meets the measured step, drawn towards 1 as if three more runs had said so. Runs that are given the pace of a
 /// 1-worker row are left out, and so is the source `without`.
