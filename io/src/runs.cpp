@@ -85,9 +85,15 @@ public:
         if (question.model.positions == Positions::learned) {
             question.model.max_positions = std::max(question.model.max_positions, question.workload.sequence_length);
         }
+        if (partial.sequence_parallel == true && !partial.tp && workers % question.cluster.accelerators_per_node == 0) {
+            partial.tp = question.cluster.accelerators_per_node; // it needs tensor-parallel ranks: those of a node
+            run.assumed.push_back(fmt::format("tp = {}", *partial.tp));
+            run.structural_assumption = true;
+        }
         auto filled = assume(partial, question.model, question.cluster, question.framework, question.workload, workers);
         question.strategy = filled.strategy;
         for (auto& assumption : filled.assumptions) { question.assumptions.push_back(std::move(assumption)); }
+        refuse_the_illegal(question);
         if (peak_rate(question.cluster.accelerator, question.strategy.precision).base() <= 0.0) {
             throw Skip{"the accelerator has no " + std::string{name_of(question.strategy.precision)} + " arithmetic"};
         }
@@ -113,6 +119,16 @@ public:
     }
 
 private:
+    /// A row whose degrees contradict each other or its model. Uneven virtual stages, which real layouts have, do not.
+    static void refuse_the_illegal(Question const& question) {
+        auto const refusal = illegal_because(question.strategy, question.model, question.workload);
+        if (refusal.empty()) { return; }
+        Strategy plain = question.strategy;
+        plain.virtual_pp = 1;
+        bool const uneven = question.strategy.virtual_pp > 1 && question.strategy.pp > 1;
+        if (!uneven || !illegal_because(plain, question.model, question.workload).empty()) { throw Skip{refusal}; }
+    }
+
     static int required(RunCells const& row, char const* column, char const* what) {
         auto const value = row.integer(column);
         if (!value) { throw Skip{std::string{"no "} + what + " stated"}; }
@@ -263,9 +279,10 @@ private:
         // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
         if (partial.dp && partial.tp && partial.pp &&
             product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {
-            if (partial.zero == 3 && *partial.dp > 1 && workers % *partial.dp == 0) {
-                partial.shard = workers / *partial.dp;
-            }
+            int const rest =
+                workers /
+                static_cast<int>(std::min(1e9, product_of({*partial.tp, *partial.pp, partial.cp.value_or(1)})));
+            if (partial.zero == 3 && *partial.dp > 1 && rest % *partial.dp == 0) { partial.shard = rest / *partial.dp; }
             partial.dp.reset();
         }
         if (partial.shard == workers) { partial.shard = 0; }

@@ -224,8 +224,8 @@ TEST(StepProperty, RecomputationSavesMemory) {
         auto const& strategy = question.strategy;
         bool const thin = strategy.pp > 1 && strategy.trained == Trained::last_layers;
         if (strategy.recompute != Recompute::none || thin || !question.model.operators.empty()) { return; }
-        int const layers = strategy.trained == Trained::last_layers ? strategy.trained_layers
-                                                                    : question.model.layers / strategy.pp;
+        int const layers =
+            strategy.trained == Trained::last_layers ? strategy.trained_layers : question.model.layers / strategy.pp;
         auto const bytes = [&](Recompute recompute) {
             Question changed = question;
             changed.strategy.recompute = recompute;

@@ -147,8 +147,8 @@ inline void fill_in(Model& model) {
         model.pattern.front() = '*';
         if (model.moe.experts > 0 && model.layers > 1) { model.pattern[1] = 'E'; }
     }
-    bool const routed = std::ranges::any_of(
-        block_runs(model), [](BlockRun const& run) { return run.kind.channel == Channel::experts; });
+    bool const routed = std::ranges::any_of(block_runs(model),
+                                            [](BlockRun const& run) { return run.kind.channel == Channel::experts; });
     if (!routed && model.pattern.empty()) { model.moe.first_dense = 0, model.moe.every = 1; }
     if (!routed && !model.pattern.empty()) { model.moe = {}; }
 }

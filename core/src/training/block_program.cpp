@@ -450,16 +450,13 @@ private:
     }
     /// The same around cross attention: keys and values are those of the encoder's tokens.
     void trade_cross(std::string_view name, Phase phase, bool inputs) {
-        trade_of(name, phase,
-                 size_.tokens * size_.query_width * size_.element + (inputs ? cross_key_bytes() : 0.0));
+        trade_of(name, phase, size_.tokens * size_.query_width * size_.element + (inputs ? cross_key_bytes() : 0.0));
     }
     void trade_of(std::string_view name, Phase phase, double bytes) {
         if (shape_.cp == 1 || shape_.exchange != ContextExchange::all_to_all) { return; }
         collective(name, phase, Collective::all_to_all, Traffic::context, bytes);
     }
-    [[nodiscard]] double cross_key_bytes() const {
-        return tokens_of(shape_) * 2.0 * size_.kv_width * size_.element;
-    }
+    [[nodiscard]] double cross_key_bytes() const { return tokens_of(shape_) * 2.0 * size_.kv_width * size_.element; }
 
     /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank
     /// adapters: the thin products are bound by reading the input and updating the output.

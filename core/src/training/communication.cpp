@@ -86,16 +86,16 @@ void add_context(Table& table) {
 void add_experts(Table& table) {
     auto const& block = table.costs.block;
     auto const ends = end_cost(table);
-    table.rows.push_back({.dimension = "experts",
-                          .collective = std::string{name_of(Collective::all_to_all)},
-                          .why = "tokens to their experts and back",
-                          .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
-                          .bytes = block.experts_bytes * table.visits() + ends.experts_bytes * table.micro_batches,
-                          .operations =
-                              whole(block.experts_count * table.visits() + ends.experts_count * table.micro_batches),
-                          .seconds = block.experts * table.visits() + ends.experts * table.micro_batches,
-                          .exposed = table.time.expert_communication,
-                          .group = table.placement.experts});
+    table.rows.push_back(
+        {.dimension = "experts",
+         .collective = std::string{name_of(Collective::all_to_all)},
+         .why = "tokens to their experts and back",
+         .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
+         .bytes = block.experts_bytes * table.visits() + ends.experts_bytes * table.micro_batches,
+         .operations = whole(block.experts_count * table.visits() + ends.experts_count * table.micro_batches),
+         .seconds = block.experts * table.visits() + ends.experts * table.micro_batches,
+         .exposed = table.time.expert_communication,
+         .group = table.placement.experts});
 }
 
 void add_pipeline(Table& table) {

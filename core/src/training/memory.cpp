@@ -109,8 +109,7 @@ double expert_token_bytes(Model const& model, LayerShape const& shape, Activatio
 
 /// Tensor by tensor, bytes per token: inputs of norms and of the linear layers behind them are h wide, the rest is
 /// split over tensor ranks.
-BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const& shape,
-                     Framework const& framework) {
+BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const& shape, Framework const& framework) {
     auto const a = activation_sizes(model, shape);
     double const tokens = a.tokens * (kind.decoder ? model.decoder_length : 1.0);
     TokenBytes bytes;
