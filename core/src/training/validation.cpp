@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -123,11 +124,26 @@ std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRu
 
 double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) {
     Question question = *run.question;
-    question.pace = 1.0;
-    auto const time = predict(question, calibration).time;
+    auto const time_at = [&](double pace) {
+        question.pace = pace;
+        return predict(question, calibration).time;
+    };
+    auto const time = time_at(1.0);
     Seconds const computation = time.compute + time.host;
     constexpr double least = 0.01; // a step that is shorter than its fixed parts still computes something
-    return std::max(least, (run.measured - (time.total() - computation)) / computation);
+    // What is not hidden and what ranks wait for depend on the pace: where there is any, the secant finds it.
+    double before = 1.0, pace = std::max(least, (run.measured - (time.total() - computation)) / computation);
+    Seconds step_before = time.total();
+    constexpr int enough = 50;
+    for (int i = 0; i < enough && pace != before; ++i) {
+        Seconds const step = time_at(pace).total();
+        constexpr double tolerance = 1e-12;
+        if (std::abs(step / run.measured - 1.0) < tolerance || step == step_before) { break; }
+        double const next = pace + (run.measured - step) / ((step - step_before) / (pace - before));
+        before = std::exchange(pace, std::max(least, next));
+        step_before = step;
+    }
+    return pace;
 }
 
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration) {
