@@ -71,14 +71,10 @@ public:
         Question question;
         question.model = model(row, run);
         question.workload.sequence_length = sequence_length(row, question.model, run);
-        if (row.mentions("UNPADDED") && question.model.nominal_fill < 1.0) {
-            question.workload.fill = question.model.nominal_fill;
-            run.assumed.push_back("share of tokens that are not padding = " +
-                                  fmt::format("{}", question.workload.fill));
-        }
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row);
         question.framework = framework(row, question.cluster, run);
+        question.workload.fill = fill(row, question, run);
         PartialStrategy partial = partial_strategy(row, question.cluster, workers);
         add_noted_batch(row, question.model, partial);
         question.workload.global_batch = global_batch(row, question.model, partial, workers, run);
@@ -310,6 +306,21 @@ private:
         int const length = noted ? *noted : answers ? answering_questions : model.nominal_length;
         run.assumed.push_back("sequence length = " + std::to_string(length));
         return length;
+    }
+
+    /// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
+    /// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.
+    static double fill(RunCells const& row, Question const& question, PublishedRun& run) {
+        auto const& model = question.model;
+        if (model.nominal_fill >= 1.0) { return 1.0; }
+        int const length = question.workload.sequence_length;
+        bool const pretrains = length == model.nominal_length && !fine_tunes(row.text("source_path_or_table"));
+        bool const binned = question.framework.sequence_bin > 0 && pretrains;
+        if (!binned && !row.mentions("UNPADDED")) { return 1.0; }
+        double const half_a_bin = binned ? 0.5 * question.framework.sequence_bin / length : 0.0;
+        double const share = std::min(1.0, model.nominal_fill + half_a_bin);
+        run.assumed.push_back(fmt::format("share of tokens that are not padding = {}", share));
+        return share;
     }
 
     /// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.

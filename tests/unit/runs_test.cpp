@@ -371,6 +371,24 @@ TEST(ReadRuns, UnpaddedRowsComputeTheirTokensOnly) {
     EXPECT_THAT(run.assumed, Contains(HasSubstr("not padding")));
 }
 
+TEST(ReadRuns, BinnedPretrainingFillsAllButHalfABin) {
+    // Expectation: at the longest sequences, where the data are padded; not at shorter ones, nor in fine-tuning.
+    auto row = picture_row("BERT-Large");
+    row["arch"] = "bert";
+    row["micro_batch"] = "32";
+    row["source_repo_or_paper"] = "NVIDIA/DeepLearningExamples @729963dd 2024-04-04";
+    auto const fill_of = [&row](char const* table, char const* length) {
+        row["source_path_or_table"] = table;
+        row["seq_len"] = length;
+        return read(row).question->workload.fill;
+    };
+    double const fill = training::catalog().model("bert-large").nominal_fill;
+    EXPECT_DOUBLE_EQ(fill_of("PyTorch/LanguageModeling/BERT/README.md (\"Pre-training\")", "512"), fill + 32.0 / 512);
+    EXPECT_EQ(fill_of("PyTorch/LanguageModeling/BERT/README.md (\"Pre-training\")", "128"), 1.0);
+    EXPECT_EQ(fill_of("PyTorch/LanguageModeling/BERT/README.md (\"Fine-tuning\")", "512"), 1.0);
+    EXPECT_EQ(fill_of("TensorFlow/LanguageModeling/BERT/README.md (\"Pre-training\")", "512"), 1.0);
+}
+
 TEST(ReadRuns, TranslationCountsItsBatchInTokens) {
     // Expectation: 5120 tokens an accelerator are as many pairs as their usual length allows; 32-bit takes the smaller.
     auto row = picture_row("Transformer-Big (WMT14)");
