@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/io/words.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/strategy.hpp"
 
@@ -40,11 +41,8 @@ private:
 /// "8", "8,16,64", "8..1024" (doubling), "8..64:8" (step 8); sorted, each once.
 std::vector<int> parse_counts(std::string_view text, std::string_view where);
 
-/// A whole count that fits an int.
-int parse_whole(std::string_view text, std::string_view where);
-
-/// `choice` if it is one of `choices` (spelling as in `normalised`), else the error that names the nearest.
-std::string parse_choice(std::string_view text, std::vector<std::string> const& choices, std::string_view where);
+using io::parse_choice;
+using io::parse_whole;
 
 /// "tp=8,pp=4" as pairs.
 std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
@@ -54,11 +52,7 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view te
 Dollars parse_dollars(std::string_view text, std::string_view where);
 DollarsPerSecond parse_price(std::string_view text, std::string_view where);
 
-/// Sets one field of a strategy by the name people use ("tp", "virtual-pp", "recompute"). The one table of
-/// those names serves the options, `--fix` and `--what-if`.
-void assign(PartialStrategy& strategy, std::string_view field, std::string_view value, std::string_view where);
-bool is_strategy_field(std::string_view field);
-/// The degree options that were given: --dp, --tp and so on.
+/// The fields of a strategy that were given as options: --dp, --tp and so on (`io::strategy_fields`).
 void assign_options(PartialStrategy& strategy, Arguments const& arguments);
 /// "tp=8,pp=4,recompute=full".
 void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where);

@@ -4,6 +4,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom::cli {
 namespace {
@@ -57,6 +58,7 @@ Json point_json(CurvePoint const& point, Workload const& workload) {
         .set("interval_coverage", value([](Prediction const& q) { return q.interval.coverage; }))
         .set("tokens_per_second", value([](Prediction const& q) { return q.tokens_per_second; }))
         .set("tokens_per_second_per_accelerator", value(per_accelerator))
+        .set("samples_per_second", value(samples_per_second))
         .set("speedup", value([&](Prediction const&) { return point.speedup; }))
         .set("efficiency", value([&](Prediction const&) { return point.efficiency; }))
         .set("marginal_speedup_per_doubling", point.marginal_speedup_per_doubling)
@@ -119,7 +121,7 @@ std::string compact(Strategy const& s) {
     if (s.tp > 1) { add("tp" + std::to_string(s.tp)); }
     if (s.pp > 1) { add("pp" + std::to_string(s.pp) + (s.virtual_pp > 1 ? "x" + std::to_string(s.virtual_pp) : "")); }
     if (s.cp > 1) { add("cp" + std::to_string(s.cp)); }
-    if (s.ep > 1) { add("ep" + std::to_string(s.ep)); }
+    if (s.ep > 1) { add("ep" + std::to_string(s.ep) + (s.etp > 1 ? "x" + std::to_string(s.etp) : std::string{})); }
     add("dp" + std::to_string(s.dp));
     if (s.zero > 0) { add("z" + std::to_string(s.zero)); }
     if (s.micro_batch > 1) { add("mb" + std::to_string(s.micro_batch)); }
@@ -132,14 +134,20 @@ Table curve_table(Plan const& plan) {
     bool const days = any([](CurvePoint const& p) { return p.duration.has_value(); });
     bool const cost = any([](CurvePoint const& p) { return p.cost.has_value(); });
     bool const price = !cost && any([](CurvePoint const& p) { return p.dollars_per_million_tokens.has_value(); });
-    Table table{
-        .title = "",
-        .columns = {{"workers"}, {"plan", Align::left, true}, {"step s"}, {"tok/s/GPU"}, {"MFU %"}, {"eff %"}, {"GiB"}},
-        .rows = {},
-        .marked = plan.recommended};
+    bool const tokens = !plan.question.model.works_on_samples();
+    Table table{.title = "",
+                .columns = {{"workers"},
+                            {"plan", Align::left, true},
+                            {"step s"},
+                            {tokens ? "tok/s/GPU" : "samples/s/GPU"},
+                            {"MFU %"},
+                            {"eff %"},
+                            {"GiB"}},
+                .rows = {},
+                .marked = plan.recommended};
     if (days) { table.columns.push_back({"days"}); }
     if (cost) { table.columns.push_back({"cost $"}); }
-    if (price) { table.columns.push_back({"$/Mtok"}); }
+    if (price) { table.columns.push_back({tokens ? "$/Mtok" : "$/Msample"}); }
     for (CurvePoint const& point : plan.curve) {
         std::vector<std::string> row{std::to_string(point.workers)};
         if (point.prediction) {
@@ -179,37 +187,72 @@ SpeedupPlot speedup_plot(Plan const& plan) {
     return plot;
 }
 
+/// Which parts of a step any size has.
+std::vector<bool> parts_shown(Plan const& plan) {
+    std::vector<bool> shown(parts_of(StepTime{}).size(), false);
+    for (CurvePoint const& point : plan.curve) {
+        if (!point.prediction) { continue; }
+        auto const parts = parts_of(point.prediction->time);
+        for (std::size_t i = 0; i < parts.size(); ++i) { shown[i] = shown[i] || parts[i].second.base() > 0.0; }
+    }
+    return shown;
+}
+
 StackedBars step_bars(Plan const& plan) {
     StackedBars bars{"The step of each size", "%", {}, {}, {}, {}, {}};
+    std::vector<bool> const shown = parts_shown(plan);
     for (CurvePoint const& point : plan.curve) {
         if (!point.prediction) { continue; }
         bars.labels.push_back(std::to_string(point.workers) + " workers");
         std::vector<double> row;
         bars.parts.clear();
-        for (auto const& [name, seconds] : parts_of(point.prediction->time)) {
-            bars.parts.push_back(name);
-            row.push_back(100.0 * (seconds / point.prediction->step()));
+        auto const parts = parts_of(point.prediction->time);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (!shown[i]) { continue; }
+            bars.parts.push_back(parts[i].first);
+            row.push_back(100.0 * (parts[i].second / point.prediction->step()));
         }
         bars.values.push_back(std::move(row));
     }
     return bars;
 }
 
+/// Columns of the table below; those that are not `always` show where a size has any of it.
+struct ShareColumn {
+    char const* title;
+    bool always;
+    Seconds (*of)(StepTime const&);
+};
+constexpr std::array share_columns{
+    ShareColumn{"compute", true, [](StepTime const& t) { return t.compute; }},
+    ShareColumn{"host", true, [](StepTime const& t) { return t.host; }},
+    ShareColumn{"exposed", true, [](StepTime const& t) { return t.exposed_communication(); }},
+    ShareColumn{"bubble", true, [](StepTime const& t) { return t.pipeline_bubble; }},
+    ShareColumn{"optimizer", true, [](StepTime const& t) { return t.optimizer; }},
+    ShareColumn{"offload", false, [](StepTime const& t) { return t.offload; }},
+    ShareColumn{"imbalance", false, [](StepTime const& t) { return t.imbalance; }},
+    ShareColumn{"stragglers", false, [](StepTime const& t) { return t.stragglers; }},
+    ShareColumn{"overhead", true, [](StepTime const& t) { return t.overhead; }},
+};
+
 /// The same step in per cent: sizes side by side, whatever their step.
 Table share_table(Plan const& plan) {
     Table table{.title = "Where the step goes, %", .columns = {{"workers"}}, .rows = {}, .marked = {}};
-    for (char const* title : {"compute", "host", "exposed", "bubble", "optimizer", "overhead"}) {
-        table.columns.push_back({title});
+    std::vector<ShareColumn> columns;
+    for (ShareColumn const& column : share_columns) {
+        bool const any = std::any_of(plan.curve.begin(), plan.curve.end(), [&](CurvePoint const& point) {
+            return point.prediction && column.of(point.prediction->time).base() > 0.0;
+        });
+        if (!column.always && !any) { continue; }
+        columns.push_back(column);
+        table.columns.push_back({column.title});
     }
     for (std::size_t i = 0; i < plan.curve.size(); ++i) {
         if (!plan.curve[i].prediction) { continue; }
         StepTime const& t = plan.curve[i].prediction->time;
         if (plan.recommended == i) { table.marked = table.rows.size(); }
         std::vector<std::string> row{std::to_string(plan.curve[i].workers)};
-        for (Seconds const part :
-             {t.compute, t.host, t.exposed_communication(), t.pipeline_bubble, t.optimizer, t.overhead}) {
-            row.push_back(percent(part / t.total()));
-        }
+        for (ShareColumn const& column : columns) { row.push_back(percent(column.of(t) / t.total())); }
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -294,9 +337,8 @@ void add_details(Document& document, PlanReport const& report) {
     auto& blocks = document.blocks;
     if (CurvePoint const* point = recommended(plan)) {
         blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
-                                          std::to_string(plan.question.workload.global_batch) + " sequences of " +
-                                          std::to_string(plan.question.workload.sequence_length) + " tokens, " +
-                                          plan.question.framework.name,
+                                          batch_words(plan.question.workload, plan.question.model) + ", " +
+                                          plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
     }
@@ -348,10 +390,9 @@ Json json_of(PlanReport const& report) {
     json.set("model", model_json(plan.question.model))
         .set("cluster", cluster_json(plan.question.cluster))
         .set("framework", plan.question.framework.name)
-        .set("workload", Json::object()
-                             .set("sequence_length", work.sequence_length)
-                             .set("global_batch", work.global_batch)
-                             .set("tokens", plan.question.tokens))
+        .set("pace", plan.question.space.pace)
+        .set("workload", workload_json(work, plan.question.tokens))
+        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
         .set("complete", plan.complete)
         .set("rule", rule_words(plan.question))
         .set("verdict", plan.verdict)

@@ -106,11 +106,14 @@ std::string verdict(PredictionReport const& report) {
 }
 
 std::string plan_line(PredictionReport const& report) {
-    Workload const& work = report.prediction.question.workload;
-    return short_name(report.prediction.question.strategy) + "; " + std::to_string(work.global_batch) +
-           " sequences of " + std::to_string(work.sequence_length) + " tokens in " +
-           std::to_string(report.prediction.micro_batches) + " micro-batches; " +
-           std::string{name_of(report.prediction.question.strategy.precision)} + ", " + report.setting.framework.name;
+    Prediction const& p = report.prediction;
+    Workload const& work = p.question.workload;
+    std::string text = short_name(p.question.strategy) + "; " + batch_words(work, p.question.model);
+    if (work.documents > 0.0) { text += " in documents of " + whole(work.documents); }
+    if (work.fill < 1.0) { text += ", " + percent(work.fill) + " % filled,"; }
+    text += " in " + std::to_string(p.micro_batches) + (p.micro_batches == 1 ? " micro-batch; " : " micro-batches; ") +
+            std::string{name_of(p.question.strategy.precision)} + ", " + report.setting.framework.name;
+    return text + pace_words(p.pace);
 }
 
 Table step_table(StepTime const& time) {
@@ -132,7 +135,7 @@ Table communication_table(Prediction const& p) {
     Scale const scale = scale_of(p.step());
     Table table{.title = "Communication a step, on one accelerator",
                 .columns = {{"for", Align::left},
-                            {"collective", Align::left},
+                            {"collective", Align::left, true},
                             {"why", Align::left, true},
                             {"ranks"},
                             {"GB"},
@@ -176,11 +179,14 @@ Table quantities(PredictionReport const& report) {
     auto const row = [&table](std::string name, std::string value, std::string unit) {
         table.rows.push_back({std::move(name), std::move(value), std::move(unit)});
     };
-    row("throughput", significant(p.tokens_per_second), "tokens/s");
-    row("per accelerator", significant(p.tokens_per_second / accelerators(p)), "tokens/s");
+    std::string const unit{unit_of_work(p.question.model)};
+    row("throughput", significant(p.tokens_per_second), unit + "/s");
+    row("per accelerator", significant(p.tokens_per_second / accelerators(p)), unit + "/s");
     row("model work", significant(model_rate(p).base() / 1e12), "TFLOP/s an accelerator");
-    row("MFU", percent(p.mfu), "% of " + peak_words(p) + ", " + std::string{name_of(p.convention)} + " attention");
-    row("MFU, full attention", percent(p.mfu_full_attention), "% of the same, nothing masked");
+    bool const attends = p.question.model.operators.empty();
+    row("MFU", percent(p.mfu),
+        "% of " + peak_words(p) + (attends ? ", " + std::string{name_of(p.convention)} + " attention" : ""));
+    if (attends) { row("MFU, full attention", percent(p.mfu_full_attention), "% of the same, nothing masked"); }
     row("HFU", percent(p.hfu), "% (recomputation counted)");
     row("gamma", significant(p.gamma), "communication / computation if nothing overlapped");
     row("serial fraction", significant(p.serial.value),
@@ -190,7 +196,7 @@ Table quantities(PredictionReport const& report) {
     }
     if (auto const time = duration_of(p)) { row("run", significant(time->in(units::day)), "days"); }
     if (auto const cost = cost_of(p)) { row("cost", scaled(cost->base()), "$"); }
-    if (auto const price = dollars_per_million(p)) { row("price of work", significant(*price), "$ a million tokens"); }
+    if (auto const price = dollars_per_million(p)) { row("price of work", significant(*price), "$ a million " + unit); }
     return table;
 }
 
@@ -257,6 +263,14 @@ std::string interval_words(Prediction const& prediction) {
            significant(prediction.interval.high.in(scale.unit)) + " " + scale.name;
 }
 
+std::string pace_words(double pace) {
+    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this stack";
+}
+
+double samples_per_second(Prediction const& prediction) {
+    return prediction.question.workload.global_batch / prediction.step().base();
+}
+
 std::vector<Metric> metrics_of(Prediction const& p) {
     Dimension const seconds{.seconds = 1}, bytes{.bytes = 1}, dollars{.dollars = 1};
     auto const base = [](auto const& quantity) { return quantity ? std::optional{quantity->base()} : std::nullopt; };
@@ -278,10 +292,14 @@ std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
             {"host", time.host},
             {"tensor communication", time.tensor_communication},
             {"context communication", time.context_communication},
+            {"expert communication", time.expert_communication},
             {"pipeline communication", time.pipeline_communication},
             {"data communication", time.data_communication},
             {"pipeline bubble", time.pipeline_bubble},
             {"optimizer", time.optimizer},
+            {"offload", time.offload},
+            {"imbalance", time.imbalance},
+            {"stragglers", time.stragglers},
             {"overhead", time.overhead}};
 }
 
@@ -300,6 +318,9 @@ Json breakdown_json(StepTime const& time) {
         .set("exposed_communication_seconds", time.exposed_communication().base())
         .set("pipeline_bubble_seconds", time.pipeline_bubble.base())
         .set("optimizer_seconds", time.optimizer.base())
+        .set("offload_seconds", time.offload.base())
+        .set("imbalance_seconds", time.imbalance.base())
+        .set("stragglers_seconds", time.stragglers.base())
         .set("overhead_seconds", time.overhead.base());
 }
 
@@ -307,6 +328,7 @@ Json exposed_json(StepTime const& time) {
     return Json::object()
         .set("tensor_seconds", time.tensor_communication.base())
         .set("context_seconds", time.context_communication.base())
+        .set("expert_seconds", time.expert_communication.base())
         .set("pipeline_seconds", time.pipeline_communication.base())
         .set("data_seconds", time.data_communication.base());
 }
@@ -334,10 +356,9 @@ Json json_of(PredictionReport const& report) {
         .set("cluster", cluster_json(report.setting.cluster))
         .set("framework", report.setting.framework.name)
         .set("workers", p.workers)
-        .set("workload", Json::object()
-                             .set("sequence_length", work.sequence_length)
-                             .set("global_batch", work.global_batch)
-                             .set("tokens", p.question.tokens))
+        .set("pace", p.pace)
+        .set("workload", workload_json(work, p.question.tokens))
+        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
         .set("strategy", strategy_json(p.question.strategy, work))
         .set("fits", p.fits)
         .set("why_not", p.fits ? Json{} : Json{p.why_not})
@@ -346,6 +367,7 @@ Json json_of(PredictionReport const& report) {
         .set("interval_coverage", p.interval.coverage)
         .set("tokens_per_second", p.tokens_per_second)
         .set("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p))
+        .set("samples_per_second", samples_per_second(p))
         .set("model_flops_per_second_per_accelerator", model_rate(p).base())
         .set("peak_flops_per_second", p.peak.base())
         .set("mfu", p.mfu)
@@ -385,6 +407,7 @@ Document document_of(PredictionReport const& report) {
     Scale const scale = scale_of(p.step());
     StackedBars step{"The step", scale.name, {}, {"step"}, {{}}, {}, {}};
     for (auto const& [name, seconds] : parts_of(p.time)) {
+        if (seconds.base() <= 0.0) { continue; }
         step.parts.push_back(name);
         step.values[0].push_back(seconds.in(scale.unit));
     }
@@ -426,6 +449,7 @@ Sheet sheet_of(PredictionReport const& report) {
     row("interval_high_seconds", p.interval.high.base());
     row("tokens_per_second", p.tokens_per_second);
     row("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p));
+    row("samples_per_second", samples_per_second(p));
     row("model_flops_per_second_per_accelerator", model_rate(p).base());
     row("mfu", p.mfu);
     row("hfu", p.hfu);
@@ -434,6 +458,9 @@ Sheet sheet_of(PredictionReport const& report) {
     row("exposed_communication_seconds", p.time.exposed_communication().base());
     row("pipeline_bubble_seconds", p.time.pipeline_bubble.base());
     row("optimizer_seconds", p.time.optimizer.base());
+    row("offload_seconds", p.time.offload.base());
+    row("imbalance_seconds", p.time.imbalance.base());
+    row("stragglers_seconds", p.time.stragglers.base());
     row("overhead_seconds", p.time.overhead.base());
     for (auto const& [name, size] : parts_of(p.memory)) { row("memory_" + name + "_bytes", size.base()); }
     row("memory_bytes", p.memory.total().base());

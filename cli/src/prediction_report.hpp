@@ -36,12 +36,17 @@ std::optional<Dollars> cost_of(Prediction const& prediction);
 std::string step_words(Prediction const& prediction);
 std::string interval_words(Prediction const& prediction);
 
+/// "; computation x0.61: the factor fitted to this stack"; empty where there is none.
+std::string pace_words(double pace);
+
 /// What --require may ask about.
 std::vector<Metric> metrics_of(Prediction const& prediction);
 
 Json breakdown_json(StepTime const& time);
 Json exposed_json(StepTime const& time);
 Json memory_json(Prediction const& prediction);
+/// Samples of the whole job in a second: sequences, or pictures.
+double samples_per_second(Prediction const& prediction);
 /// The parts of a step and of the memory, by name: what tables and bars show.
 std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time);
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory);

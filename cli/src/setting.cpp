@@ -4,6 +4,8 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/strategy.hpp"
+#include "headroom/io/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +16,10 @@ namespace headroom::cli {
 namespace {
 
 constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;
+constexpr int usual_image_ranks = 64; ///< that a default batch of samples grows with: beyond, a curve keeps it
+constexpr int longest_document = 1'000'000'000;
+constexpr std::string_view from_record = "given by the strategy ";
+constexpr double least_fill = 0.01, largest_skew = 65'536.0;
 
 constexpr std::array options{
     Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
@@ -22,6 +28,12 @@ constexpr std::array options{
     Option{"--nodes", "COUNTS", "the same in nodes", "Question"},
     Option{"--global-batch", "SEQUENCES", "sequences a step (default: 1024)", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: the model's, up to 8192)", "Question"},
+    Option{"--documents", "TOKENS", "tokens of a packed document: attention stays in it", "Question"},
+    Option{"--fill", "SHARE", "share of the sequence that is no padding, which is not computed: 85%", "Question"},
+    Option{"--expert-skew", "FACTOR", "tokens on the fullest expert rank over the mean (default: 1)", "Question"},
+    Option{"--layers", "N", "only the first N layers of the model", "Question"},
+    Option{"--strategy", "NAME", "a strategy of the catalog (fsdp, ulysses, diloco): fields that you leave out",
+           "Question"},
     Option{"--tokens", "N", "tokens of the whole run, for days and dollars: 2T", "Question"},
     Option{"--price", "DOLLARS/h", "of one accelerator (default: median on-demand price)", "Question"},
     Option{"--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4", "Question"},
@@ -68,27 +80,144 @@ int default_batch(PartialStrategy const& given) {
     return multiple_of(static_cast<int>(pieces));
 }
 
-void read_workload(Arguments const& arguments, Setting& setting) {
-    int const positions = setting.model.max_positions;
-    if (auto const length = arguments.count("--sequence-length")) {
-        setting.workload.sequence_length = *length;
-    } else {
-        setting.workload.sequence_length =
-            positions > 0 ? std::min(positions, longest_default_sequence) : usual_sequence;
-        assume_default(setting, "sequence_length", std::to_string(setting.workload.sequence_length),
-                       positions > longest_default_sequence
-                           ? "the model allows " + std::to_string(positions) + "; 8192 is usual in pre-training"
-                       : positions > 0 ? "the longest the model allows"
-                                       : "the model states no length");
+void refuse(std::string where, std::string problem, std::string why, std::string hint = {}) {
+    throw InputError{
+        Fault::usage,
+        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+/// The first layers of a model; of a pair of stacks, of each in proportion.
+void cut_model(Arguments const& arguments, Model& model) {
+    auto const layers = arguments.count("--layers");
+    if (!layers || *layers == model.layers) { return; }
+    if (!model.operators.empty()) { refuse("--layers", model.name + " is a list of operators", "it has no layers"); }
+    if (*layers > model.layers) {
+        refuse("--layers", std::to_string(*layers) + " is more than the model has",
+               model.name + " has " + std::to_string(model.layers), "give at most that many");
     }
+    if (model.encoder_layers > 0) {
+        if (*layers < 2) { refuse("--layers", "1 is too few", "encoder and decoder have a layer each"); }
+        model.encoder_layers = std::clamp(*layers * model.encoder_layers / model.layers, 1, *layers - 1);
+    }
+    model.layers = *layers;
+    model.name += " cut to " + std::to_string(*layers) + (*layers == 1 ? " layer" : " layers");
+}
+
+/// The longest that the model allows, up to what is usual; the length of its usual data where it states no longest.
+void assume_length(Setting& setting) {
+    Model const& model = setting.model;
+    int& length = setting.workload.sequence_length;
+    int const positions = model.max_positions;
+    std::string reason = "the model states no length";
+    length = usual_sequence;
+    if (!model.operators.empty()) {
+        length = std::max(1, model.nominal_length);
+        reason = "one sample, as the model's record has it";
+    } else if (positions > 0) {
+        length = std::min(positions, longest_default_sequence);
+        reason = positions > longest_default_sequence
+                     ? "the model allows " + std::to_string(positions) + "; 8192 is usual in pre-training"
+                     : "the longest the model allows";
+    } else if (model.nominal_length > 0) {
+        length = model.nominal_length;
+        reason = "of the model's usual data";
+    }
+    assume_default(setting, "sequence_length", std::to_string(length), reason);
+}
+
+void read_length(Arguments const& arguments, Setting& setting) {
+    Model const& model = setting.model;
+    auto const length = arguments.count("--sequence-length");
+    if (!length) { return assume_length(setting); }
+    if (!model.operators.empty() && *length != std::max(1, model.nominal_length)) {
+        refuse("--sequence-length", std::to_string(*length) + " is not the size of a sample",
+               model.name + " is a list of operators for samples of " +
+                   std::to_string(std::max(1, model.nominal_length)),
+               "leave it out");
+    }
+    setting.workload.sequence_length = *length;
+}
+
+/// Samples of a default batch: as many an accelerator as the model's record has, in 32 bits half of them.
+int default_samples(Arguments const& arguments, Setting const& setting) {
+    auto const& given = setting.given;
+    bool const wide = given.precision == Precision::fp32 || given.precision == Precision::tf32;
+    int const each = given.micro_batch ? *given.micro_batch * given.grad_accum.value_or(1)
+                                       : std::max(1, setting.model.nominal_batch / (wide ? 2 : 1));
+    auto const counts = read_workers(arguments, setting.cluster);
+    int const ranks = counts.size() == 1 ? counts.front()
+                      : counts.empty()   ? given.dp.value_or(usual_image_ranks)
+                                         : std::min(counts.back(), usual_image_ranks);
+    return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * ranks, largest_batch));
+}
+
+void read_batch(Arguments const& arguments, Setting& setting) {
     if (auto const batch = arguments.count("--global-batch")) {
         setting.workload.global_batch = *batch;
-    } else {
-        setting.workload.global_batch = default_batch(setting.given);
-        assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
-                       "default; sequences a step");
+        return;
     }
+    bool const samples = !setting.model.operators.empty() && setting.model.nominal_batch > 0;
+    setting.workload.global_batch = samples ? default_samples(arguments, setting) : default_batch(setting.given);
+    assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
+                   samples ? "default; samples a step, as many an accelerator as is usual for the model"
+                           : "default; sequences a step");
+}
+
+/// How the data fills a sequence, and how tokens spread over experts.
+void read_data(Arguments const& arguments, Setting& setting) {
+    Workload& work = setting.workload;
+    if (auto const documents = arguments.count("--documents")) {
+        if (*documents > std::min(work.sequence_length, longest_document)) {
+            refuse("--documents", std::to_string(*documents) + " tokens are longer than the sequence",
+                   "it has " + std::to_string(work.sequence_length), "documents are packed into a sequence");
+        }
+        work.documents = *documents;
+    }
+    if (auto const fill = arguments.text("--fill")) {
+        work.fill = io::parse_between(*fill, least_fill, 1.0, "share of the sequence", "--fill");
+    }
+    if (auto const skew = arguments.text("--expert-skew")) {
+        work.expert_skew = io::parse_between(*skew, 1.0, largest_skew, "factor over the mean", "--expert-skew");
+        int const experts = setting.model.moe.experts;
+        if (work.expert_skew > std::max(1, experts)) {
+            refuse("--expert-skew", headroom::quoted(*skew) + " is not possible",
+                   experts > 0 ? "all tokens on one of " + std::to_string(experts) + " experts make that many"
+                               : setting.model.name + " has no experts",
+                   experts > 0 ? "" : "leave it out");
+        }
+    }
+}
+
+void read_workload(Arguments const& arguments, Setting& setting) {
+    read_length(arguments, setting);
+    read_batch(arguments, setting);
+    read_data(arguments, setting);
     if (auto const tokens = arguments.text("--tokens")) { setting.tokens = parse_count(*tokens, "--tokens"); }
+}
+
+/// Fields of the strategy that --strategy names, where the user left them out.
+void read_strategy_record(Arguments const& arguments, Setting& setting) {
+    auto const name = arguments.text("--strategy");
+    if (!name) { return; }
+    setting.strategy_record = setting.catalog.text(io::RecordKind::strategy, *name).name;
+    auto const record = setting.catalog.strategy(*name);
+    for (auto const& [field, value] : record.given) {
+        if (io::known_strategy_field(field, "--strategy").fill(setting.given, record.fields)) {
+            assume_default(setting, field, value, std::string{from_record} + setting.strategy_record);
+        }
+    }
+}
+
+/// Stacks of image and recurrent models have kernels of their own.
+std::string usual_framework(Setting const& setting) {
+    Accelerator const& chip = setting.cluster.accelerator;
+    if (setting.model.operators.empty()) { return default_framework(chip, setting.given.zero, std::nullopt); }
+    if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
+    bool const recurrent = std::ranges::any_of(setting.model.operators,
+                                               [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
+    if (recurrent) { return "pytorch-apex"; }
+    bool const early = chip.generation == Generation::volta || chip.generation == Generation::turing;
+    return early ? "mxnet-horovod" : "mxnet-mlperf";
 }
 
 /// bf16 and tf32 have stand-ins in the model; nobody who asks for them by name should get those in silence.
@@ -116,6 +245,7 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
 }
 
 std::string_view provenance_of(Assumption const& assumption) {
+    if (assumption.reason.starts_with(from_record)) { return name_of(Provenance::given); }
     return name_of(assumption.field.starts_with("price") && assumption.value != "unknown" ? Provenance::cited
                                                                                           : Provenance::guessed);
 }
@@ -123,6 +253,28 @@ std::string_view provenance_of(Assumption const& assumption) {
 } // namespace
 
 std::span<Option const> setting_options() { return options; }
+
+std::span<Option const> strategy_options() {
+    static std::vector<Option> const all = [] {
+        std::vector<Option> found;
+        for (io::StrategyField const& field : io::strategy_fields()) {
+            bool const is_known = std::ranges::any_of(
+                options, [&](Option const& option) { return std::string_view{option.name} == field.option; });
+            if (!is_known) { found.push_back({field.option, field.placeholder, field.help, strategy_group}); }
+        }
+        return found;
+    }();
+    return all;
+}
+
+std::string_view unit_of_work(Model const& model) { return model.works_on_samples() ? "samples" : "tokens"; }
+
+std::string batch_words(Workload const& workload, Model const& model) {
+    std::string const batch = std::to_string(workload.global_batch);
+    if (model.works_on_samples()) { return batch + (workload.global_batch == 1 ? " sample" : " samples"); }
+    return batch + (workload.global_batch == 1 ? " sequence of " : " sequences of ") +
+           std::to_string(workload.sequence_length) + (workload.sequence_length == 1 ? " token" : " tokens");
+}
 
 io::Catalog open_catalog(Arguments const& arguments) {
     namespace fs = std::filesystem;
@@ -168,17 +320,22 @@ Setting read_setting(Arguments const& arguments) {
                     .calibration = {},
                     .workload = {},
                     .given = {},
+                    .strategy_record = {},
                     .assumptions = {},
                     .notes = {},
                     .tokens = {}};
     if (auto const fixed = arguments.text("--fix")) { assign_fixed(setting.given, *fixed, "--fix"); }
     assign_options(setting.given, arguments);
+    read_strategy_record(arguments, setting);
     setting.model = io::load_model(setting.catalog, model, &setting.notes);
+    for (std::string const& note : setting.notes) {
+        if (note.find("vision tower") == std::string::npos) { continue; }
+        assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
+    }
+    cut_model(arguments, setting.model);
     setting.cluster = io::load_cluster(setting.catalog, cluster);
     check_precision(setting.given, setting.cluster.accelerator);
-    std::string const framework =
-        arguments.text("--framework")
-            .value_or(default_framework(setting.cluster.accelerator, setting.given.zero, std::nullopt));
+    std::string const framework = arguments.text("--framework").value_or(usual_framework(setting));
     setting.framework = setting.catalog.framework(framework);
     if (!arguments.has("--framework")) {
         assume_default(setting, "framework", framework, "default; name yours with --framework");
@@ -240,17 +397,36 @@ Json strategy_json(Strategy const& s, Workload const& workload) {
         .set("pp", s.pp)
         .set("virtual_pp", s.virtual_pp)
         .set("cp", s.cp)
+        .set("exchange", name_of(s.exchange))
         .set("ep", s.ep)
+        .set("etp", s.etp)
+        .set("capacity", s.capacity)
         .set("zero", s.zero)
         .set("shard", s.shard)
         .set("micro_batch", s.micro_batch)
         .set("micro_batches", workload.global_batch / share)
         .set("sequence_parallel", s.sequence_parallel)
         .set("recompute", name_of(s.recompute))
+        .set("recompute_layers", s.recompute_layers)
+        .set("offload", name_of(s.offload))
+        .set("train", io::spelled_training(s))
+        .set("local_steps", s.local_steps)
+        .set("servers", s.servers)
+        .set("compression", io::spelled(s.compression))
         .set("precision", name_of(s.precision))
         .set("overlap", s.overlap == Overlap::on)
         .set("schedule", s.virtual_pp > 1 ? "interleaved" : "1f1b")
         .set("name", short_name(s));
+}
+
+Json workload_json(Workload const& workload, std::optional<double> tokens) {
+    return Json::object()
+        .set("sequence_length", workload.sequence_length)
+        .set("global_batch", workload.global_batch)
+        .set("documents", workload.documents)
+        .set("fill", workload.fill)
+        .set("expert_skew", workload.expert_skew)
+        .set("tokens", tokens);
 }
 
 Json assumptions_json(std::vector<Assumption> const& assumptions) {

@@ -13,6 +13,9 @@
 
 namespace headroom::cli {
 
+/// The group of `--help` that holds the options of a strategy.
+inline constexpr char const* strategy_group = "Strategy (what is left out is chosen and listed)";
+
 /// What `predict` and `plan` read alike: the model, the machine, the software, the workload and the constants.
 struct Setting {
     io::Catalog catalog;
@@ -21,13 +24,21 @@ struct Setting {
     Framework framework;
     CalibrationSet calibration;
     Workload workload;
-    PartialStrategy given;               ///< degrees that the user stated
+    PartialStrategy given;               ///< fields of the strategy that the user stated, or the record named
+    std::string strategy_record;         ///< of --strategy; empty without one
     std::vector<Assumption> assumptions; ///< defaults taken here
     std::vector<std::string> notes;      ///< keys of a model file that were used and ignored
     std::optional<double> tokens;
 };
 
 std::span<Option const> setting_options();
+/// The fields of a strategy as options, one each (`io::strategy_fields`); --precision is among those of the setting.
+std::span<Option const> strategy_options();
+
+/// What a model works through: "tokens", or "samples" where a sample is no sequence of them.
+std::string_view unit_of_work(Model const& model);
+/// "1024 sequences of 8192 tokens", "2048 samples".
+std::string batch_words(Workload const& workload, Model const& model);
 
 /// The embedded catalog under the overlays: --catalog, ./headroom/catalog, the user's configuration folder.
 io::Catalog open_catalog(Arguments const& arguments);
@@ -35,11 +46,11 @@ io::Catalog open_catalog(Arguments const& arguments);
 CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
 Setting read_setting(Arguments const& arguments);
 
-/// --workers, or --nodes times the size of a node; empty when neither is given.
 /// Makes a batch that nobody gave divide into `pieces` (dp x micro-batch), and says so among the assumptions;
 /// returns whether it changed.
 bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces);
 
+/// --workers, or --nodes times the size of a node; empty when neither is given.
 std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster);
 
 /// Adds what is not there yet: one assumption a field.
@@ -48,6 +59,7 @@ void add_assumptions(std::vector<Assumption>& all, std::vector<Assumption> const
 // ---- the parts of a result that both verbs show -----------------------------------------------------------------
 
 Json strategy_json(Strategy const& strategy, Workload const& workload);
+Json workload_json(Workload const& workload, std::optional<double> tokens);
 Json assumptions_json(std::vector<Assumption> const& assumptions);
 Json constants_json(CalibrationSet const& calibration);
 Json model_json(Model const& model);

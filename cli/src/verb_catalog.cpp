@@ -13,8 +13,9 @@ namespace {
 
 using io::RecordKind;
 
-constexpr std::array all_kinds{RecordKind::model, RecordKind::node,  RecordKind::accelerator, RecordKind::link,
-                               RecordKind::host,  RecordKind::price, RecordKind::framework,   RecordKind::calibration};
+constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,     RecordKind::accelerator,
+                               RecordKind::link,      RecordKind::host,     RecordKind::price,
+                               RecordKind::framework, RecordKind::strategy, RecordKind::calibration};
 
 constexpr std::array positionals{
     Positional{"ACTION", "list or show"},
@@ -22,7 +23,8 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework or calibration", "Question"},
+    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy or calibration",
+           "Question"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
 };
 
@@ -36,7 +38,8 @@ RecordKind parse_kind(std::string_view text, std::string_view where) {
     std::vector<std::string> names;
     for (RecordKind const kind : all_kinds) {
         std::string const name{io::name_of(kind)};
-        if (normalised(text) == name || normalised(text) == name + "s") { return kind; }
+        std::string const many = name.ends_with('y') ? name.substr(0, name.size() - 1) + "ies" : name + "s";
+        if (normalised(text) == name || normalised(text) == many) { return kind; }
         names.push_back(name);
     }
     std::string const near = nearest(text, names);
@@ -74,6 +77,12 @@ std::string facts_of(Model const& model) {
     text += std::to_string(model.layers) + " layers, hidden " + std::to_string(model.hidden);
     if (count.active < count.total * 0.999) { text += ", " + scaled(count.active) + " active"; }
     return text;
+}
+
+std::string facts_of(io::StrategyRecord const& record) {
+    std::vector<std::string> fields;
+    for (auto const& [name, value] : record.given) { fields.push_back(name + " " + value); }
+    return record.title + ": " + join(fields, ", ");
 }
 
 /// The folder of calibrations also keeps what was fitted without each source.
@@ -128,6 +137,7 @@ std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
         case RecordKind::node: return facts_of(catalog.cluster(record.name));
         case RecordKind::model: return facts_of(catalog.model(record.name));
         case RecordKind::framework: return catalog.framework(record.name).title;
+        case RecordKind::strategy: return facts_of(catalog.strategy(record.name));
         case RecordKind::calibration: return calibration_facts(catalog, record);
         case RecordKind::price:
             if (auto const price = catalog.price(record.name)) {

@@ -3,11 +3,11 @@
 #include "text.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/strategy.hpp"
 #include "headroom/step.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace headroom::cli {
@@ -174,36 +174,6 @@ void read_actors(Arguments const& arguments, CommQuestion& question) {
 
 constexpr char const* compression_option = "--gradient-compression";
 
-/// A number between two bounds; "1%" is 0.01.
-double parse_between(std::string const& text, double low, double high) {
-    bool const is_percent = text.ends_with('%');
-    char const* const end = text.data() + text.size() - (is_percent ? 1 : 0);
-    double value = 0.0;
-    auto const [stop, error] = std::from_chars(text.data(), end, value);
-    if (is_percent) { value /= 100.0; }
-    if (error != std::errc{} || stop != end || !(value >= low && value <= high)) {
-        refuse(compression_option, headroom::quoted(text) + " is no parameter of it",
-               "a number from " + significant(low) + " to " + significant(high), "");
-    }
-    return value;
-}
-
-GradientCompression parse_compression(std::string const& kind, std::string const& parameter) {
-    std::vector<std::string> names;
-    for (Compression const one : compressions) { names.emplace_back(name_of(one)); }
-    auto const known = compression_from(kind);
-    GradientCompression how{.kind = known ? *known : *compression_from(parse_choice(kind, names, compression_option))};
-    if (parameter.empty()) { return how; }
-    switch (how.kind) {
-    case Compression::none: refuse(compression_option, "none takes no parameter", "", "write none");
-    case Compression::low_rank: how.rank = parse_whole(parameter, compression_option); break;
-    case Compression::quantised: how.bits = parse_between(parameter, 1.0, 32.0); break;
-    case Compression::top_k: how.share = parse_between(parameter, 1e-9, 1.0); break;
-    case Compression::one_bit: how.warm_up = parse_between(parameter, 0.0, 1.0); break;
-    }
-    return how;
-}
-
 std::optional<GradientMatrix> read_matrix(Arguments const& arguments) {
     auto const text = arguments.text("--matrix");
     if (!text) { return std::nullopt; }
@@ -221,11 +191,8 @@ void read_compression(Arguments const& arguments, CommQuestion& question) {
     if (!text) { return; }
     auto const colon = text->find(':');
     std::string const parameter = colon == std::string::npos ? "" : text->substr(colon + 1);
-    if (colon != std::string::npos && parameter.empty()) {
-        refuse(compression_option, "no parameter behind the colon", "", "for example low_rank:4");
-    }
     question.compression =
-        CommCompression{.how = parse_compression(text->substr(0, colon), parameter),
+        CommCompression{.how = io::parse_compression(*text, compression_option),
                         .parameter = parameter,
                         .element = read_size(arguments.text("--element").value_or("2B"), "--element"),
                         .matrix = read_matrix(arguments)};

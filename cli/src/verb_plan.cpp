@@ -2,7 +2,9 @@
 #include "threads.hpp"
 #include "watch.hpp"
 
+#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/strategy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,13 +14,14 @@ namespace headroom::cli {
 namespace {
 
 constexpr int largest_default_size = 1024;
+constexpr double largest_batch = 1e9;
 
 constexpr std::array positionals{
     Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
 };
 
 constexpr std::array options{
-    Option{"--fix", "FIELDS", "hold degrees: tp=8,pp=4,recompute=full", "Search"},
+    Option{"--fix", "FIELDS", "hold fields of the strategy: tp=8,pp=4,recompute=full", "Search"},
     Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
     Option{"--deadline", "TIME", "the cheapest that is done by then: 30d", "Search"},
     Option{"--budget", "DOLLARS", "the cheapest that stays within", "Search"},
@@ -57,6 +60,38 @@ Objective read_objective(Arguments const& arguments) {
                       .problem = headroom::quoted(*arguments.text(option)) + " is not above zero",
                       .why = "no run is that short or that cheap",
                       .hint = "write it like " + example}};
+}
+
+/// The strategy that the fixed fields make on as many ranks as they want, whatever the sizes of the list; what they need
+/// and do not say is set so that it serves.
+Strategy smallest_with(PartialStrategy const& fixed) {
+    Strategy s;
+    for (io::StrategyField const& field : io::strategy_fields()) { field.apply(fixed, s); }
+    if (!fixed.tp && s.etp > 1) { s.tp = s.etp; }
+    if (!fixed.tp) { s.sequence_parallel = false; }
+    if (!fixed.pp) { s.virtual_pp = 1; }
+    if (!fixed.recompute && s.recompute_layers > 0) { s.recompute = Recompute::full; }
+    if (!fixed.zero && s.shard > 0) { s.zero = 3; }
+    if (!fixed.shard && s.zero == 3 && s.local_steps > 1) { s.shard = 1; }
+    double const ranks = 2.0 * s.ep * s.etp * std::max(1, s.shard);
+    if (!fixed.dp && ranks < largest_batch) { s.dp = static_cast<int>(ranks); }
+    return s;
+}
+
+/// Fixed fields that exclude each other, or the model, on any number of workers: a mistake, not a search without result.
+void refuse_contradiction(Setting const& setting) {
+    Strategy const s = smallest_with(setting.given);
+    Workload work = setting.workload;
+    double const share = static_cast<double>(s.dp) * s.micro_batch * s.pp;
+    if (share > largest_batch) { return; }
+    work.global_batch = static_cast<int>(share);
+    std::string const why = illegal_because(s, setting.model, work);
+    if (why.empty()) { return; }
+    throw InputError{Fault::usage,
+                     {.where = "--fix",
+                      .problem = "not possible for " + setting.model.name + " on any number of workers",
+                      .why = why,
+                      .hint = "change it, or leave it out and it is searched"}};
 }
 
 PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
@@ -145,6 +180,7 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     check_gates(arguments, metrics_of(Plan{}));
     Setting setting = read_setting(arguments);
+    refuse_contradiction(setting);
     PlanQuestion const question = make_question(arguments, setting);
     note_unused(arguments, question, setting);
     if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
@@ -168,6 +204,10 @@ int run(Arguments const& arguments) {
         assume_other_price(report);
     }
     add_assumptions(report.plan.assumptions, setting.assumptions);
+    if (auto const chosen = report.plan.recommended) {
+        add_assumptions(report.plan.assumptions, consequences(report.plan.curve[*chosen].prediction->question.strategy,
+                                                              question.model, question.workload));
+    }
     if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }

@@ -2,6 +2,7 @@
 #include "text.hpp"
 #include "what_if.hpp"
 
+#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 
 #include <array>
@@ -16,23 +17,7 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--dp", "N", "data-parallel replicas", "Strategy (what is left out is chosen and listed)"},
-    Option{"--tp", "N", "tensor-parallel degree", "Strategy (what is left out is chosen and listed)"},
-    Option{"--pp", "N", "pipeline stages", "Strategy (what is left out is chosen and listed)"},
-    Option{"--virtual-pp", "N", "model chunks a stage", "Strategy (what is left out is chosen and listed)"},
-    Option{"--cp", "N", "context-parallel degree", "Strategy (what is left out is chosen and listed)"},
-    Option{"--ep", "N", "expert-parallel degree", "Strategy (what is left out is chosen and listed)"},
-    Option{"--zero", "0..3", "ZeRO stage; 3 is FSDP", "Strategy (what is left out is chosen and listed)"},
-    Option{"--shard", "N", "ranks a ZeRO-3 shard group spans; 0 is all of dp",
-           "Strategy (what is left out is chosen and listed)"},
-    Option{"--micro-batch", "N", "sequences a micro-batch", "Strategy (what is left out is chosen and listed)"},
-    Option{"--grad-accum", "N", "micro-batches a replica and step", "Strategy (what is left out is chosen and listed)"},
-    Option{"--sequence-parallel", "on|off", "split what tensor parallelism leaves whole",
-           "Strategy (what is left out is chosen and listed)"},
-    Option{"--recompute", "KIND", "none, selective or full", "Strategy (what is left out is chosen and listed)"},
-    Option{"--schedule", "NAME", "1f1b or interleaved", "Strategy (what is left out is chosen and listed)"},
-    Option{"--overlap", "on|off", "communication behind computation",
-           "Strategy (what is left out is chosen and listed)"},
+    Option{"--schedule", "NAME", "1f1b or interleaved", strategy_group},
     Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
     Option{"--what-if", "CHANGES", "bandwidth=2x,latency=0.5x,overlap=off: which lever moves the step", "Answer",
            Takes::perhaps_value},
@@ -43,6 +28,7 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
                                  "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
                                  "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
 /// The smallest number of chunks above one that the layers of a stage divide into.
@@ -146,10 +132,11 @@ Question make_question(Arguments const& arguments, Setting& setting) {
                           .problem = "not possible for " + setting.model.name,
                           .why = illegal,
                           .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
-                                           : "change that degree, or leave it out and it is chosen"}};
+                                           : "change it, or leave it out and it is chosen"}};
     }
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);
+    add_assumptions(assumptions, consequences(assumed.strategy, setting.model, setting.workload));
     return {.model = setting.model,
             .cluster = setting.cluster,
             .framework = setting.framework,
@@ -209,7 +196,7 @@ int run(Arguments const& arguments) {
 
 Verb predict_verb() {
     return {"predict",   "one configuration: step time, memory, cost, its parts",
-            positionals, {setting_options(), options, output_options()},
+            positionals, {setting_options(), strategy_options(), options, output_options()},
             examples,    run};
 }
 

@@ -4,6 +4,8 @@
 #include "text.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/strategy.hpp"
+#include "headroom/io/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,6 +44,7 @@ constexpr std::array dials{
              q.cluster.scale_up.latency *= f;
              q.cluster.scale_out.latency *= f;
          }},
+    Dial{"host", [](Question& q, double f) { q.cluster.host.bandwidth *= f; }},
     Dial{"compute", turn_compute},
     Dial{"memory", [](Question& q, double f) { q.cluster.accelerator.memory_bandwidth *= f; }},
     Dial{"capacity", [](Question& q, double f) { q.cluster.accelerator.memory *= f; }},
@@ -62,29 +65,36 @@ double parse_factor(std::string const& name, std::string const& text) {
     return factor;
 }
 
+/// How the data fills a sequence and spreads over experts; whether the lever is one of these.
+bool set_workload(Question& question, std::string const& name, std::string const& value) {
+    std::string const at = std::string{where} + " " + name;
+    Workload& work = question.workload;
+    if (normalised(name) == "documents") {
+        work.documents = value == "0" ? 0 : io::parse_whole(value, at);
+    } else if (normalised(name) == "fill") {
+        work.fill = io::parse_between(value, 0.01, 1.0, "share of the sequence", at);
+    } else if (normalised(name) == "expertskew") {
+        double const most = std::max(1, question.model.moe.experts);
+        work.expert_skew = io::parse_between(value, 1.0, most, "factor over the mean", at);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
 void change_strategy(Question& question, std::string const& name, std::string const& value) {
     PartialStrategy change;
-    assign(change, name, value, std::string{where} + " " + name);
+    auto const& field = io::known_strategy_field(name, where);
+    field.assign(change, value, std::string{where} + " " + name);
     Strategy& s = question.strategy;
     int const workers = s.workers();
-    auto const take = [](auto const& from, auto& to) {
-        if (from) { to = *from; }
-    };
-    take(change.tp, s.tp);
-    take(change.pp, s.pp);
-    take(change.cp, s.cp);
-    take(change.ep, s.ep);
-    take(change.virtual_pp, s.virtual_pp);
-    take(change.zero, s.zero);
-    take(change.shard, s.shard);
-    take(change.micro_batch, s.micro_batch);
-    take(change.sequence_parallel, s.sequence_parallel);
-    take(change.recompute, s.recompute);
-    take(change.precision, s.precision);
-    take(change.overlap, s.overlap);
+    field.apply(change, s);
     if (change.grad_accum) { s.micro_batch = std::max(1, question.workload.global_batch / s.dp / *change.grad_accum); }
     if (s.tp == 1) { s.sequence_parallel = false; }
+    if ((change.ep || change.tp) && question.model.moe.experts > 0) { // as when nobody says it
+        s.etp = s.ep == 1 ? s.tp : 1;
+    }
     bool const chunks_fit = question.model.layers % (static_cast<std::int64_t>(s.pp) * s.virtual_pp) == 0;
     if (s.pp == 1 || (change.pp && !change.virtual_pp && !chunks_fit)) { s.virtual_pp = 1; }
     double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
@@ -113,13 +123,13 @@ void turn(Question& question, std::string const& name, std::string const& value)
     for (Dial const& dial : dials) {
         if (normalised(dial.name) == normalised(name)) { return dial.turn(question, parse_factor(dial.name, value)); }
     }
-    if (is_strategy_field(name)) { return change_strategy(question, name, value); }
+    if (set_workload(question, name, value)) { return; }
+    if (io::strategy_field(name) != nullptr) { return change_strategy(question, name, value); }
     std::vector<std::string> names;
-    names.reserve(dials.size() + 6);
+    names.reserve(dials.size() + io::strategy_fields().size() + 3);
     for (Dial const& dial : dials) { names.emplace_back(dial.name); }
-    for (char const* field : {"overlap", "recompute", "zero", "micro-batch", "sequence-parallel", "precision"}) {
-        names.emplace_back(field);
-    }
+    for (char const* of_data : {"documents", "fill", "expert-skew"}) { names.emplace_back(of_data); }
+    for (io::StrategyField const& field : io::strategy_fields()) { names.emplace_back(field.name()); }
     std::string const near = nearest(name, names);
     throw InputError{Fault::usage,
                      {.where = std::string{where},
@@ -135,6 +145,8 @@ std::string spelled(std::string const& name, std::string const& value) { return 
 std::vector<Lever> levers(Question const& base, std::string_view text) {
     std::string usual = "compute=2x,memory=2x,bandwidth=2x,latency=0.5x,overlap=";
     usual += base.strategy.overlap == Overlap::on ? "off" : "on";
+    if (base.strategy.offload != Offload::none) { usual += ",host=2x"; }
+    if (base.workload.expert_skew > 1.0) { usual += ",expert-skew=1"; }
     auto const pairs = parse_pairs(text.empty() ? std::string_view{usual} : text, where, "bandwidth=2x,overlap=off");
     std::vector<Lever> result;
     Lever together{"all together", base};

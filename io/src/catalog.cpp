@@ -31,6 +31,7 @@ constexpr std::array kinds{
     KindInfo{RecordKind::price, "price", "prices"},
     KindInfo{RecordKind::model, "model", "models"},
     KindInfo{RecordKind::framework, "framework", "frameworks"},
+    KindInfo{RecordKind::strategy, "strategy", "strategies"},
     KindInfo{RecordKind::calibration, "calibration", "calibration"},
 };
 
@@ -255,6 +256,11 @@ PublishedCount Catalog::published_count(std::string_view name) const {
 Framework Catalog::framework(std::string_view name) const {
     auto const& record = text(RecordKind::framework, name);
     return read_framework(record.content, record.origin);
+}
+
+StrategyRecord Catalog::strategy(std::string_view name) const {
+    auto const& record = text(RecordKind::strategy, name);
+    return read_strategy(record.content, record.origin);
 }
 
 CalibrationSet Catalog::calibration(std::string_view name) const {

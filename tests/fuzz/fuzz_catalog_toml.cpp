@@ -21,14 +21,15 @@ void read_back(std::string_view text) {
 
 void read_one(std::uint8_t reader, std::string_view text) {
     static headroom::io::Catalog const catalog;
-    switch (static_cast<std::uint8_t>(reader - '0') % 7) { // seeds begin with a readable digit
+    switch (static_cast<std::uint8_t>(reader - '0') % 8) { // seeds begin with a readable digit
     case 0: headroom::io::read_accelerator(text, "record.toml"); return;
     case 1: headroom::io::read_model(text, "record.toml"); return;
     case 2: headroom::io::read_framework(text, "record.toml"); return;
     case 3: read_back(text); return;
     case 4: headroom::io::read_cluster(catalog, text, "record.toml"); return;
     case 5: headroom::io::read_configuration(text, "record.toml"); return;
-    default: headroom::io::read_folds(text, "record.toml"); return;
+    case 6: headroom::io::read_folds(text, "record.toml"); return;
+    default: headroom::io::read_strategy(text, "record.toml"); return;
     }
 }
 

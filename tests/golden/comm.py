@@ -134,7 +134,7 @@ for arguments, contains in [
     ([*GOOD, *LINK, "--experience", "1MB"], "belongs to actor_learner"),
     ([*GOOD, *LINK, "--collective", "actor_learner"], "--experience: missing"),
     (["--size", "1GB", *LINK, "--collective", "actor_learner", "--experience", "1MB"], "--actors: missing"),
-    ([*GOOD, *LINK, "--gradient-compression", "low_rnk"], "did you mean 'low_rank'?"),
+    ([*GOOD, *LINK, "--gradient-compression", "low_rnk"], "did you mean 'low-rank'?"),
     ([*GOOD, *LINK, "--gradient-compression", "top_k:2"], "'2'"),
     ([*GOOD, *LINK, "--gradient-compression", "low_rank:"], "colon"),
     ([*GOOD, *LINK, "--gradient-compression", "none:1"], "no parameter"),

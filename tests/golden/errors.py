@@ -6,6 +6,7 @@ from _harness import CONFIGS, SCRATCH, SOURCE, check, equal, finish, run
 
 H100 = ["--cluster", "dgx-h100"]
 EIGHT = ["predict", "llama-3-8b", *H100, "--workers", "8"]
+MIXTURE = ["predict", "mixtral-8x7b", *H100, "--workers", "64"]
 PLAN = ["plan", "llama-3-8b", *H100, "--workers", "8..32"]
 BAD = CONFIGS / "bad"
 
@@ -19,6 +20,22 @@ BAD = CONFIGS / "bad"
 (SCRATCH / "binary.toml").write_bytes(bytes(range(256)))
 (SCRATCH / "deep.toml").write_text("[" + ".".join("a" * 50000) + "]\nx = 1\n")
 (SCRATCH / "constants.toml").write_text("name = \"mine\"\n[constants.gemm_hopper]\nvalue = \"fast\"\n")
+
+(SCRATCH / "records" / "strategies").mkdir(parents=True)
+for name, line in (("wrong", "zero = 7"), ("unknown", "zer0 = 1\ntp = 1"), ("hollow", "")):
+    (SCRATCH / "records" / "strategies" / f"{name}.toml").write_text(f"name = \"{name}\"\n{line}\n")
+(SCRATCH / "window.toml").write_text("""name = "window"
+[dimensions]
+layers = 4
+hidden = 512
+heads = 8
+ffn = 2048
+vocab = 1000
+max_positions = 2048
+
+[layers]
+window = 4096
+""")
 
 # arguments, exit code, what the line must contain
 TABLE = [
@@ -93,6 +110,62 @@ TABLE = [
     (["predict", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "8", "--precision", "fp8"], 2, "fp8"),
     (["predict", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "8", "--precision", "bf16"], 2, "fp16"),
     (["plan", "llama-3-8b", "--cluster", "dgx-a100", "--workers", "8", "--precision", "fp8"], 2, "fp8"),
+    # fields of a strategy that exclude each other, the model or the workload
+    ([*EIGHT, "--ep", "2"], 2, "needs a mixture of experts"),
+    ([*EIGHT, "--etp", "2"], 2, "needs a mixture of experts"),
+    ([*MIXTURE, "--ep", "3"], 2, "ep 3 does not divide 8 experts"),
+    ([*MIXTURE, "--ep", "8", "--tp", "4", "--etp", "2"], 2, "etp 2 is neither 1 nor tp 4"),
+    (["predict", "mixtral-8x7b", *H100, "--workers", "4", "--ep", "8"], 2, "4 ranks of a stage"),
+    (["predict", "llama-3-70b", *H100, "--workers", "48", "--tp", "24"], 2, "tp 24 does not divide 64 attention heads"),
+    ([*EIGHT, "--cp", "8", "--tp", "1", "--sequence-length", "100"], 2, "2 cp = 16 pieces"),
+    (["predict", "llama-3-8b", *H100, "--workers", "64", "--cp", "64", "--tp", "1", "--exchange", "ulysses"], 2, "cp 64 x tp 1"),
+    ([*EIGHT, "--servers", "4", "--zero", "1"], 2, "ZeRO 0"),
+    ([*EIGHT, "--compression", "low-rank", "--zero", "2"], 2, "ZeRO 0"),
+    ([*EIGHT, "--local-steps", "10", "--zero", "1"], 2, "local updates"),
+    ([*EIGHT, "--local-steps", "10", "--zero", "3"], 2, "shard groups"),
+    ([*EIGHT, "--compression", "low-rank", "--servers", "2"], 2, "exclude each other"),
+    ([*EIGHT, "--shard", "4", "--zero", "1"], 2, "shard group"),
+    ([*EIGHT, "--train", "last:99"], 2, "of 32 layers 99"),
+    ([*EIGHT, "--recompute", "none", "--recompute-layers", "4"], 2, "recomputation of 4 layers"),
+    ([*EIGHT, "--recompute-layers", "99"], 2, "no more layers than the model's 32"),
+    ([*EIGHT, "--layers", "99"], 2, "llama-3-8b has 32"),
+    ([*EIGHT, "--documents", "100000"], 2, "longer than the sequence"),
+    ([*EIGHT, "--expert-skew", "2"], 2, "no experts"),
+    ([*MIXTURE, "--expert-skew", "9"], 2, "8 experts"),
+    (["predict", SCRATCH / "window.toml", *H100, "--workers", "8"], 2, "window.toml:11"),
+    (["predict", "resnet-50", *H100, "--workers", "8", "--tp", "2"], 2, "data parallel only"),
+    (["predict", "resnet-50", *H100, "--workers", "8", "--layers", "2"], 2, "list of operators"),
+    (["predict", "resnet-50", *H100, "--workers", "8", "--sequence-length", "7"], 2, "size of a sample"),
+    ([*PLAN, "--fix", "ep=4"], 2, "needs a mixture of experts"),
+    ([*PLAN, "--fix", "compression=low-rank,zero=2"], 2, "ZeRO 0"),
+    ([*PLAN, "--fix", "tp=3"], 2, "tp 3 does not divide 32"),
+    ([*PLAN, "--fix", "train=last:99"], 2, "--fix"),
+    (["plan", "mixtral-8x7b", *H100, "--workers", "8", "--fix", "ep=3"], 2, "ep 3 does not divide 8 experts"),
+    # values of these fields
+    ([*EIGHT, "--compression", "low-rnk"], 2, "did you mean 'low-rank'?"),
+    ([*EIGHT, "--compression", "low-rank:"], 2, "behind the colon"),
+    ([*EIGHT, "--compression", "low-rank:0"], 2, "from 1 to 65536"),
+    ([*EIGHT, "--compression", "top-k:2"], 2, "to 1"),
+    ([*EIGHT, "--compression", "quantised:64"], 2, "from 1 to 32"),
+    ([*EIGHT, "--compression", "one-bit:x"], 2, "'x'"),
+    ([*EIGHT, "--compression", "none:1"], 2, "none takes no parameter"),
+    ([*EIGHT, "--train", "lra"], 2, "did you mean 'lora'?"),
+    ([*EIGHT, "--train", "last"], 2, "last:2"),
+    ([*EIGHT, "--train", "all:3"], 2, "'all' takes no number"),
+    ([*EIGHT, "--offload", "optimiser-state"], 2, "--offload"),
+    ([*EIGHT, "--exchange", "rng"], 2, "did you mean 'ring'?"),
+    ([*EIGHT, "--local-steps", "0"], 2, "--local-steps"),
+    ([*MIXTURE, "--capacity", "-1"], 2, "from 0 to 1024"),
+    ([*EIGHT, "--fill", "120%"], 2, "from 0.01 to 1"),
+    ([*MIXTURE, "--expert-skew", "0.5"], 2, "from 1 to"),
+    ([*EIGHT, "--strategy", "fsdpp"], 2, "did you mean 'fsdp'?"),
+    ([*EIGHT, "--what-if", "offlod=both"], 2, "did you mean 'offload'?"),
+    ([*MIXTURE, "--what-if", "ep=3"], 2, "ep 3 does not divide 8 experts"),
+    ([*PLAN, "--fix", "exchnge=ring"], 2, "did you mean 'exchange'?"),
+    ([*PLAN, "--fix", "offload=optimzer"], 2, "did you mean 'optimizer'?"),
+    (["predict", "llama-3-8b", *H100, "--workers", "8", "--catalog", SCRATCH / "records", "--strategy", "wrong"], 2, "wrong.toml:2"),
+    (["predict", "llama-3-8b", *H100, "--workers", "8", "--catalog", SCRATCH / "records", "--strategy", "unknown"], 2, "did you mean 'zero'?"),
+    (["predict", "llama-3-8b", *H100, "--workers", "8", "--catalog", SCRATCH / "records", "--strategy", "hollow"], 2, "at least one"),
     # nothing fits, gates
     (["predict", "llama-3-70b", *H100, "--workers", "8", "--tp", "1", "--dp", "8"], 3, "does not fit"),
     (["plan", "gpt3-175b", "--cluster", "dgx-v100", "--workers", "8"], 3, "fits"),

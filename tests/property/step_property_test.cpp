@@ -22,10 +22,7 @@ TEST(StepProperty, PartsArePositiveAndSumToTheStep) {
     for_every_question([](Question const& question) {
         auto const time = Priced{question}.time;
         double sum = 0.0;
-        for (auto const part :
-             {time.compute, time.host, time.tensor_communication, time.context_communication, time.expert_communication,
-              time.pipeline_communication, time.data_communication, time.pipeline_bubble, time.optimizer, time.offload,
-              time.imbalance, time.stragglers, time.overhead}) {
+        for (auto const part : training::parts_of(time)) {
             EXPECT_GE(part, Seconds{}) << name_of(question);
             EXPECT_TRUE(std::isfinite(part.base())) << name_of(question);
             sum += part.base();
@@ -66,14 +63,14 @@ TEST(StepProperty, TheBreakdownIsTheTerms) {
         expect("host_seconds", priced.time.host);
         expect("tensor_seconds", priced.time.tensor_communication);
         expect("context_seconds", priced.time.context_communication);
-        expect("experts_seconds", priced.time.expert_communication);
+        expect("expert_seconds", priced.time.expert_communication);
         expect("pipeline_seconds", priced.time.pipeline_communication);
         expect("data_seconds", priced.time.data_communication);
         expect("pipeline_bubble_seconds", priced.time.pipeline_bubble);
         expect("optimizer_seconds", priced.time.optimizer);
         expect("offload_seconds", priced.time.offload);
         expect("imbalance_seconds", priced.time.imbalance);
-        expect("straggler_seconds", priced.time.stragglers);
+        expect("stragglers_seconds", priced.time.stragglers);
         expect("overhead_seconds", priced.time.overhead);
     });
 }
@@ -205,7 +202,7 @@ TEST(StepProperty, NoStepBeatsTheArithmetic) {
 
 TEST(StepProperty, MemoryPartsSum) {
     for_every_question([](Question const& question) {
-        auto const use = Priced{question}.memory();
+        auto const use = training::memory_of(question);
         double const sum = use.weights.base() + use.gradients.base() + use.optimizer.base() + use.activations.base() +
                            use.buffers.base();
         EXPECT_LT(relative(use.total().base(), sum), 1e-12) << name_of(question);
@@ -229,7 +226,7 @@ TEST(StepProperty, RecomputationSavesMemory) {
         auto const bytes = [&](Recompute recompute) {
             Question changed = question;
             changed.strategy.recompute = recompute;
-            return Priced{changed}.memory().total();
+            return training::memory_of(changed).total();
         };
         EXPECT_LE(bytes(Recompute::selective), bytes(Recompute::none)) << name_of(question);
         EXPECT_LE(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question);
@@ -247,25 +244,25 @@ TEST(StepProperty, MoreTensorRanksNeedNoMoreMemory) {
             wider.framework.pads_vocabulary = false;
             Question narrow = question;
             narrow.framework.pads_vocabulary = false;
-            EXPECT_LE(Priced{wider}.memory().total(), Priced{narrow}.memory().total()) << name_of(question);
+            EXPECT_LE(training::memory_of(wider).total(), training::memory_of(narrow).total()) << name_of(question);
             return;
         }
-        EXPECT_LE(Priced{wider}.memory().total(), Priced{question}.memory().total()) << name_of(question);
+        EXPECT_LE(training::memory_of(wider).total(), training::memory_of(question).total()) << name_of(question);
     });
 }
 
 TEST(StepProperty, MoreWorkInFlightNeedsNoLessMemory) {
     for_every_question([](Question const& question) {
-        Bytes const before = Priced{question}.memory().total();
+        Bytes const before = training::memory_of(question).total();
         Question larger = question;
         larger.strategy.micro_batch *= 2;
-        EXPECT_GE(Priced{larger}.memory().total(), before) << name_of(question) << ": micro-batch";
+        EXPECT_GE(training::memory_of(larger).total(), before) << name_of(question) << ": micro-batch";
         Question longer = question;
         longer.workload.sequence_length *= 2;
-        EXPECT_GE(Priced{longer}.memory().total(), before) << name_of(question) << ": sequence";
+        EXPECT_GE(training::memory_of(longer).total(), before) << name_of(question) << ": sequence";
         Question more = question;
         more.workload.global_batch *= 2;
-        EXPECT_GE(Priced{more}.memory().total(), before) << name_of(question) << ": micro-batches of a pipeline";
+        EXPECT_GE(training::memory_of(more).total(), before) << name_of(question) << ": micro-batches of a pipeline";
     });
 }
 
@@ -274,11 +271,11 @@ TEST(StepProperty, MoreShardingNeedsNoMoreMemory) {
     // and of what is kept it splits everything.
     for_every_question([](Question const& question) {
         if (question.strategy.zero != 0 || question.strategy.pp > 1) { return; }
-        MemoryUse last = Priced{question}.memory();
+        MemoryUse last = training::memory_of(question);
         for (int stage = 1; stage <= 3; ++stage) {
             Question sharded = question;
             sharded.strategy.zero = stage;
-            MemoryUse const use = Priced{sharded}.memory();
+            MemoryUse const use = training::memory_of(sharded);
             EXPECT_LE(use.total() - use.buffers, last.total() - last.buffers) << name_of(sharded);
             last = use;
         }
@@ -290,7 +287,7 @@ TEST(StepProperty, MoreReplicasNeedNoMoreMemory) {
         if (question.strategy.data_ranks() == 1) { return; } // the first peer adds a gradient bucket
         Question wider = question;
         wider.strategy.dp *= 2;
-        EXPECT_LE(Priced{wider}.memory().total(), Priced{question}.memory().total()) << name_of(question);
+        EXPECT_LE(training::memory_of(wider).total(), training::memory_of(question).total()) << name_of(question);
     });
 }
 

@@ -175,4 +175,30 @@ struct Priced {
 
 inline Seconds step(Question const& question) { return Priced{question}.time.total(); }
 
+/// Memory does not depend on times, so it is had without them.
+inline MemoryUse memory_of(Question const& question) {
+    static constexpr Calibration unused{};
+    return memory_use(step_setting(question, question.cluster, unused), question.strategy);
+}
+
+/// Every part of a step, in the order of its fields.
+inline std::array<Seconds, 13> parts_of(StepTime const& time) {
+    return {time.compute,
+            time.host,
+            time.tensor_communication,
+            time.context_communication,
+            time.expert_communication,
+            time.pipeline_communication,
+            time.data_communication,
+            time.pipeline_bubble,
+            time.optimizer,
+            time.offload,
+            time.imbalance,
+            time.stragglers,
+            time.overhead};
+}
+inline std::array<Bytes, 5> parts_of(MemoryUse const& use) {
+    return {use.weights, use.gradients, use.optimizer, use.activations, use.buffers};
+}
+
 } // namespace headroom::training

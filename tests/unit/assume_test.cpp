@@ -2,6 +2,7 @@
 
 #include "headroom/assume.hpp"
 #include "headroom/error.hpp"
+#include "headroom/legality.hpp"
 #include "headroom/memory.hpp"
 
 #include <gmock/gmock.h>
@@ -255,6 +256,37 @@ TEST(Assume, ChoosesArithmeticThatTheChipHas) {
     EXPECT_EQ(setting.fill({}).strategy.precision, Precision::bf16); // nor Ampere fp8
     setting.cluster = training::catalog().cluster("dgx-h100");
     EXPECT_EQ(setting.fill({}).strategy.precision, Precision::fp8);
+}
+
+TEST(Assume, GradientsStayWholeForWhatNeedsThem) {
+    Setting const setting;
+    PartialStrategy compressed, local, served;
+    compressed.compression = GradientCompression{.kind = Compression::low_rank};
+    local.local_steps = 500;
+    served.servers = 4;
+    for (PartialStrategy const& partial : {compressed, local, served}) {
+        Strategy const filled = setting.fill(partial).strategy;
+        EXPECT_EQ(filled.zero, 0) << "the stack would share the optimizer state";
+        EXPECT_EQ(illegal_because(filled, setting.model, setting.workload), "");
+    }
+    EXPECT_EQ(setting.fill({}).strategy.zero, 1);
+}
+
+TEST(Assume, LayersToRecomputeAskForRecomputation) {
+    PartialStrategy partial;
+    partial.recompute_layers = 4;
+    EXPECT_EQ(Setting{}.fill(partial).strategy.recompute, Recompute::full);
+}
+
+TEST(Assume, AListOfOperatorsRunsDataParallelOnly) {
+    Setting setting;
+    setting.model = training::catalog().model("resnet-50");
+    setting.framework = training::catalog().framework("mxnet-mlperf");
+    setting.workload = {.sequence_length = 1, .global_batch = 16384};
+    auto const filled = setting.fill({});
+    EXPECT_EQ(filled.strategy.dp, 64);
+    EXPECT_EQ(filled.strategy.micro_batch, 256);
+    EXPECT_FALSE(fields(filled).contains("tp")) << "there is no choice to name";
 }
 
 TEST(Assume, RefusesInOneLine) {

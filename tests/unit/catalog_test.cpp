@@ -141,8 +141,8 @@ TEST(Catalog, StatedParameterCountsAreExact) {
 }
 
 TEST(Catalog, NoAliasMeansTwoRecords) {
-    for (auto const kind :
-         {RecordKind::accelerator, RecordKind::link, RecordKind::node, RecordKind::model, RecordKind::framework}) {
+    for (auto const kind : {RecordKind::accelerator, RecordKind::link, RecordKind::node, RecordKind::model,
+                            RecordKind::framework, RecordKind::strategy}) {
         std::map<std::string, std::string> owner;
         for (auto const& name : embedded().names(kind)) {
             // A record is found by its own name, whatever aliases say.

@@ -392,5 +392,42 @@ TEST(Search, KeepsFinishedSizesWhenStopped) {
     EXPECT_EQ(results.front().workers, question.space.workers.front());
 }
 
+TEST(LegalStrategies, CarryEveryFieldThatIsFixed) {
+    auto const fixed = fixing([](PartialStrategy& f) {
+        f.exchange = ContextExchange::ring;
+        f.offload = Offload::both;
+        f.trained = Trained::last_layers;
+        f.trained_layers = 2;
+        f.compression = GradientCompression{.kind = Compression::quantised, .bits = 4};
+        f.recompute_layers = 1;
+    });
+    auto const found = legal_strategies(small_model(), h100_cluster(), megatron(),
+                                        {.sequence_length = 4096, .global_batch = 64}, 8, fixed);
+    ASSERT_FALSE(found.empty());
+    for (Strategy const& s : found) {
+        EXPECT_EQ(std::tie(s.exchange, s.offload, s.trained, s.trained_layers, s.recompute_layers),
+                  std::tuple(ContextExchange::ring, Offload::both, Trained::last_layers, 2, 1));
+        EXPECT_EQ(s.compression, *fixed.compression);
+        EXPECT_EQ(s.zero, 0) << "compressed gradients are whole ones";
+        EXPECT_NE(s.recompute, Recompute::none);
+    }
+}
+
+TEST(Search, ComputesAtThePaceOfTheStack) {
+    CalibrationSet const constants = calibration();
+    Calibration const values = constants.values();
+    Model const model = small_model();
+    Cluster const cluster = h100_cluster();
+    Framework const framework = megatron();
+    StepSetting const setting{model, cluster, framework, values, {.sequence_length = 4096, .global_batch = 64}};
+    auto const step = [&](double pace) {
+        SearchSpace space;
+        space.workers = {8};
+        space.pace = pace;
+        return search(setting, space, 1).front().step.front();
+    };
+    EXPECT_LT(step(0.5), step(1.0) * 0.75) << "computation is most of this step";
+}
+
 } // namespace
 } // namespace headroom

@@ -136,6 +136,8 @@ struct Model {
     int nominal_batch = 0;           ///< samples an accelerator where none is stated, in 16 bits
     double nominal_fill = 1.0;       ///< share of its usual data that is not padding
     bool batched_in_tokens = false;  ///< its stacks count a batch in tokens, not samples
+    /// Whether a sample is no sequence of tokens, but one picture: then tokens are called samples.
+    [[nodiscard]] bool works_on_samples() const { return !operators.empty() && nominal_length <= 1; }
 };
 
 /// The kinds of blocks of a model in the order in which they first appear; counts add up to `layers`. A model cut

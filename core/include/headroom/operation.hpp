@@ -73,7 +73,8 @@ struct Operation {
 /// The operations of one kind of layer: a fixed array and a count, no heap.
 class LayerProgram {
 public:
-    static constexpr int capacity = 96; ///< the longest: cross attention, experts with shared ones, 8 bits, adapters
+    /// The longest, recomputed: latent and cross attention, experts in a latent width with shared ones, all split.
+    static constexpr int capacity = 144;
     void add(Operation const& operation);
     [[nodiscard]] std::span<Operation const> operations() const {
         return {operation_.data(), static_cast<std::size_t>(count_)};

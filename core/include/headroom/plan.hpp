@@ -18,7 +18,7 @@ using Executor = std::function<void(int count, std::function<void(int)> const& t
 
 /// Where enumeration ends although the rules would let it go on. A degree that the caller fixed is not bounded.
 struct SearchBounds {
-    static constexpr int largest_micro_batch = 16;
+    static constexpr int largest_micro_batch = 16; ///< or the model's usual batch, where that is larger
     static constexpr int largest_context = 16;
     static constexpr int shortest_local_sequence = 2048; ///< tokens of a sequence that one context rank keeps
 };
@@ -28,6 +28,7 @@ struct SearchSpace {
     std::vector<int> workers;
     PartialStrategy fixed; ///< degrees held
     Executor run;          ///< empty: one after another; the answer does not depend on it
+    double pace = 1.0;     ///< factor on computation (`pace_of`)
 };
 
 /// Complete evaluations counted, and why the rest was refused.

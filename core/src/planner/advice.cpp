@@ -20,11 +20,15 @@ constexpr std::array parts{
     Part{"waiting for the host", &StepTime::host},
     Part{"exposed tensor-parallel communication", &StepTime::tensor_communication},
     Part{"exposed context-parallel communication", &StepTime::context_communication},
+    Part{"exposed expert communication", &StepTime::expert_communication},
     Part{"exposed pipeline communication", &StepTime::pipeline_communication},
     Part{"exposed data-parallel communication", &StepTime::data_communication},
     Part{"the pipeline bubble", &StepTime::pipeline_bubble},
     Part{"optimizer and gradient accumulation", &StepTime::optimizer},
-    Part{"fixed time a step and the drag of many nodes", &StepTime::overhead},
+    Part{"offloading to the host", &StepTime::offload},
+    Part{"imbalance between ranks", &StepTime::imbalance},
+    Part{"the drag of many nodes", &StepTime::stragglers},
+    Part{"fixed time a step", &StepTime::overhead},
 };
 
 /// What keeps `larger` from the step that perfect scaling from `smaller` would give.
@@ -139,9 +143,10 @@ std::string memory_words(Prediction const& prediction) {
 std::string batch_words(PlanQuestion const& question, Prediction const& prediction) {
     int const batch = question.workload.global_batch;
     int const dp = prediction.question.strategy.dp;
-    return "The global batch of " + counted(batch, "sequence") + " gives at most " +
-           counted(batch, "data-parallel replica") + "; this plan has " + std::to_string(dp) + ", each with " +
-           counted(batch / dp, "sequence") + " in " + counted(prediction.micro_batches, "micro-batch") + ".";
+    std::string const unit = question.model.works_on_samples() ? "sample" : "sequence";
+    return "The global batch of " + counted(batch, unit) + " gives at most " + counted(batch, "data-parallel replica") +
+           "; this plan has " + std::to_string(dp) + ", each with " + counted(batch / dp, unit) + " in " +
+           counted(prediction.micro_batches, "micro-batch") + ".";
 }
 
 /// Over the smallest feasible size. An efficiency above one is a finding, so it is explained and not cut off.

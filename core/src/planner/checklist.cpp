@@ -21,14 +21,15 @@ ChecklistItem growth(Plan const& plan) {
     auto const feasible = feasible_points(plan);
     CurvePoint const& first = plan.curve[feasible.front()];
     CurvePoint const& last = plan.curve[feasible.back()];
+    bool const tokens = !plan.question.model.works_on_samples();
     auto const share = [&](CurvePoint const& point) {
-        return rounded(static_cast<double>(work.global_batch) * work.sequence_length / point.workers);
+        return rounded(static_cast<double>(work.global_batch) * (tokens ? work.sequence_length : 1) / point.workers);
     };
-    std::string text = "No: the global batch stays at " + std::to_string(work.global_batch) + " sequences of " +
-                       std::to_string(work.sequence_length) + " tokens (strong scaling)";
+    std::string text = "No: the global batch stays at " + batch_of(work, plan.question.model) + " (strong scaling)";
     if (feasible.size() > 1) {
-        text += ", so the work of an accelerator falls from " + share(first) + " tokens a step at " +
-                std::to_string(first.workers) + " to " + share(last) + " at " + std::to_string(last.workers);
+        text += ", so the work of an accelerator falls from " + share(first) +
+                (tokens ? " tokens a step at " : " samples a step at ") + std::to_string(first.workers) + " to " +
+                share(last) + " at " + std::to_string(last.workers);
     }
     return {"Does the problem grow with the cluster?", text + "."};
 }
@@ -43,7 +44,9 @@ ChecklistItem bound(Prediction const& prediction) {
         std::pair{time.compute * (1.0 - traffic) / step, "computation"},
         std::pair{(time.compute * traffic + time.optimizer) / step, "memory traffic"},
         std::pair{time.exposed_communication() / step, "exposed communication"},
-        std::pair{(time.host + time.pipeline_bubble + time.overhead) / step, "waiting (bubble, host, fixed time)"},
+        std::pair{(time.host + time.pipeline_bubble + time.offload + time.imbalance + time.stragglers + time.overhead) /
+                      step,
+                  "waiting (bubble, host, other ranks, fixed time)"},
     };
     auto const& largest = *std::ranges::max_element(shares, {}, [](auto const& share) { return share.first; });
     std::vector<std::string> words;
@@ -77,7 +80,8 @@ ChecklistItem money_worth(Plan const& plan, CurvePoint const& chosen) {
     } else {
         text = "At " + hourly(*question.cluster.price) + " per accelerator";
         if (chosen.dollars_per_million_tokens) {
-            text += ", " + money(Dollars{*chosen.dollars_per_million_tokens}) + " per million tokens";
+            text += ", " + money(Dollars{*chosen.dollars_per_million_tokens}) + " per million " +
+                    (plan.question.model.works_on_samples() ? "samples" : "tokens");
         }
         if (chosen.cost) {
             text += "; " + format_count(*question.tokens) + " tokens take " + span_of(*chosen.duration) + " and " +

@@ -96,8 +96,9 @@ std::vector<int> Enumeration::context_degrees() const {
 std::vector<int> Enumeration::micro_batches(int dp) const {
     int const replica_batch = workload_.global_batch / dp;
     std::vector<int> candidates;
-    for (int size = 1; size <= SearchBounds::largest_micro_batch; size *= 2) { candidates.push_back(size); }
-    if (replica_batch <= SearchBounds::largest_micro_batch) { candidates.push_back(replica_batch); }
+    int const largest = std::max(SearchBounds::largest_micro_batch, model_.nominal_batch);
+    for (int size = 1; size <= largest; size *= 2) { candidates.push_back(size); }
+    if (replica_batch <= largest) { candidates.push_back(replica_batch); }
     std::ranges::sort(candidates);
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
 
@@ -114,7 +115,9 @@ std::vector<int> Enumeration::micro_batches(int dp) const {
 std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     std::vector<int> stages{0, 1, 2, 3};
     int const data_ranks = strategy.data_ranks();
-    if (data_ranks == 1) { stages = {0}; }
+    // compressed gradients and servers take whole ones, and the stacks of operator lists keep all state on every rank
+    bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
+    if (data_ranks == 1 || whole || !model_.operators.empty()) { stages = {0}; }
     if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
@@ -206,6 +209,7 @@ void Enumeration::add_variants(Strategy strategy) {
             strategy.shard = shard;
             for (Recompute const recompute : recomputations) {
                 if (fixed_.recompute.value_or(recompute) != recompute) { continue; }
+                if (recompute == Recompute::none && strategy.recompute_layers > 0 && !fixed_.recompute) { continue; }
                 strategy.recompute = recompute;
                 add(strategy);
             }
@@ -245,7 +249,9 @@ std::string Enumeration::none_because() const {
     case Rule::batch:
         return "the global batch of " + std::to_string(workload_.global_batch) +
                " sequences does not divide over the replicas that " + workers + " workers leave";
-    case Rule::experts: return with("ep", fixed_.ep) + "the experts and the ranks of a stage";
+    case Rule::experts:
+        if (model_.moe.experts == 0) { return "expert parallelism needs a mixture of experts"; }
+        return with("ep", fixed_.ep) + "the experts and the ranks of a stage";
     case Rule::micro_batch: return "no micro-batch with the size asked for divides the batch of one replica";
     case Rule::chunks: return with("virtual_pp", fixed_.virtual_pp) + "the layers of a stage (1 when pp is 1)";
     case Rule::interleave: return "interleaving needs micro-batches in multiples of pp";

@@ -176,6 +176,7 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     Plan plan;
     plan.question = question;
     plan.assumptions = question.assumptions;
+    plan.question.space.pace = pace_of(question.framework, calibration);
     auto& workers = plan.question.space.workers;
     std::ranges::sort(workers);
     workers.erase(std::unique(workers.begin(), workers.end()), workers.end());

@@ -43,7 +43,7 @@ struct Evaluation {
 /// Layer costs by shape: one entry for all strategies that do the same work inside a layer.
 class CostTable {
 public:
-    explicit CostTable(StepSetting const& setting) : setting_{setting} {}
+    CostTable(StepSetting const& setting, double pace) : setting_{setting}, pace_{pace} {}
 
     /// The entry of this strategy's shape, computed when it is new.
     std::uint32_t entry(Strategy const& strategy) {
@@ -52,6 +52,7 @@ public:
             LayerShape const shape = shape_of(strategy, setting_.workload);
             costs_.push_back(layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
                                          setting_.cluster, setting_.framework, setting_.constants));
+            costs_.back().pace(pace_);
         }
         return found->second;
     }
@@ -75,6 +76,7 @@ private:
     };
 
     StepSetting const& setting_;
+    double pace_;
     std::unordered_map<Key, std::uint32_t, Mixed> entry_;
     std::vector<LayerCosts> costs_;
 };
@@ -208,7 +210,7 @@ SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
 
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
                                  std::stop_token const& stop) {
-    CostTable shared{setting};
+    CostTable shared{setting, space.pace};
     std::vector<SearchResult> results;
     for (int const workers : space.workers) {
         if (stop.stop_requested()) { break; }
@@ -226,7 +228,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
                                   .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
                                   .count = setting.count,
                                   .blocks = setting.blocks};
-        CostTable apart{at_size};
+        CostTable apart{at_size, space.pace};
         CostTable& table = disturbance.congestion > 0.0 ? apart : shared;
         SearchResult result;
         if (set.strategies.empty()) {

@@ -39,6 +39,11 @@ std::string counted(int count, std::string const& noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
 }
 
+std::string batch_of(Workload const& workload, Model const& model) {
+    if (model.works_on_samples()) { return counted(workload.global_batch, "sample"); }
+    return counted(workload.global_batch, "sequence") + " of " + counted(workload.sequence_length, "token");
+}
+
 std::string size_of(int workers, Cluster const& cluster) {
     std::string text = counted(workers, "accelerator");
     int const node = cluster.accelerators_per_node;

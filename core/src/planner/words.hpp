@@ -19,6 +19,9 @@ std::string span_of(Seconds time);         ///< "12.3 days", "4.50 hours", "180 
 /// "1 worker", "3 batches".
 std::string counted(int count, std::string const& noun);
 
+/// "1024 sequences of 8192 tokens"; samples where a sample is no sequence of tokens.
+std::string batch_of(Workload const& workload, Model const& model);
+
 /// "256 accelerators (32 nodes)"; nodes only where whole ones are filled.
 std::string size_of(int workers, Cluster const& cluster);
 

@@ -32,9 +32,11 @@ public:
 
     AssumedStrategy fill() {
         formats();
-        recomputation_known_ = partial_.recompute.has_value() || framework_.recompute.has_value();
-        strategy().recompute = partial_.recompute.value_or(framework_.recompute.value_or(Recompute::none));
-        strategy().zero = partial_.zero.value_or(framework_.zero);
+        recompute_ = partial_.recompute ? partial_.recompute : framework_.recompute;
+        bool const asks = strategy().recompute_layers > 0 && recompute_.value_or(Recompute::none) == Recompute::none;
+        if (!partial_.recompute && asks) { recompute_ = Recompute::full; }
+        strategy().recompute = recompute_.value_or(Recompute::none);
+        strategy().zero = partial_.zero.value_or(needs_whole_gradients() ? 0 : framework_.zero);
         degrees();
         experts();
         sharding();
@@ -83,6 +85,7 @@ private:
         if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
             return adapter_degrees();
         }
+        if (!model_.operators.empty()) { return operator_degrees(); }
         s.cp = partial_.cp.value_or(ranks_beyond_the_batch());
         if (partial_.tp && partial_.pp) {
             s.tp = *partial_.tp;
@@ -98,6 +101,17 @@ private:
                           : "no context parallelism unless asked for",
                  s.cp > 1);
         }
+    }
+
+    /// A list of operators has no layers to cut and no sequence to split.
+    void operator_degrees() {
+        auto& s = strategy();
+        constexpr char const* why = "a list of operators runs data parallel only";
+        s.tp = partial_.tp.value_or(1);
+        s.pp = partial_.pp.value_or(1);
+        s.cp = partial_.cp.value_or(1);
+        replicas();
+        if (!partial_.dp) { note("dp", text(s.dp), why); }
     }
 
     /// What the other degrees leave of the workers.
@@ -209,7 +223,7 @@ private:
                 trial.etp = partial_.etp.value_or(trial.ep == 1 ? trial.tp : 1);
                 trial.zero = pp > 1 ? std::min(trial.zero, 1) : trial.zero;
                 trial.sequence_parallel = tp > 1 && partial_.sequence_parallel.value_or(framework_.sequence_parallel);
-                if (!recomputation_known_) { trial.recompute = Recompute::full; }
+                if (!recompute_) { trial.recompute = Recompute::full; }
                 if (fits(trial)) {
                     s.tp = tp;
                     s.pp = pp;
@@ -249,11 +263,19 @@ private:
         }
     }
 
+    /// What only works on gradients that no rank shares with another. Source: legality.hpp
+    [[nodiscard]] bool needs_whole_gradients() const {
+        return partial_.compression.value_or(GradientCompression{}).kind != Compression::none ||
+               partial_.servers.value_or(0) > 0 || (partial_.local_steps.value_or(1) > 1 && !partial_.shard);
+    }
+
     void sharding() {
         auto& s = strategy();
         if (!partial_.zero) {
             if (s.pp > 1) { s.zero = std::min(s.zero, 1); }
-            note("zero", text(s.zero), "default of " + framework_.name);
+            note("zero", text(s.zero),
+                 needs_whole_gradients() ? "gradients stay whole for what is done with them"
+                                         : "default of " + framework_.name);
         }
         s.shard = partial_.shard.value_or(0);
         s.sequence_parallel = partial_.sequence_parallel.value_or(s.tp > 1 && framework_.sequence_parallel);
@@ -299,8 +321,11 @@ private:
     void recomputation() {
         auto& s = strategy();
         if (partial_.recompute) { return; }
-        if (framework_.recompute) {
-            note("recompute", std::string{name_of(s.recompute)}, "default of " + framework_.name, true);
+        if (recompute_) {
+            note("recompute", std::string{name_of(s.recompute)},
+                 recompute_ == framework_.recompute ? "default of " + framework_.name
+                                                    : "what recompute_layers asks for",
+                 true);
             return;
         }
         for (Recompute const candidate : recomputations) {
@@ -340,7 +365,7 @@ private:
     Framework const& framework_;
     Workload const& workload_;
     int workers_;
-    bool recomputation_known_ = false;
+    std::optional<Recompute> recompute_; ///< given or usual; empty: the least that fits
     bool fits_ = false;
     AssumedStrategy result_;
 };

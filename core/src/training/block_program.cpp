@@ -86,9 +86,10 @@ public:
         low_precision_and_adapters(phase, 1.0);
     }
 
-    /// The attention core alone; nothing in a block without one.
+    /// The attention cores alone; nothing in a block without one.
     void recompute_core() {
         if (has_core()) { attention(Phase::recompute, 1.0); }
+        if (kind_.cross) { cross_core(Phase::recompute, 1.0); }
     }
 
     void backward() {
@@ -167,14 +168,15 @@ private:
     /// The core over this rank's queries; by all-to-all a rank has all queries of some heads.
     void attention(Phase phase, double matrix_passes) {
         double const length = shape_.attended * (kind_.decoder ? model_.decoder_length : 1.0);
-        core("attention core", phase, matrix_passes, length, mean_keys(model_, kind_, length));
+        double const keys = mean_keys(model_, kind_, length);
+        // a causal query sees half of what is within reach; of a window as much as of a sequence with as many keys
+        core("attention core", phase, matrix_passes, length, keys, kind_.causal ? 2.0 * keys : keys);
     }
 
-    void core(std::string_view name, Phase phase, double matrix_passes, double length, double keys) {
+    void core(std::string_view name, Phase phase, double matrix_passes, double length, double keys, double reach) {
         bool const by_head = shape_.cp > 1 && shape_.exchange == ContextExchange::all_to_all;
         double const queries = size_.tokens / size_.sequences * (by_head ? shape_.cp : 1.0);
         double const heads = size_.sequences * size_.heads / (by_head ? shape_.cp : 1.0);
-        double const reach = kind_.window > 0 ? std::min<double>(kind_.window, length) : length;
         bool const fused = framework_.attention != AttentionKernel::unfused;
         program_.add({.name = name,
                       .kind = fused ? OperationKind::attention : OperationKind::unfused_attention,
@@ -198,11 +200,16 @@ private:
         product("cross query", phase, size_.query_width, size_.hidden);
         product_over("cross key and value", phase, tokens_of(shape_), 2.0 * size_.kv_width, size_.hidden);
         trade_cross("cross queries, keys and values by head", phase, true);
-        core("cross attention core", phase, 1.0, shape_.attended, shape_.attended);
+        cross_core(phase, 1.0);
         trade_cross("cross outputs by token", phase, false);
         exchange_of("encoder keys and values of other ranks", phase, cross_key_bytes(), 1.0);
         product("cross output", phase, size_.hidden, size_.query_width);
         reduce("after cross attention", phase);
+    }
+
+    void cross_core(Phase phase, double matrix_passes) {
+        double const keys = shape_.attended;
+        core("cross attention core", phase, matrix_passes, keys, keys, keys);
     }
 
     void cross_backward() {
@@ -210,10 +217,11 @@ private:
         gather("gather gradient after cross attention", phase);
         gradient_products("cross output", size_.hidden, size_.query_width);
         trade_cross("gradient of cross outputs by head", phase, false);
-        core("cross attention core", phase, 2.0, shape_.attended, shape_.attended);
+        cross_core(phase, 2.0);
         trade_cross("cross gradients by token", phase, true);
         exchange_of("encoder keys, values and their gradients", phase, cross_key_bytes(), 2.0);
         gradient_products_over("cross key and value", tokens_of(shape_), 2.0 * size_.kv_width, size_.hidden);
+        gather_kept_input("gather cross attention input again");
         gradient_products("cross query", size_.query_width, size_.hidden);
         reduce("gradient before cross attention", phase);
     }

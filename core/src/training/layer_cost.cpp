@@ -155,7 +155,8 @@ private:
 
 /// Whether the host issues the parts of a softmax kernel one by one.
 bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework) {
-    return framework.host == HostPace::eager_2022 && framework.attention == AttentionKernel::unfused &&
+    return program.heads > 0 && framework.host == HostPace::eager_2022 &&
+           framework.attention == AttentionKernel::unfused &&
            shape.micro_batch * std::max(1, program.heads / shape.tp) % fused_softmax_batch != 0;
 }
 

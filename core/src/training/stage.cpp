@@ -38,7 +38,7 @@ double gathered_bytes(Framework const& framework, Precision precision) {
 
 double output_parameters(Model const& model, ParameterCount const& count) {
     double const table = static_cast<double>(model.vocab) * model.hidden;
-    return std::max(count.head, model.tied_embeddings ? table : 0.0);
+    return count.head + (model.tied_embeddings ? table : 0.0);
 }
 
 int stage_layers(int layers, int pp, StagePlace place) {

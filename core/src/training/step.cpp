@@ -118,7 +118,7 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
     parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * (f.layers * tensor + f.ends_tensor));
     parts.context = f.record.term("context_seconds", "s", f.micro_batches * f.layers * context);
-    parts.experts = f.record.term("experts_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
+    parts.experts = f.record.term("expert_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
     parts.bubble = parts.pipeline = literal<N>(0.0);
     if (f.strategy.pp > 1) {
         compose_pipeline(f, head + embedding + head_tensor + embedding_tensor + head_experts, parts);
@@ -219,7 +219,7 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     N const share = disturbance.spread || f.setting.framework.paced
                         ? f.in("spread", spread) * f.in("expected_slowest", f.setting.expected_slowest)
                         : f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes));
-    parts.stragglers = f.record.term("straggler_seconds", "s", share * busy);
+    parts.stragglers = f.record.term("stragglers_seconds", "s", share * busy);
     parts.overhead = f.record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead));
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }

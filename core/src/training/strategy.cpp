@@ -83,6 +83,7 @@ std::string short_name(Strategy const& strategy) {
     if (strategy.trained == Trained::last_layers) { append_degree(name, "top", strategy.trained_layers, true); }
     if (strategy.local_steps > 1) { append_degree(name, "every", strategy.local_steps); }
     if (strategy.servers > 0) { append_degree(name, "servers", strategy.servers, true); }
+    if (strategy.compression.kind != Compression::none) { append(name, name_of(strategy.compression.kind)); }
     return name;
 }
 

@@ -2,6 +2,7 @@
 
 #include "headroom/calibration.hpp"
 #include "headroom/framework.hpp"
+#include "headroom/io/strategy.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
 #include "headroom/validation.hpp"
@@ -15,7 +16,7 @@
 
 namespace headroom::io {
 
-enum class RecordKind { accelerator, link, node, host, price, model, framework, calibration };
+enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, calibration };
 std::string_view name_of(RecordKind kind);
 
 /// Where a record was found, so that errors and results can say it.
@@ -70,6 +71,7 @@ public:
     /// The node usually built around an accelerator: what a bare accelerator name means.
     [[nodiscard]] std::string default_node(std::string_view accelerator_name) const;
     [[nodiscard]] Framework framework(std::string_view name) const;
+    [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
     [[nodiscard]] CalibrationSet calibration(std::string_view name) const;
     /// FNV-1a over all embedded records and overlays: stamped on every result.

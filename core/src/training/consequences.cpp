@@ -1,0 +1,68 @@
+#include "headroom/consequences.hpp"
+
+#include "stage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+std::string text(int value) { return std::to_string(value); }
+
+/// "15, 16, 16, 14"; a run of more than two equal stages as "14 x 16".
+std::string stages_in_words(int layers, int pp) {
+    std::vector<std::pair<int, int>> runs; // layers of a stage, stages
+    for (int stage = 0; stage < pp; ++stage) {
+        auto const place = stage == 0 ? StagePlace::first : stage == pp - 1 ? StagePlace::last : StagePlace::middle;
+        int const held = stage_layers(layers, pp, place);
+        if (runs.empty() || runs.back().first != held) { runs.emplace_back(held, 0); }
+        ++runs.back().second;
+    }
+    std::string words;
+    for (auto const& [held, stages] : runs) {
+        bool const many = stages > 2;
+        for (int i = 0; i < (many ? 1 : stages); ++i) {
+            words += (words.empty() ? "" : ", ") + (many ? text(stages) + " stages of " : "") + text(held);
+        }
+    }
+    return words;
+}
+
+void add_experts(std::vector<Assumption>& list, Strategy const& s, Model const& model, Workload const& workload) {
+    if (s.ep > 1) {
+        list.push_back({"experts", text(model.moe.experts / s.ep) + " a rank",
+                        text(model.moe.experts) + " experts of a layer over ep " + text(s.ep) +
+                            (s.etp > 1 ? ", each cut over etp " + text(s.etp) : ", each whole")});
+    }
+    if (model.moe.experts > 0 && s.capacity <= 0.0 && workload.expert_skew == 1.0) {
+        list.push_back({"expert_skew", "1", "every expert is taken to get the same number of tokens"});
+    }
+}
+
+} // namespace
+
+std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload) {
+    std::vector<Assumption> list;
+    int const layers = depth_of(model);
+    if (strategy.pp > 1 && layers % strategy.pp != 0) {
+        list.push_back(
+            {"stages", "uneven",
+             text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
+    }
+    if (model.window > 0 && workload.attended() <= model.window) {
+        list.push_back({"window", text(model.window),
+                        workload.documents > 0.0 ? "no document is longer: attention sees all of it"
+                                                 : "the sequence of " + text(workload.sequence_length) +
+                                                       " tokens never fills it: attention sees all of it"});
+    }
+    add_experts(list, strategy, model, workload);
+    if (model.prediction_layers > 0) {
+        list.push_back({"prediction_layers", text(model.prediction_layers),
+                        "blocks that predict later tokens are trained, timed and kept; quoted parameters leave them "
+                        "out"});
+    }
+    return list;
+}
+
+} // namespace headroom

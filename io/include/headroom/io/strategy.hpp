@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headroom/strategy.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+
+/// One field of a strategy as people give it. The one table of them serves the options, `--fix`, `--what-if` and the
+/// records of strategies: a new field is a row.
+struct StrategyField {
+    char const* option;      ///< "--virtual-pp"; without its hyphens the name elsewhere
+    char const* placeholder; ///< "N", "KIND"
+    char const* help;
+    /// Reads a value. Errors: InputError{usage} at `where`.
+    void (*assign)(PartialStrategy& strategy, std::string_view text, std::string_view where);
+    /// Copies what `from` has and `to` has not; whether there was something to copy.
+    bool (*fill)(PartialStrategy& to, PartialStrategy const& from);
+    /// Sets what the change has.
+    void (*apply)(PartialStrategy const& change, Strategy& strategy);
+    [[nodiscard]] std::string_view name() const { return std::string_view{option}.substr(2); }
+};
+std::span<StrategyField const> strategy_fields();
+
+/// By name or by the short names that training stacks use ("mb", "vp"); none when unknown.
+StrategyField const* strategy_field(std::string_view name);
+/// The same. Errors: InputError{usage} at `where`, with the nearest.
+StrategyField const& known_strategy_field(std::string_view name, std::string_view where);
+
+/// Values as the fields of that name take them: "low-rank:4", "lora:16", "last:2".
+std::string spelled(GradientCompression const& compression);
+std::string spelled_training(Strategy const& strategy);
+
+/// "low-rank[:RANK]", "quantised[:BITS]", "top-k[:SHARE]", "one-bit[:WARMUP]" or "none". Errors: InputError{usage}.
+GradientCompression parse_compression(std::string_view text, std::string_view where);
+
+/// A strategy of the literature by name: some fields, the rest open.
+struct StrategyRecord {
+    std::string name, title;
+    PartialStrategy fields;
+    std::vector<std::pair<std::string, std::string>> given; ///< field and value, as written
+};
+StrategyRecord read_strategy(std::string_view toml, std::string_view where);
+
+} // namespace headroom::io

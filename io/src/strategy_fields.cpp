@@ -1,0 +1,289 @@
+#include "record.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/strategy.hpp"
+#include "headroom/io/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace headroom::io {
+
+namespace {
+
+constexpr int largest_rank = 65'536;
+constexpr double most_bits = 32.0, least_share = 1e-9, largest_capacity = 1024.0;
+
+// ---- readers of values --------------------------------------------------------------------------------------------
+
+using Text = std::string_view;
+
+/// "kind:parameter"; the parameter is empty without a colon.
+std::pair<std::string, Text> parts(Text text, Text where) {
+    auto const colon = text.find(':');
+    if (colon == Text::npos) { return {std::string{text}, {}}; }
+    if (colon + 1 == text.size()) {
+        usage_error(where, fmt::format("{} has nothing behind the colon", headroom::quoted(text)), {},
+                    "leave the colon out, or give a number");
+    }
+    return {std::string{text.substr(0, colon)}, text.substr(colon + 1)};
+}
+
+bool on_or_off(Text text, Text where) { return parse_choice(text, {"on", "off"}, where) == "on"; }
+Overlap overlap(Text text, Text where) { return on_or_off(text, where) ? Overlap::on : Overlap::off; }
+/// For fields that 0 switches off, or that mean all by it.
+int whole_or_zero(Text text, Text where) { return text == "0" ? 0 : parse_whole(text, where); }
+
+int zero_stage(Text text, Text where) {
+    if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') { return text[0] - '0'; }
+    usage_error(where, fmt::format("no ZeRO stage {}", headroom::quoted(text)), {}, "choose from 0, 1, 2, 3");
+}
+
+Precision precision(Text text, Text where) {
+    if (auto const known = precision_from(text)) { return *known; }
+    std::vector<std::string> names;
+    for (Precision const p : {Precision::bf16, Precision::fp16, Precision::fp8, Precision::mxfp8, Precision::nvfp4,
+                              Precision::fp32, Precision::tf32}) {
+        names.emplace_back(name_of(p));
+    }
+    std::string const near = did_you_mean(text, names);
+    usage_error(where, fmt::format("unknown precision {}", headroom::quoted(text)), {},
+                near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
+}
+
+/// One of the values that have a name, by that name.
+template <class T, std::size_t N> T named(Text text, Text where, std::array<T, N> const& values) {
+    std::vector<std::string> names;
+    for (T const value : values) { names.emplace_back(name_of(value)); }
+    std::string const chosen = parse_choice(text, names, where);
+    for (T const value : values) {
+        if (name_of(value) == chosen) { return value; }
+    }
+    return values.front();
+}
+
+Recompute recompute(Text text, Text where) { return named(text, where, recomputations); }
+
+ContextExchange exchange(Text text, Text where) {
+    if (normalised(text) == "ulysses") { return ContextExchange::all_to_all; }
+    constexpr std::array values{ContextExchange::gather, ContextExchange::ring, ContextExchange::all_to_all};
+    return named(text, where, values);
+}
+
+Offload offload(Text text, Text where) {
+    constexpr std::array values{Offload::none, Offload::optimizer, Offload::activations, Offload::both};
+    return named(text, where, values);
+}
+
+double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
+
+/// What is trained, in three fields.
+struct Training {
+    static void assign(PartialStrategy& strategy, Text text, Text where) {
+        auto const [kind, parameter] = parts(text, where);
+        std::string const name = parse_choice(kind, {"all", "lora", "last"}, where);
+        if (name == "all" && !parameter.empty()) {
+            usage_error(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
+        }
+        strategy.trained = name == "all" ? Trained::all : name == "lora" ? Trained::adapters : Trained::last_layers;
+        if (name == "lora" && !parameter.empty()) {
+            strategy.adapter_rank =
+                static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of adapters", where));
+        }
+        if (name == "last") {
+            if (parameter.empty()) {
+                usage_error(where, "'last' needs a number of layers", {}, "write it like last:2");
+            }
+            strategy.trained_layers = parse_whole(parameter, where);
+        }
+    }
+    static bool fill(PartialStrategy& to, PartialStrategy const& from) {
+        if (to.trained || !from.trained) { return false; }
+        to.trained = from.trained;
+        to.adapter_rank = from.adapter_rank;
+        to.trained_layers = from.trained_layers;
+        return true;
+    }
+    static void apply(PartialStrategy const& change, Strategy& strategy) {
+        if (!change.trained) { return; }
+        strategy.trained = *change.trained;
+        strategy.adapter_rank = change.adapter_rank.value_or(strategy.adapter_rank);
+        strategy.trained_layers = change.trained_layers.value_or(0);
+    }
+};
+
+// ---- rows ---------------------------------------------------------------------------------------------------------
+
+/// A row of a field that is one member of both structures.
+template <auto Partial, auto Whole, auto Read>
+constexpr StrategyField row(char const* option, char const* placeholder, char const* help) {
+    return {option,
+            placeholder,
+            help,
+            [](PartialStrategy& strategy, Text text, Text where) { strategy.*Partial = Read(text, where); },
+            [](PartialStrategy& to, PartialStrategy const& from) {
+                bool const takes = !(to.*Partial) && from.*Partial;
+                if (takes) { to.*Partial = from.*Partial; }
+                return takes;
+            },
+            [](PartialStrategy const& change, Strategy& strategy) {
+                if constexpr (!std::is_null_pointer_v<decltype(Whole)>) {
+                    if (change.*Partial) { strategy.*Whole = *(change.*Partial); }
+                }
+            }};
+}
+
+using P = PartialStrategy;
+using S = Strategy;
+
+constexpr std::array fields{
+    row<&P::dp, &S::dp, parse_whole>("--dp", "N", "data-parallel replicas"),
+    row<&P::tp, &S::tp, parse_whole>("--tp", "N", "tensor-parallel degree"),
+    row<&P::pp, &S::pp, parse_whole>("--pp", "N", "pipeline stages"),
+    row<&P::virtual_pp, &S::virtual_pp, parse_whole>("--virtual-pp", "N", "model chunks a stage"),
+    row<&P::cp, &S::cp, parse_whole>("--cp", "N", "context-parallel degree: ranks that share a sequence"),
+    row<&P::exchange, &S::exchange, exchange>("--exchange", "KIND",
+                                              "of keys and values under --cp: gather, ring or all-to-all (ulysses)"),
+    row<&P::ep, &S::ep, parse_whole>("--ep", "N", "expert-parallel degree: ranks that share the experts of a layer"),
+    row<&P::etp, &S::etp, parse_whole>("--etp", "N", "ranks that share one expert: 1 or tp"),
+    row<&P::capacity, &S::capacity, capacity>(
+        "--capacity", "FACTOR", "tokens an expert takes over its mean share, the rest is dropped; 0: all"),
+    row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
+    row<&P::shard, &S::shard, whole_or_zero>("--shard", "N", "ranks a ZeRO-3 shard group spans; 0 is all of dp"),
+    row<&P::micro_batch, &S::micro_batch, parse_whole>("--micro-batch", "N", "sequences a micro-batch"),
+    row<&P::grad_accum, nullptr, parse_whole>("--grad-accum", "N", "micro-batches a replica and step"),
+    row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>("--sequence-parallel", "on|off",
+                                                                 "split what tensor parallelism leaves whole"),
+    row<&P::recompute, &S::recompute, recompute>("--recompute", "KIND", "none, selective or full"),
+    row<&P::recompute_layers, &S::recompute_layers, whole_or_zero>("--recompute-layers", "N",
+                                                                   "blocks that are recomputed; 0 is all of them"),
+    row<&P::offload, &S::offload, offload>("--offload", "KIND",
+                                           "kept in the host's memory: none, optimizer, activations or both"),
+    StrategyField{"--train", "WHAT", "all, lora[:RANK] (16) or last:LAYERS", Training::assign, Training::fill,
+                  Training::apply},
+    row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",
+                                                       "optimizer steps between two synchronisations (DiLoCo)"),
+    row<&P::servers, &S::servers, whole_or_zero>("--servers", "N",
+                                                 "parameter servers that sum the gradients; 0: the ranks do"),
+    row<&P::compression, &S::compression, parse_compression>(
+        "--compression", "KIND",
+        "of gradients: none, low-rank[:RANK], quantised[:BITS], top-k[:SHARE] or one-bit[:WARMUP]"),
+    row<&P::overlap, &S::overlap, overlap>("--overlap", "on|off", "communication behind computation"),
+    row<&P::precision, &S::precision, precision>("--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4"),
+};
+
+/// Short names that training stacks use.
+constexpr std::array<std::pair<Text, Text>, 7> aliases{{{"vp", "virtualpp"},
+                                                        {"mb", "microbatch"},
+                                                        {"mbs", "microbatch"},
+                                                        {"gas", "gradaccum"},
+                                                        {"sp", "sequenceparallel"},
+                                                        {"fsdp", "zero"},
+                                                        {"trained", "train"}}};
+
+/// A kind as people type it: hyphens, where C++ has underscores.
+std::string hyphenated(Text name) {
+    std::string text{name};
+    for (char& c : text) {
+        if (c == '_') { c = '-'; }
+    }
+    return text;
+}
+
+} // namespace
+
+std::span<StrategyField const> strategy_fields() { return fields; }
+
+StrategyField const* strategy_field(std::string_view name) {
+    std::string wanted = normalised(name);
+    for (auto const& [alias, full] : aliases) {
+        if (wanted == alias) { wanted = full; }
+    }
+    for (StrategyField const& field : fields) {
+        if (normalised(field.name()) == wanted) { return &field; }
+    }
+    return nullptr;
+}
+
+StrategyField const& known_strategy_field(std::string_view name, std::string_view where) {
+    if (auto const* field = strategy_field(name)) { return *field; }
+    std::vector<std::string> names;
+    for (StrategyField const& field : fields) { names.emplace_back(field.name()); }
+    std::string const near = did_you_mean(name, names);
+    usage_error(where, fmt::format("unknown field {}", headroom::quoted(name)), {},
+                near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
+}
+
+GradientCompression parse_compression(std::string_view text, std::string_view where) {
+    auto const [kind, parameter] = parts(text, where);
+    std::vector<std::string> names;
+    for (Compression const one : compressions) { names.push_back(hyphenated(name_of(one))); }
+    auto const known = compression_from(kind);
+    GradientCompression how{.kind = known ? *known : *compression_from(parse_choice(kind, names, where))};
+    if (parameter.empty()) { return how; }
+    switch (how.kind) {
+    case Compression::none: usage_error(where, "none takes no parameter", {}, "write none");
+    case Compression::low_rank:
+        how.rank = static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of two factors", where));
+        break;
+    case Compression::quantised: how.bits = parse_between(parameter, 1, most_bits, "number of bits", where); break;
+    case Compression::top_k:
+        how.share = parse_between(parameter, least_share, 1, "share of the elements", where);
+        break;
+    case Compression::one_bit:
+        how.warm_up = parse_between(parameter, 0, 1, "share of the steps that warm up", where);
+        break;
+    }
+    return how;
+}
+
+std::string spelled(GradientCompression const& compression) {
+    std::string const kind = hyphenated(name_of(compression.kind));
+    switch (compression.kind) {
+    case Compression::none: break;
+    case Compression::low_rank: return fmt::format("{}:{}", kind, compression.rank);
+    case Compression::quantised: return fmt::format("{}:{:g}", kind, compression.bits);
+    case Compression::top_k: return fmt::format("{}:{:g}", kind, compression.share);
+    case Compression::one_bit: return fmt::format("{}:{:g}", kind, compression.warm_up);
+    }
+    return kind;
+}
+
+std::string spelled_training(Strategy const& strategy) {
+    switch (strategy.trained) {
+    case Trained::all: break;
+    case Trained::adapters: return fmt::format("lora:{}", strategy.adapter_rank);
+    case Trained::last_layers: return fmt::format("last:{}", strategy.trained_layers);
+    }
+    return "all";
+}
+
+StrategyRecord read_strategy(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    Section root = record.root();
+    StrategyRecord result;
+    root.read("name", result.name, Presence::required);
+    result.title = result.name;
+    root.read("title", result.title);
+    root.skip({"aliases", "source", "source_detail", "date", "notes", "confidence"});
+    for (StrategyField const& field : fields) {
+        std::string key{field.name()};
+        for (char& c : key) { c = c == '-' ? '_' : c; }
+        root.skip({key});
+        if (!root.has(key)) { continue; }
+        std::vector<std::string> words;
+        bool is_switch = false;
+        root.read_words(key, words, is_switch);
+        if (words.size() != 1) { root.fail(key, "a list where one value is due"); }
+        if (is_switch) { words.front() = words.front() == "true" ? "on" : "off"; }
+        field.assign(result.fields, words.front(), fmt::format("{}: {}", root.place(key), key));
+        result.given.emplace_back(key, words.front());
+    }
+    if (result.given.empty()) { root.fail("name", "no field of a strategy", "a strategy holds at least one"); }
+    record.refuse_the_rest();
+    return result;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,179 @@
+"""Every field of a strategy as an option, in --fix and in a record: results follow their schemas, sum up, and a field at
+its neutral value changes nothing."""
+
+import tomllib
+
+from _harness import CONFIGS, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+
+DENSE = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "64"]
+MIXTURE = ["mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "64"]
+
+
+def conforms(value, what):
+    for error in schema_errors(value) if value else ["no result"]:
+        check(False, f"{what}: {error}")
+    return value
+
+
+def predict(*arguments, code=0):
+    what = "predict " + " ".join(arguments)
+    value = conforms(answer("predict", *arguments, code=code), what)
+    if value:
+        close(sum(value["breakdown"].values()), value["step_seconds"], f"{what}: breakdown against step_seconds")
+        close(sum(value["exposed_communication"].values()), value["breakdown"]["exposed_communication_seconds"],
+              f"{what}: exposed communication against its parts")
+    return value
+
+
+def fields(value, **wanted):
+    for key, expected in wanted.items():
+        equal(value["strategy"][key], expected, f"{value['strategy']['name']}: {key}")
+
+
+# ---- each field: as an option of predict, as a key of plan --fix; what the result says of it -------------------------
+
+EACH = [
+    (["cp=2"], {"cp": 2, "exchange": "gather"}),
+    (["cp=2", "exchange=ring"], {"cp": 2, "exchange": "ring"}),
+    (["cp=2", "exchange=ulysses"], {"cp": 2, "exchange": "all-to-all"}),
+    (["recompute=full", "recompute-layers=4"], {"recompute": "full", "recompute_layers": 4}),
+    (["recompute-layers=4"], {"recompute_layers": 4}),
+    (["offload=optimizer"], {"offload": "optimizer"}),
+    (["offload=activations"], {"offload": "activations"}),
+    (["offload=both"], {"offload": "both"}),
+    (["train=lora"], {"train": "lora:16"}),
+    (["train=lora:64"], {"train": "lora:64"}),
+    (["train=last:2"], {"train": "last:2"}),
+    (["local-steps=500"], {"local_steps": 500, "zero": 0}),
+    (["servers=8"], {"servers": 8, "zero": 0}),
+    (["compression=low-rank"], {"compression": "low-rank:4", "zero": 0}),
+    (["compression=low_rank:8"], {"compression": "low-rank:8"}),
+    (["compression=quantized:4"], {"compression": "quantised:4"}),
+    (["compression=top-k:1%"], {"compression": "top-k:0.01"}),
+    (["compression=one-bit:0.2"], {"compression": "one-bit:0.2"}),
+    (["zero=3", "shard=8", "pp=1"], {"zero": 3, "shard": 8}),
+]
+OF_EXPERTS = [
+    (["ep=8"], {"ep": 8}),
+    (["ep=4", "tp=2", "etp=2"], {"ep": 4, "etp": 2}),
+    (["ep=8", "capacity=1.25"], {"ep": 8, "capacity": 1.25}),
+]
+WORKLOAD = [["--documents", "2048"], ["--fill", "80%"], ["--layers", "8"], ["--documents", "1k", "--fill", "0.5"]]
+
+for model, cases in ((DENSE, EACH), (MIXTURE, EACH + OF_EXPERTS)):
+    for pairs, wanted in cases:
+        options = [word for pair in pairs for word in ("--" + pair.split("=")[0], pair.split("=")[1])]
+        tried = run("predict", *model, *options)
+        value = predict(*model, *options, code=tried.code if tried.code in (0, 3) else 0)
+        if value:
+            fields(value, **wanted)
+        plan = conforms(answer("plan", *model, "--fix", ",".join(pairs), code=run("plan", *model, "--fix", ",".join(pairs)).code),
+                        f"plan {model[0]} --fix {pairs}")
+        if plan and plan["recommendation"]:
+            free = {"zero"} if "local-steps" in pairs[0] else set()  # shard groups may be of workers of their own
+            fields(plan["recommendation"], **{key: wanted[key] for key in wanted if key not in free})
+        else:
+            check(model is MIXTURE, f"plan {model[0]} --fix {pairs}: nothing is recommended")
+for model in (DENSE, MIXTURE):
+    for options in WORKLOAD:
+        predict(*model, *options)
+        conforms(answer("plan", *model, *options), f"plan {model[0]} {options}")
+skewed = predict(*MIXTURE, "--expert-skew", "1.5")
+check(skewed["step_seconds"] > predict(*MIXTURE)["step_seconds"], "unbalanced experts take longer")
+
+# ---- a field at its neutral value ------------------------------------------------------------------------------------
+
+NEUTRAL = ["--ep", "1", "--etp", "1", "--capacity", "0", "--exchange", "gather", "--recompute-layers", "0", "--offload", "none",
+           "--train", "all", "--local-steps", "1", "--servers", "0", "--compression", "none", "--fill", "1", "--expert-skew", "1"]
+for i in range(0, len(NEUTRAL), 2):
+    for form in ("table", "json"):
+        option = NEUTRAL[i:i + 2]
+        plain = run("predict", *DENSE, "--format", form)
+        equal(run("predict", *DENSE, *option, "--format", form).out, plain.out, f"predict {option} changes something")
+equal(run("predict", *DENSE, "--layers", "32", "--format", "json").out, run("predict", *DENSE, "--format", "json").out,
+      "all layers given")
+plain = run("plan", *DENSE, "--format", "json")
+pairs = ",".join(f"{NEUTRAL[i][2:]}={NEUTRAL[i + 1]}" for i in range(0, len(NEUTRAL) - 4, 2))
+equal(run("plan", *DENSE, "--fix", pairs, "--format", "json").out, plain.out, "plan with neutral fields")
+
+# ---- a model cut short ----------------------------------------------------------------------------------------------
+
+cut = predict("llama-3-70b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "1", "--layers", "8")
+equal((cut["model"]["name"], cut["model"]["layers"]), ("llama-3-70b cut to 8 layers", 8), "a model cut short")
+for model in ("deepseek-v3", "t5-base", "bert-large", "nemotron-3-nano", "gemma-3-4b"):
+    predict(model, "--cluster", "dgx-h100", "--workers", "8", "--layers", "4")
+
+# ---- records ---------------------------------------------------------------------------------------------------------
+
+for path in sorted((SOURCE / "catalog" / "strategies").glob("*.toml")):
+    record = tomllib.loads(path.read_text())
+    equal(record["name"], path.stem, f"name of {path.name}")
+    done = run("predict", *DENSE, "--strategy", path.stem, "--format", "json")
+    check(done.code in (0, 3), f"{done}: exit {done.code}; said: {done.err.strip()}")
+    value = done.json()
+    conforms(value, str(done))
+    equal(value["strategy_record"], path.stem, f"record of {done}")
+    given = {one["field"]: one for one in value["assumed"] if one["reason"] == f"given by the strategy {path.stem}"}
+    for field in set(record) - {"name", "title", "aliases", "source", "source_detail", "date", "notes"}:
+        check(field in given and given[field]["provenance"] == "given", f"{path.stem}: {field} is not said to come from the record")
+    plan = run("plan", *DENSE, "--strategy", path.stem, "--format", "json")
+    check(plan.code in (0, 3), f"{plan}: exit {plan.code}; said: {plan.err.strip()}")
+    conforms(plan.json(), str(plan))
+    shown = succeed("catalog", "show", path.stem, "--kind", "strategy").out
+    check(record["title"] in " ".join(shown.split()), f"catalog show {path.stem}")
+mine = predict(*DENSE, "--strategy", "FSDP", "--shard", "8")
+fields(mine, zero=3, shard=8)
+check("strategy" in succeed("catalog", "list", "strategies").out, "catalog list strategies")
+
+# ---- what results say ------------------------------------------------------------------------------------------------
+
+deep = ["deepseek-v3", "--cluster", "hgx-h800", "--workers", "2048"]
+uneven = predict(*deep, "--tp", "1", "--pp", "16", "--ep", "64", "--recompute", "full")
+said = {one["field"]: one for one in uneven["assumed"]}
+check("61 layers over 16 stages" in said["stages"]["reason"], f"uneven stages: {said['stages']}")
+check("256 experts" in said["experts"]["reason"], f"experts: {said['experts']}")
+check(uneven["exposed_communication"]["expert_seconds"] > 0, "experts communicate")
+check(any(row["dimension"] == "experts" for row in uneven["communication"]), "rows of experts")
+four = predict("deepseek-v3", "--cluster", "hgx-h800", "--workers", "512", "--pp", "4", "--tp", "8", "--ep", "128")
+reasons = [one["reason"] for one in four["assumed"]]
+check("61 layers over 4 stages: 15, 16, 16, 14" in reasons, f"stages in words: {reasons}")
+for arguments in (["predict", *deep], ["plan", *deep], ["predict", *MIXTURE], ["plan", *MIXTURE], ["plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"],
+                  ["predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8", "--what-if"],
+                  ["predict", *MIXTURE, "--offload", "both", "--expert-skew", "2", "--what-if", "--explain"]):
+    for line in succeed(*arguments).out.splitlines():
+        check(len(line) <= 80, f"{arguments}: a line of {len(line)} columns: {line}")
+timed = answer("plan", *deep, "--stats")
+print("search of deepseek-v3 on 2048:", timed["stats"]["search_seconds"], "s,", timed["search"]["evaluated"], "strategies")
+check(timed["stats"]["search_seconds"] < 20, "the search of a large mixture takes long")
+
+levers = predict(*MIXTURE, "--ep", "8", "--what-if", "ep=1,tp=1,expert-skew=1.5,fill=0.5,compression=none,host=2x")
+equal(len(levers["what_if"]) >= 6, True, "levers of the new terms")
+terms = predict(*MIXTURE, "--offload", "both", "--explain")["terms"]
+named = {term["name"]: term["value"] for term in terms}
+for name in ("expert_seconds", "offload_seconds", "stragglers_seconds"):
+    check(name in named, f"--explain has no {name}: {sorted(named)}")
+alone = predict(*MIXTURE, "--explain", "expert_seconds")
+close(alone["terms"][0]["value"], alone["exposed_communication"]["expert_seconds"], "an explained part")
+tower = predict(str(CONFIGS / "gemma-3-4b"), "--cluster", "dgx-h100", "--workers", "8")
+check("vision_tower" in {one["field"] for one in tower["assumed"]}, "a vision tower that is not counted is said")
+
+# ---- lists of operators ----------------------------------------------------------------------------------------------
+
+images = predict("resnet-50", "--cluster", "dgx-a100", "--workers", "8")
+equal((images["workload"]["sequence_length"], images["workload"]["global_batch"]), (1, 2048), "a batch of pictures")
+close(images["samples_per_second"], images["tokens_per_second"], "samples are what is counted")
+check(0.05 < images["mfu"] < 0.6, f"MFU of resnet-50: {images['mfu']}")
+if images["pace"] != 1:
+    check("the factor fitted to this stack" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
+text = succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out
+check("samples/s" in text and "tokens" not in text, "text speaks of samples")
+grown = conforms(answer("plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"), "plan resnet-50")
+for point in grown["curve"]:
+    s = point["strategy"]
+    equal((s["tp"], s["pp"], s["cp"], s["ep"], s["zero"]), (1, 1, 1, 1, 0), "resnet-50 runs data parallel only")
+for model, length in (("bert-large", 512), ("t5-base", 512), ("vit-large", None)):
+    if (SOURCE / "catalog" / "models" / f"{model}.toml").exists():
+        value = predict(model, "--cluster", "dgx-a100", "--workers", "8")
+        check(length is None or value["workload"]["sequence_length"] == length, f"{model}: {value['workload']}")
+
+finish()

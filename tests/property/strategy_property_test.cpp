@@ -1,0 +1,200 @@
+// What makes a step longer never makes it shorter: skew, imbalance, spread, congestion, larger batches, more that is
+// trained or computed again, rarer synchronisation the other way round. On random models of every family.
+
+#include "support/random_questions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+using training::for_random_questions;
+using training::is_legal;
+using training::name_of;
+using training::Priced;
+
+constexpr int draws = 4200; ///< 600 of each family
+
+/// Compares every random question with what `change` makes of it, where that is legal.
+///
+/// What gradients hide behind is the backward share of a block's kernels: where the host sets the pace, work that has
+/// another share than the rest moves it, and with it the step, a little either way. So what changes the work of a block
+/// is compared as it is without overlap, and within 2 % with it.
+template <class Change> void expect_no_shorter(char const* what, bool changes_blocks, Change change) {
+    int compared = 0;
+    for_random_questions(draws, [&](Question question) {
+        for (auto const overlap : {Overlap::off, Overlap::on}) {
+            question.strategy.overlap = overlap;
+            Question changed = question;
+            if (!change(changed) || !is_legal(changed)) { return; }
+            double const slack = changes_blocks && overlap == Overlap::on ? 0.02 : 1e-12;
+            EXPECT_GE(training::step(changed).base(), training::step(question).base() * (1.0 - slack))
+                << name_of(question) << ": " << what;
+            ++compared;
+        }
+    });
+    EXPECT_GE(compared, draws / 50) << what << " was hardly looked at";
+}
+
+TEST(Slower, WithMoreSkew) {
+    expect_no_shorter("more skew", true, [](Question& q) {
+        q.workload.expert_skew *= 1.5;
+        return q.strategy.ep > 1 && q.strategy.capacity == 0.0;
+    });
+    expect_no_shorter("more capacity", true, [](Question& q) {
+        q.strategy.capacity *= 1.5;
+        return q.strategy.capacity > 0.0;
+    });
+}
+
+TEST(Slower, WithMoreImbalance) {
+    expect_no_shorter("more imbalance", false, [](Question& q) {
+        q.disturbance.imbalance += 0.2;
+        return true;
+    });
+    // Expectation: it is the computation of the rank with the most work that is longer, by its share.
+    for_random_questions(draws, [](Question question) {
+        question.disturbance.imbalance = 1.2;
+        auto const time = Priced{question}.time;
+        EXPECT_NEAR(time.imbalance / time.compute, 0.2, 1e-12) << name_of(question);
+    });
+}
+
+TEST(Slower, WithMoreSpread) {
+    expect_no_shorter("more spread", false, [](Question& q) {
+        q.disturbance.spread = q.disturbance.spread.value_or(0.0) * 2.0;
+        return *q.disturbance.spread > 0.0;
+    });
+    // Expectation: of more ranks the slowest is slower: 1.54 standard deviations of 10, 2.51 of 100; one waits for nobody.
+    for_random_questions(draws, [](Question question) {
+        question.disturbance.spread = 0.05;
+        auto const time = Priced{question}.time;
+        double const busy = (time.total() - time.stragglers - time.overhead).base();
+        double const deviations = time.stragglers.base() / (0.05 * busy);
+        int const workers = question.strategy.workers();
+        if (workers == 1) { EXPECT_EQ(time.stragglers, Seconds{}) << name_of(question); }
+        if (workers >= 10) { EXPECT_GT(deviations, 1.5) << name_of(question); }
+        if (workers <= 100) { EXPECT_LT(deviations, 2.6) << name_of(question); }
+    });
+}
+
+TEST(Slower, WithMoreCongestion) {
+    expect_no_shorter("more congestion", false, [](Question& q) {
+        q.disturbance.congestion += 0.3;
+        return true;
+    });
+    // Expectation: inside one domain nothing is congested; across k it is the scale-out rate over 1 + c lg k.
+    Cluster const cluster = training::catalog().cluster("dgx-h100");
+    EXPECT_EQ(congested(cluster, 0.5, 8).scale_out.bandwidth, cluster.scale_out.bandwidth);
+    EXPECT_NEAR(cluster.scale_out.bandwidth / congested(cluster, 0.5, 64).scale_out.bandwidth, 1.0 + 0.5 * 3.0, 1e-12);
+    EXPECT_EQ(congested(cluster, 0.5, 64).scale_up.bandwidth, cluster.scale_up.bandwidth);
+}
+
+/// Whether the host issues the softmax in parts because of how many heads a micro-batch has; twice as many may spare it.
+bool issues_in_parts(Question const& q) {
+    return q.framework.attention == AttentionKernel::unfused && q.framework.host == HostPace::eager_2022;
+}
+
+TEST(Slower, WithALargerBatch) {
+    expect_no_shorter("more micro-batches", false, [](Question& q) {
+        q.workload.global_batch *= 2;
+        return true;
+    });
+    expect_no_shorter("larger micro-batches", true, [](Question& q) {
+        q.workload.global_batch *= 2;
+        q.strategy.micro_batch *= 2;
+        return !issues_in_parts(q) || q.model.heads == 0;
+    });
+    expect_no_shorter("longer sequences", true, [](Question& q) {
+        q.workload.sequence_length *= 2;
+        return true;
+    });
+    expect_no_shorter("less padding", true, [](Question& q) {
+        bool const padded = q.workload.fill < 1.0;
+        q.workload.fill = 1.0;
+        return padded;
+    });
+}
+
+TEST(Slower, WithLongerDocumentsAndWindows) {
+    expect_no_shorter("longer documents", true, [](Question& q) {
+        q.workload.documents *= 2.0;
+        return q.workload.documents > 0.0;
+    });
+    expect_no_shorter("a longer window", true, [](Question& q) {
+        q.model.window *= 2;
+        return q.model.window > 0;
+    });
+    expect_no_shorter("no window", true, [](Question& q) {
+        bool const some = q.model.window > 0;
+        q.model.window = 0;
+        return some;
+    });
+}
+
+TEST(Slower, WhereMoreIsTrainedOrComputedAgain) {
+    expect_no_shorter("more trained layers", true, [](Question& q) {
+        ++q.strategy.trained_layers;
+        return q.strategy.trained == Trained::last_layers;
+    });
+    expect_no_shorter("more layers computed again", true, [](Question& q) {
+        ++q.strategy.recompute_layers;
+        return q.strategy.recompute_layers > 1 && !offloads_activations(q.strategy.offload);
+    });
+}
+
+TEST(Slower, WithoutOverlap) {
+    for_random_questions(draws, [](Question question) {
+        Seconds const before = training::step(question);
+        question.strategy.overlap = Overlap::off;
+        EXPECT_GE(training::step(question), before * (1.0 - 1e-12)) << name_of(question);
+    });
+}
+
+TEST(Slower, WithRarerSynchronisationIsNot) {
+    // Expectation: once updates are local, more steps between two exchanges never lengthen one. The first of them may: an
+    // exchange that all wait for takes the place of one that hides, so that is compared without overlap.
+    auto const rarer = [](int from, int to, Overlap overlap) {
+        int compared = 0;
+        for_random_questions(draws, [&](Question question) {
+            question.strategy.servers = 0;
+            question.strategy.compression = {};
+            question.strategy.overlap = overlap;
+            question.strategy.local_steps = to;
+            if (!is_legal(question) || question.framework.reduced_bytes < 2.0) { return; }
+            Seconds const after = training::step(question);
+            question.strategy.local_steps = from;
+            EXPECT_LE(after.base(), training::step(question).base() * (1.0 + 1e-12)) << name_of(question);
+            ++compared;
+        });
+        EXPECT_GT(compared, draws / 20);
+    };
+    rarer(2, 3, Overlap::on);
+    rarer(4, 32, Overlap::on);
+    rarer(1, 2, Overlap::off);
+    rarer(1, 500, Overlap::off);
+}
+
+TEST(Predicted, IsWhatThePartsAre) {
+    // Expectation: what a face is told is the step that the parts sum to, and shares of the peak are shares.
+    for_random_questions(1400, [](Question const& question) {
+        auto const p = predict(question, training::fitted());
+        if (!question.framework.paced) { EXPECT_EQ(p.step(), training::step(question)) << name_of(question); }
+        EXPECT_GE(p.hfu, p.mfu * (1.0 - 1e-12)) << name_of(question);
+        EXPECT_GT(p.mfu, 0.0) << name_of(question);
+        EXPECT_GE(p.mfu_full_attention, p.mfu * (1.0 - 1e-12)) << name_of(question);
+        if (!question.framework.paced) { EXPECT_LT(p.hfu, 1.0) << name_of(question); }
+        EXPECT_NEAR(p.tokens_per_second * p.step().base(),
+                    static_cast<double>(question.workload.global_batch) * question.workload.sequence_length, 1e-6)
+            << name_of(question);
+        EXPECT_EQ(p.fits, p.why_not.empty()) << name_of(question);
+        EXPECT_GE(p.serial.value, 0.0) << name_of(question);
+        EXPECT_LE(p.serial.value, 1.0) << name_of(question);
+    });
+}
+
+} // namespace
+} // namespace headroom

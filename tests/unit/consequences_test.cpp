@@ -1,0 +1,48 @@
+#include "support/training.hpp"
+
+#include "headroom/consequences.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace headroom {
+namespace {
+
+std::string said(std::string const& field, Strategy const& strategy, Model const& model, Workload const& workload) {
+    for (auto const& one : consequences(strategy, model, workload)) {
+        EXPECT_FALSE(one.structural) << "nothing is decided here";
+        if (one.field == field) { return one.value + ": " + one.reason; }
+    }
+    return {};
+}
+
+constexpr Workload usual{.sequence_length = 4096, .global_batch = 256};
+
+TEST(Consequences, NameStagesThatAreUneven) {
+    Model const model = training::catalog().model("deepseek-v3"); // 61 layers, the ends lighter
+    EXPECT_EQ(said("stages", {.pp = 4}, model, usual), "uneven: 61 layers over 4 stages: 15, 16, 16, 14");
+    EXPECT_EQ(said("stages", {.pp = 16}, model, usual), "uneven: 61 layers over 16 stages: 3, 14 stages of 4, 2");
+    EXPECT_EQ(said("stages", {.pp = 61}, model, usual), "");
+    EXPECT_EQ(said("stages", {.pp = 1}, model, usual), "");
+}
+
+TEST(Consequences, NameAWindowThatIsNeverFilled) {
+    Model model = training::catalog().model("llama-3-8b");
+    model.window = 4096;
+    EXPECT_NE(said("window", {}, model, usual), "");
+    EXPECT_EQ(said("window", {}, model, {.sequence_length = 8192, .global_batch = 1}), "");
+    EXPECT_NE(said("window", {}, model, {.sequence_length = 8192, .global_batch = 1, .documents = 2048}), "");
+}
+
+TEST(Consequences, SayHowExpertsAreSpread) {
+    Model const model = training::catalog().model("deepseek-v3");
+    EXPECT_EQ(said("experts", {.dp = 64, .ep = 64}, model, usual),
+              "4 a rank: 256 experts of a layer over ep 64, each whole");
+    EXPECT_EQ(said("expert_skew", {.capacity = 1.25}, model, usual), "") << "a capacity bounds it";
+    EXPECT_NE(said("prediction_layers", {}, training::catalog().model("deepseek-v3-mtp"), usual), "");
+    EXPECT_TRUE(consequences({}, training::catalog().model("llama-3-8b"), usual).empty());
+}
+
+} // namespace
+} // namespace headroom
