@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 namespace headroom::cli {
 namespace {
@@ -17,6 +18,11 @@ bool predicted(ErrorSummary const& summary) { return summary.rows > summary.skip
 /// Whether any row counts in the median: predicted, or skipped although it states enough.
 bool counted(ErrorSummary const& summary) { return predicted(summary) || summary.median_absolute_error > 0.0; }
 
+/// Share of the rows that state enough that are predicted.
+double share_predicted(ErrorSummary const& summary) {
+    return static_cast<double>(summary.predicted_of_stating_enough) / summary.states_enough;
+}
+
 Json if_any(bool any, double value) { return any ? Json{value} : Json{}; }
 
 Json summary_json(ErrorSummary const& summary) {
@@ -24,9 +30,12 @@ Json summary_json(ErrorSummary const& summary) {
         .set("rows", summary.rows)
         .set("skipped", summary.skipped)
         .set("median_absolute_error", if_any(counted(summary), summary.median_absolute_error))
+        .set("median_absolute_error_predicted", if_any(predicted(summary), summary.median_absolute_error_predicted))
         .set("p90_absolute_error", if_any(counted(summary), summary.p90_absolute_error))
         .set("mean_error", if_any(predicted(summary), summary.mean_error))
-        .set("mean_absolute_error", if_any(counted(summary), summary.mean_absolute_error))
+        .set("mean_absolute_error", if_any(predicted(summary), summary.mean_absolute_error))
+        .set("states_enough", summary.states_enough)
+        .set("predicted_of_stating_enough", if_any(summary.states_enough > 0, share_predicted(summary)))
         .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
 }
 
@@ -39,6 +48,9 @@ Json row_json(RunComparison const& row) {
         .set("kind", run.kind)
         .set("accelerator", run.accelerator)
         .set("strategy_kind", run.strategy_kind)
+        .set("framework", run.question ? Json{run.question->framework.name} : Json{})
+        .set("pace", row.predicted ? Json{row.pace} : Json{})
+        .set("anchored_to", row.anchor != nullptr ? Json{row.anchor->id} : Json{})
         .set("predicted_step_seconds", row.predicted ? Json{row.predicted->base()} : Json{})
         .set("measured_step_seconds", measured ? Json{run.measured.base()} : Json{})
         .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
@@ -54,6 +66,12 @@ std::string headline(ErrorSummary const& s) {
            percent(s.p90_absolute_error) + " %, mean " + percent(s.mean_error) + " %, " + percent(s.interval_coverage) +
            " % inside the interval, over " + std::to_string(s.rows) + " runs (" + std::to_string(s.skipped) +
            " skipped)";
+}
+
+std::string coverage_words(ErrorSummary const& s) {
+    return std::to_string(s.predicted_of_stating_enough) + " of " + std::to_string(s.states_enough) +
+           " runs that state enough are predicted (" + percent(share_predicted(s)) +
+           " %); median absolute error of all that are predicted " + percent(s.median_absolute_error_predicted) + " %";
 }
 
 /// The same group of the left-out comparison; both list the same groups in the same order.
@@ -83,6 +101,58 @@ Table groups_table(ValidationReport const& report) {
                               predicted(s) ? percent(s.interval_coverage) : "-"});
     }
     return table;
+}
+
+/// Sources whose runs may set the pace of a stack, each with the factor found without it; empty where no other source
+/// says anything.
+using PaceWithout = std::map<std::string, std::optional<double>>;
+
+PaceWithout pace_without_each(ValidationReport const& report, std::string const& framework) {
+    PaceWithout found;
+    for (RunComparison const& row : report.validation.rows) {
+        if (!row.run->question || row.run->question->framework.name != framework) { continue; }
+        auto const fold = report.pace_without.find(row.run->source);
+        if (fold == report.pace_without.end()) { continue; }
+        auto const pace = fold->second.find(framework);
+        found[row.run->source] = pace == fold->second.end() ? std::nullopt : std::optional{pace->second.factor};
+    }
+    return found;
+}
+
+Table pace_table(ValidationReport const& report) {
+    Table table{.title = "Pace of stacks whose kernels are their own",
+                .columns = {{"framework", Align::left},
+                            {"factor"},
+                            {"runs"},
+                            {"sources"},
+                            {"factor without", Align::left, true}},
+                .rows = {}};
+    for (auto const& [framework, pace] : report.pace) {
+        std::vector<std::string> without;
+        for (auto const& [source, factor] : pace_without_each(report, framework)) {
+            without.push_back(source + " " + (factor ? significant(*factor) : "-"));
+        }
+        table.rows.push_back({framework, significant(pace.factor), std::to_string(pace.rows),
+                              std::to_string(pace.sources), join(without, ", ")});
+    }
+    return table;
+}
+
+Json paces_json(ValidationReport const& report) {
+    Json paces = Json::array();
+    for (auto const& [framework, pace] : report.pace) {
+        Json without = Json::array();
+        for (auto const& [source, factor] : pace_without_each(report, framework)) {
+            without.push(Json::object().set("source", source).set("factor", factor));
+        }
+        paces.push(Json::object()
+                       .set("framework", framework)
+                       .set("factor", pace.factor)
+                       .set("runs", pace.rows)
+                       .set("sources", pace.sources)
+                       .set("without", without));
+    }
+    return paces;
 }
 
 Table worst_table(std::vector<RunComparison> const& rows) {
@@ -145,6 +215,8 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorS
             {"interval_coverage", summary.interval_coverage},
             {"skipped", static_cast<double>(summary.skipped)},
             {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
+            {"predicted_of_stating_enough",
+             summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
             {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
 }
 
@@ -160,6 +232,8 @@ Json json_of(ValidationReport const& report) {
             .set("rows", group.summary.rows)
             .set("skipped", group.summary.skipped)
             .set("median_absolute_error", if_any(counted(group.summary), group.summary.median_absolute_error))
+            .set("median_absolute_error_predicted",
+                 if_any(predicted(group.summary), group.summary.median_absolute_error_predicted))
             .set("p90_absolute_error", if_any(counted(group.summary), group.summary.p90_absolute_error))
             .set("left_out_median_absolute_error",
                  out != nullptr ? if_any(counted(*out), out->median_absolute_error) : Json{})
@@ -172,6 +246,7 @@ Json json_of(ValidationReport const& report) {
         .set("summary", summary_json(report.validation.summary))
         .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
         .set("groups", groups)
+        .set("paces", paces_json(report))
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
     if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
@@ -191,8 +266,12 @@ Document document_of(ValidationReport const& report) {
     }
     blocks.emplace_back(Paragraph{headline(report.validation.summary), "all runs, in sample"});
     blocks.emplace_back(Paragraph{left_out_words(report), "all runs, each source left out"});
+    if (report.validation.summary.states_enough > 0 && predicted(report.validation.summary)) {
+        blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
+    }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
     blocks.emplace_back(groups_table(report));
+    if (!report.pace.empty()) { blocks.emplace_back(pace_table(report)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
     Table skipped = skipped_table(report.validation.rows);
@@ -201,12 +280,15 @@ Document document_of(ValidationReport const& report) {
 }
 
 Sheet sheet_of(ValidationReport const& report) {
-    Sheet sheet{{"id", "source", "kind", "accelerator", "predicted_step_seconds", "measured_step_seconds",
-                 "measured_from", "relative_error", "inside_interval", "assumed", "skipped_reason"},
+    Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
+                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval", "assumed",
+                 "skipped_reason"},
                 {}};
     for (RunComparison const& row : report.validation.rows) {
         PublishedRun const& run = *row.run;
         sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
+                              run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
+                              row.anchor != nullptr ? row.anchor->id : "",
                               row.predicted ? exact(row.predicted->base()) : "",
                               run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
                               row.relative_error ? exact(*row.relative_error) : "",

@@ -5,6 +5,7 @@
 
 #include "headroom/validation.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct ValidationReport {
     Validation validation;
     std::optional<Validation> left_out; ///< every source predicted with constants fitted without it
     bool refitted = false;              ///< `left_out` was fitted now, not read
+    std::map<std::string, Pace> pace;   ///< by framework, as fitted to every source
+    std::map<std::string, std::map<std::string, Pace>> pace_without; ///< by the source left out
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats
 };

@@ -63,13 +63,6 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
     return io::read_folds(record.content, record.origin);
 }
 
-/// The same figure when every source is predicted by constants that never saw it; empty where there are none.
-std::optional<Validation> left_out_validation(std::span<PublishedRun const> runs, CalibrationSet const& calibration,
-                                              std::optional<Folds> const& folds) {
-    if (!folds) { return std::nullopt; }
-    return validate_left_out(runs, calibration, *folds);
-}
-
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
@@ -85,13 +78,22 @@ int run(Arguments const& arguments) {
                           .why = "the table has a header only",
                           .hint = "add a row for each measured run"}};
     }
-    ValidationReport report{catalog,   calibration.name,
-                            text.name, validate(runs, calibration),
-                            {},        arguments.has("--leave-one-source-out"),
-                            {},        {}};
+    ValidationReport report{catalog,
+                            calibration.name,
+                            text.name,
+                            validate(runs, calibration),
+                            {},
+                            arguments.has("--leave-one-source-out"),
+                            calibration.pace,
+                            {},
+                            {},
+                            {}};
     {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
-        report.left_out = left_out_validation(runs, calibration, read_folds(arguments, catalog, runs, calibration));
+        if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
+            report.left_out = validate_left_out(runs, calibration, *folds);
+            report.pace_without = folds->pace;
+        }
     }
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
     report.gates = check_gates(arguments, metrics_of(report.validation.summary, left_out));

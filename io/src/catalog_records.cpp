@@ -143,6 +143,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     Section defaults = root.section("defaults");
     defaults.read("recompute", framework.recompute, all(recomputes));
     defaults.read("precision", framework.precision, all(precisions));
+    defaults.read("sequence_bin", framework.sequence_bin, {0, 1'000'000});
     record.refuse_the_rest();
     return framework;
 }

@@ -185,6 +185,23 @@ std::optional<int> whole(std::vector<std::string> const& parts, std::size_t inde
     return number_after(parts[std::min(index, parts.size() - 1)], "");
 }
 
+/// Which of several values belongs to a precision: in the order of the names in the header, else beside the values.
+/// 16 bits are called mixed and AMP too. Without names the wider precision has the smaller value.
+std::size_t place_of(bool narrow, std::string_view header, std::string_view printed,
+                     std::vector<std::string> const& sizes) {
+    auto const first = [](std::string_view text, std::initializer_list<std::string_view> words) {
+        std::size_t at = std::string_view::npos;
+        for (auto const word : words) { at = std::min(at, text.find(word)); }
+        return at;
+    };
+    for (auto const text : {header, printed}) {
+        auto const wide = first(text, {"fp32", "tf32"}), half = first(text, {"mixed", "amp", "fp16", "bf16"});
+        if (wide != half) { return narrow == (half < wide) ? 0 : 1; }
+    }
+    bool const rising = whole(sizes, 0) <= whole(sizes, 1);
+    return narrow == rising ? 1 : 0;
+}
+
 /// Sequences of an ordinary length that a part of 80 GB does not hold at once: a batch beyond counts accumulation too.
 constexpr int largest_noted_batch = 1024;
 
@@ -194,22 +211,32 @@ NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
     auto from = notes.find("batch column ");
     if (from == std::string_view::npos) { return {}; }
     auto const header = lower(quoted_text(notes, from));
-    auto const sizes = alternatives(quoted_text(notes, from));
+    auto const printed = quoted_text(notes, from);
+    auto const sizes = alternatives(printed);
     std::vector<std::string> steps;
     if (auto at = notes.find("accumulation ", from); at != std::string_view::npos) {
         steps = alternatives(quoted_text(notes, at));
     }
-    // the header names the precisions in the order of the values; 16 bits are called mixed too
-    bool const narrow = contains(lower(precision), "16");
-    auto const first_wide = std::min(header.find("fp32"), header.find("tf32"));
-    auto const first_narrow = std::min(header.find("mixed"), std::min(header.find("fp16"), header.find("bf16")));
-    std::size_t const index = narrow == (first_narrow < first_wide) ? 0 : 1;
+    auto const index = place_of(contains(lower(precision), "16"), header, lower(printed), sizes);
     NotedBatch noted{.micro_batch = whole(sizes, index), .accumulation = whole(steps, index)};
+    noted.tf32 = contains(header, "tf32") && !contains(header, "fp32");
     if (noted.micro_batch && noted.accumulation && *noted.micro_batch > largest_noted_batch) {
         noted.micro_batch = std::max(1, *noted.micro_batch / *noted.accumulation);
     }
     return noted;
 }
+
+std::optional<int> noted_length(std::string_view notes) { return number_after(notes, "sequence length "); }
+
+std::string_view heading_size(std::string_view table) {
+    auto const open = table.find("(\"");
+    auto const end = open == std::string_view::npos ? open : table.find(" model\"", open);
+    if (end == std::string_view::npos) { return {}; }
+    auto const size = table.substr(open + 2, end - open - 2);
+    return contains(size, " ") || contains(size, "\"") ? std::string_view{} : size;
+}
+
+bool fine_tunes(std::string_view table) { return contains(lower(table), "fine-tuning"); }
 
 std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
     std::string text{raw};
@@ -276,16 +303,16 @@ std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells c
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;
     auto const fits_year = [year](FrameworkRecogniser const& one) { return !year || one.year <= *year; };
-    for (auto const& stack : table) {
-        for (auto const& word : stack.words) {
+    for (auto const& candidate : table) {
+        for (auto const& word : candidate.words) {
             std::size_t const length = matched(source, place, word);
             if (length == 0) { continue; }
             bool const longer = length > best_length;
             bool const same = length == best_length && best != nullptr;
-            bool const later = same && fits_year(stack) && (!fits_year(*best) || stack.year > best->year);
-            bool const earlier = same && !fits_year(stack) && !fits_year(*best) && stack.year < best->year;
+            bool const later = same && fits_year(candidate) && (!fits_year(*best) || candidate.year > best->year);
+            bool const earlier = same && !fits_year(candidate) && !fits_year(*best) && candidate.year < best->year;
             if (longer || later || earlier) {
-                best = &stack;
+                best = &candidate;
                 best_length = length;
             }
         }

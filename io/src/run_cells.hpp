@@ -40,10 +40,18 @@ std::optional<int> shard_group(std::string_view text);
 Offload offload_of(std::string_view text);
 /// What the notes say of the batch of one accelerator, where a table prints a value for each precision:
 /// 'batch column "Batch size / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'.
+/// Where neither the header nor the values name the precisions, the wider one has the smaller batch.
 struct NotedBatch {
     std::optional<int> micro_batch, accumulation;
+    bool tf32 = false; ///< the header names TF32 and no FP32: 32-bit products of that table are TF32
 };
 NotedBatch noted_batch(std::string_view notes, std::string_view precision);
+/// What the notes say of a length that the table leaves out: "sequence length 128 ... is not printed".
+std::optional<int> noted_length(std::string_view notes);
+/// The size that a table's heading names, '("Large model", ...)': "Large"; empty when it names none.
+std::string_view heading_size(std::string_view table);
+/// Whether the table is of training that adapts a trained model to a task.
+bool fine_tunes(std::string_view table);
 /// "8x 200 Gb/s HDR", "1600 Gbps node-node RoCE", "RoCE 400 Gbps per GPU" -> one accelerator's share.
 std::optional<BytesPerSecond> scale_out_rate(std::string_view text, int accelerators_per_node);
 

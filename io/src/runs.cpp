@@ -71,23 +71,25 @@ public:
         Question question;
         question.model = model(row, run);
         question.workload.sequence_length = sequence_length(row, question.model, run);
-        if (row.mentions("UNPADDED") && question.model.nominal_fill < 1.0) {
-            question.workload.fill = question.model.nominal_fill;
-            run.assumed.push_back("share of tokens that are not padding = " +
-                                  fmt::format("{}", question.workload.fill));
-        }
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row);
         question.framework = framework(row, question.cluster, run);
+        question.workload.fill = fill(row, question, run);
         PartialStrategy partial = partial_strategy(row, question.cluster, workers);
         add_noted_batch(row, question.model, partial);
         question.workload.global_batch = global_batch(row, question.model, partial, workers, run);
         if (question.model.positions == Positions::learned) {
             question.model.max_positions = std::max(question.model.max_positions, question.workload.sequence_length);
         }
+        if (partial.sequence_parallel == true && !partial.tp && workers % question.cluster.accelerators_per_node == 0) {
+            partial.tp = question.cluster.accelerators_per_node; // it needs tensor-parallel ranks: those of a node
+            run.assumed.push_back(fmt::format("tp = {}", *partial.tp));
+            run.structural_assumption = true;
+        }
         auto filled = assume(partial, question.model, question.cluster, question.framework, question.workload, workers);
         question.strategy = filled.strategy;
         for (auto& assumption : filled.assumptions) { question.assumptions.push_back(std::move(assumption)); }
+        refuse_the_illegal(question);
         if (peak_rate(question.cluster.accelerator, question.strategy.precision).base() <= 0.0) {
             throw Skip{"the accelerator has no " + std::string{name_of(question.strategy.precision)} + " arithmetic"};
         }
@@ -100,22 +102,43 @@ public:
         run.question = std::move(question);
     }
 
+    /// Remembers a length that a row's notes print: it holds for the other tables of the source and model.
+    void remember_length(RunCells const& row) {
+        auto const noted = noted_length(row.text("notes"));
+        if (noted && row.text("seq_len").empty()) { noted_lengths_.emplace(source_and_model(row), *noted); }
+    }
+
     /// The catalog's model of that name; null when there is none.
     Model const* known_model(RunCells const& row) {
-        std::string const name = catalog_name(row.text("model_name"));
+        std::string const name = catalog_name(row);
         return catalog_.has_model(name) ? &cached_model(name) : nullptr;
     }
 
 private:
+    /// A row whose degrees contradict each other or its model. Uneven virtual stages, which real layouts have, do not.
+    static void refuse_the_illegal(Question const& question) {
+        auto const refusal = illegal_because(question.strategy, question.model, question.workload);
+        if (refusal.empty()) { return; }
+        Strategy plain = question.strategy;
+        plain.virtual_pp = 1;
+        bool const uneven = question.strategy.virtual_pp > 1 && question.strategy.pp > 1;
+        if (!uneven || !illegal_because(plain, question.model, question.workload).empty()) { throw Skip{refusal}; }
+    }
+
     static int required(RunCells const& row, char const* column, char const* what) {
         auto const value = row.integer(column);
         if (!value) { throw Skip{std::string{"no "} + what + " stated"}; }
         return *value;
     }
 
-    /// The name as written, else without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
-    [[nodiscard]] std::string catalog_name(std::string_view written) const {
-        std::string const whole{written};
+    /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), as written, else
+    /// without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
+    [[nodiscard]] std::string catalog_name(RunCells const& row) const {
+        std::string const whole{row.text("model_name")};
+        auto const size = heading_size(row.text("source_path_or_table"));
+        if (std::string const sized = whole + "-" + std::string{size}; !size.empty() && catalog_.has_model(sized)) {
+            return sized;
+        }
         if (catalog_.has_model(whole)) { return whole; }
         for (auto const* bracket : {" [", " ("}) {
             std::string const part = whole.substr(0, whole.find(bracket));
@@ -126,7 +149,7 @@ private:
 
     Model model(RunCells const& row, PublishedRun& run) {
         std::string const written{row.text("model_name")};
-        std::string const name = catalog_name(written);
+        std::string const name = catalog_name(row);
         bool const known = catalog_.has_model(name);
         if (known && !cached_model(name).operators.empty()) { return cached_model(name); }
         auto const layers = row.integer("layers");
@@ -252,22 +275,52 @@ private:
         // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
         if (partial.dp && partial.tp && partial.pp &&
             product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {
-            if (partial.zero == 3 && *partial.dp > 1 && workers % *partial.dp == 0) {
-                partial.shard = workers / *partial.dp;
-            }
+            int const rest =
+                workers /
+                static_cast<int>(std::min(1e9, product_of({*partial.tp, *partial.pp, partial.cp.value_or(1)})));
+            if (partial.zero == 3 && *partial.dp > 1 && rest % *partial.dp == 0) { partial.shard = rest / *partial.dp; }
             partial.dp.reset();
         }
         if (partial.shard == workers) { partial.shard = 0; }
         return partial;
     }
 
-    static int sequence_length(RunCells const& row, Model const& model, PublishedRun& run) {
+    [[nodiscard]] std::pair<std::string, std::string> source_and_model(RunCells const& row) const {
+        return {std::string{row.text("source_family")}, catalog_name(row)};
+    }
+
+    [[nodiscard]] std::optional<int> length_noted_for(RunCells const& row) const {
+        if (auto const own = noted_length(row.text("notes"))) { return own; }
+        auto const found = noted_lengths_.find(source_and_model(row));
+        return found == noted_lengths_.end() ? std::nullopt : std::optional{found->second};
+    }
+
+    int sequence_length(RunCells const& row, Model const& model, PublishedRun& run) const {
         bool const fixed = !model.operators.empty() || model.nominal_length > 0;
         if (!model.operators.empty()) { return std::max(1, model.nominal_length); }
         if (auto const stated = row.integer("seq_len")) { return *stated; }
-        if (!fixed) { throw Skip{"no sequence length stated"}; }
-        run.assumed.push_back("sequence length = " + std::to_string(model.nominal_length));
-        return model.nominal_length;
+        auto const noted = length_noted_for(row);
+        if (!noted && !fixed) { throw Skip{"no sequence length stated"}; }
+        constexpr int answering_questions = 384; // encoders are fine-tuned on SQuAD with this length [Devlin2019]
+        bool const answers = run.kind == "bert" && fine_tunes(row.text("source_path_or_table"));
+        int const length = noted ? *noted : answers ? answering_questions : model.nominal_length;
+        run.assumed.push_back("sequence length = " + std::to_string(length));
+        return length;
+    }
+
+    /// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
+    /// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.
+    static double fill(RunCells const& row, Question const& question, PublishedRun& run) {
+        auto const& model = question.model;
+        if (model.nominal_fill >= 1.0) { return 1.0; }
+        int const length = question.workload.sequence_length;
+        bool const pretrains = length == model.nominal_length && !fine_tunes(row.text("source_path_or_table"));
+        bool const binned = question.framework.sequence_bin > 0 && pretrains;
+        if (!binned && !row.mentions("UNPADDED")) { return 1.0; }
+        double const half_a_bin = binned ? 0.5 * question.framework.sequence_bin / length : 0.0;
+        double const share = std::min(1.0, model.nominal_fill + half_a_bin);
+        run.assumed.push_back(fmt::format("share of tokens that are not padding = {}", share));
+        return share;
     }
 
     /// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.
@@ -275,6 +328,7 @@ private:
         auto const noted = noted_batch(row.text("notes"), row.text("precision"));
         if (!partial.micro_batch) { partial.micro_batch = noted.micro_batch; }
         if (!partial.grad_accum) { partial.grad_accum = noted.accumulation; }
+        if (noted.tf32 && partial.precision == Precision::fp32) { partial.precision = Precision::tf32; }
         if (partial.micro_batch && model.batched_in_tokens) {
             partial.micro_batch = std::max(1, *partial.micro_batch / std::max(1, model.nominal_length));
         }
@@ -356,6 +410,7 @@ private:
     std::map<std::string, Model> models_;
     std::map<std::string, Cluster> clusters_;
     std::map<std::string, Framework> framework_records_;
+    std::map<std::pair<std::string, std::string>, int> noted_lengths_;
 };
 
 /// Dimensions or a known name, sequence length (images have none), global batch, accelerator and count.
@@ -379,6 +434,8 @@ std::string table_of(RunCells const& row) {
     for (auto const* column : {"model_name", "accelerator", "precision", "seq_len", "micro_batch"}) {
         key += '\n' + std::string{row.text(column)};
     }
+    auto const noted = noted_batch(row.text("notes"), row.text("precision"));
+    key += '\n' + std::to_string(noted.micro_batch.value_or(0));
     return key;
 }
 
@@ -407,6 +464,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
     runs.reserve(table.records.size());
+    for (auto const& record : table.records) { resolver.remember_length({table, record, where}); }
     for (auto const& record : table.records) {
         RunCells const row{table, record, where};
         PublishedRun run;

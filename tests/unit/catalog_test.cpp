@@ -513,6 +513,76 @@ TEST(CalibrationFile, OnlyFiniteNumbersAreWritten) {
     EXPECT_THROW(write_calibration(set, {}), ContractError);
 }
 
+constexpr std::string_view any_partial = "name = \"x\"\npartial = true\n";
+
+TEST(CalibrationFile, PacesReadBackBitForBit) {
+    CalibrationSet set = some_calibration();
+    set.pace = {{"mxnet-horovod", {.factor = 1.0 / 3.0, .rows = 7, .sources = 2}},
+                {"a \"name\" of their own.2", {.factor = 2.5, .rows = 1, .sources = 1}}};
+    auto const text = write_calibration(set, {});
+    auto const again = read_calibration(text, "c.toml");
+    ASSERT_EQ(again.pace.size(), 2u);
+    for (auto const& [framework, pace] : set.pace) {
+        EXPECT_EQ(again.pace.at(framework).factor, pace.factor) << framework;
+        EXPECT_EQ(again.pace.at(framework).rows, pace.rows) << framework;
+        EXPECT_EQ(again.pace.at(framework).sources, pace.sources) << framework;
+    }
+    EXPECT_EQ(write_calibration(again, {}), text);
+    EXPECT_TRUE(read_calibration(any_partial, "c.toml").pace.empty());
+}
+
+TEST(CalibrationFile, APaceThatIsNoneIsOneError) {
+    auto const line = [](std::string const& pace) {
+        return refusal([&] { read_calibration(std::string{any_partial} + "[pace.stack]\n" + pace, "c.toml"); }).line;
+    };
+    for (auto const* factor : {"-1", "0", "1e9", "nan", "inf", "\"fast\"", "true", "[1]"}) {
+        auto const said = line(std::string{"factor = "} + factor + "\n");
+        EXPECT_THAT(said, HasSubstr("factor")) << factor;
+        EXPECT_EQ(said.find('\n'), std::string::npos) << factor;
+    }
+    EXPECT_THAT(line("rows = 3\n"), HasSubstr("factor"));
+    EXPECT_THAT(line("factor = 1\nfactors = 2\n"), HasSubstr("did you mean"));
+    EXPECT_THAT(line("factor = 1\nrows = -3\n"), HasSubstr("rows"));
+    EXPECT_THAT(refusal([] { read_calibration(std::string{any_partial} + "[pace]\nstack = 1.5\n", "c.toml"); }).line,
+                HasSubstr("stack"));
+}
+
+TEST(FoldsFile, ReadsBackBitForBit) {
+    Folds folds;
+    double value = 0.1;
+    for (auto const* source : {"one", "a \"second\" source"}) {
+        auto& calibration = folds.without[source];
+        for (auto const& info : constants()) { calibration[info.id] = value *= 1.01; }
+        folds.pace[source]["mxnet-horovod"].factor = value / 7;
+        folds.pace[source]["oneflow"].factor = value / 3;
+    }
+    folds.without["of no paced stack"] = folds.without["one"];
+    folds.pace["of no paced stack"] = {};
+    auto const text = write_folds(folds, {"made by a test"});
+    auto const again = read_folds(text, "folds.toml");
+    ASSERT_EQ(again.without.size(), 3u);
+    for (auto const& [source, values] : folds.without) {
+        for (auto const& info : constants()) { EXPECT_EQ(again.without.at(source)[info.id], values[info.id]); }
+    }
+    ASSERT_EQ(again.pace.size(), 2u); // a source without a pace is not written
+    for (auto const* source : {"one", "a \"second\" source"}) {
+        for (auto const& [framework, pace] : folds.pace[source]) {
+            EXPECT_EQ(again.pace.at(source).at(framework).factor, pace.factor) << source << " " << framework;
+        }
+    }
+    EXPECT_EQ(write_folds(again, {"made by a test"}), text);
+}
+
+TEST(FoldsFile, BadInputIsOneError) {
+    auto const line = [](std::string const& text) { return refusal([&] { read_folds(text, "folds.toml"); }).line; };
+    EXPECT_THAT(line("[pace_without.one]\nstack = -1\n"), HasSubstr("stack"));
+    EXPECT_THAT(line("[pace_without.one]\nstack = nan\n"), HasSubstr("stack"));
+    EXPECT_THAT(line("[pace_without]\none = 1\n"), HasSubstr("one"));
+    EXPECT_THAT(line("[without.one]\ngemm_hopper = 0.7\n"), HasSubstr("missing"));
+    EXPECT_THAT(line("[pace_withot.one]\nstack = 1\n"), HasSubstr("pace_without"));
+    EXPECT_NO_THROW(read_folds("", "folds.toml"));
+}
+
 // ---- files of users ------------------------------------------------------------------------------------------------
 
 TEST_F(CatalogFiles, AClusterFileChangesANode) {

@@ -42,7 +42,10 @@ TEST(Frameworks, KeepACopyThatAdamCanAddTo) {
 TEST(Frameworks, OldStacksHaveOldKernels) {
     for (auto const& framework : training::frameworks()) {
         // Expectation: FlashAttention was published in 2022; stacks that pace the host by hand fuse their kernels.
-        if (framework.year < 2022) { EXPECT_EQ(framework.attention, AttentionKernel::unfused) << framework.name; }
+        // Stacks tuned for one benchmark had fused attention of their own before.
+        if (framework.year < 2022 && !framework.paced) {
+            EXPECT_EQ(framework.attention, AttentionKernel::unfused) << framework.name;
+        }
         if (framework.host == HostPace::native) { EXPECT_TRUE(framework.fused_elementwise) << framework.name; }
         if (framework.host == HostPace::eager_2022) { EXPECT_LE(framework.year, 2023) << framework.name; }
         if (framework.sequence_parallel) { EXPECT_GE(framework.year, 2022) << framework.name; }

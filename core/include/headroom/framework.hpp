@@ -54,6 +54,7 @@ struct Framework {
     double optimizer_bytes = 12.0;       ///< master copy and two moments
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
     bool paced = false;                  ///< its kernels are its own: one fitted factor on computation, shown as such
+    int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest
     double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
 };
 

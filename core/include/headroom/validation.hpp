@@ -42,7 +42,9 @@ struct ErrorSummary {
     int rows = 0, skipped = 0;
     double median_absolute_error = 0.0, p90_absolute_error = 0.0;
     double mean_error = 0.0, mean_absolute_error = 0.0;
-    double interval_coverage = 0.0; ///< share of measured values inside the predicted interval
+    double interval_coverage = 0.0;                         ///< share of measured values inside the predicted interval
+    int states_enough = 0, predicted_of_stating_enough = 0; ///< rows
+    double median_absolute_error_predicted = 0.0;           ///< over what was predicted, skips apart
 };
 
 /// The rows that agree in one respect.
