@@ -343,8 +343,8 @@ void add_details(Document& document, PlanReport const& report) {
     auto& blocks = document.blocks;
     if (CurvePoint const* point = recommended(plan)) {
         blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
-                                          batch_words(point->prediction->question.workload, plan.question.model) + ", " +
-                                          plan.question.framework.name + pace_words(point->prediction->pace),
+                                          batch_words(point->prediction->question.workload, plan.question.model) +
+                                          ", " + plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
     }

@@ -37,6 +37,7 @@ PlanQuestion any_question() {
     question.model.kv_heads = *rc::gen::element(1, 2, 4);
     question.model.hidden = question.model.heads * question.model.head_dim;
     question.model.ffn = *rc::gen::element(6144, 8192, 12288);
+    question.model.moe = {.experts = *rc::gen::element(0, 0, 4, 6), .top_k = 2, .ffn = 1536};
     question.cluster.domain = *rc::gen::element(1, 4, 8);
     question.cluster.accelerator.memory = *rc::gen::element(8.0, 16.0, 40.0) * units::GiB;
     question.workload.global_batch = *rc::gen::element(24, 32, 48, 96);
@@ -91,14 +92,14 @@ TEST(PlanProperty, AParallelSearchGivesTheSameAnswer) {
 TEST(PlanProperty, LegalStrategiesAreLegalAndListedOnce) {
     EXPECT_TRUE(rc::check("each is legal, makes the workers, and appears once", [] {
         Asked const asked{any_question()};
-        using Key = std::tuple<int, int, int, int, int, int, int, int, bool, int>;
+        using Key = std::tuple<int, int, int, int, int, int, int, int, int, int, bool, int>;
         for (int const workers : asked.question.space.workers) {
             std::set<Key> seen;
             for (Strategy const& s : asked.legal(workers)) {
                 RC_ASSERT(illegal_because(s, asked.question.model, asked.question.workload).empty());
                 RC_ASSERT(s.workers() == workers);
-                RC_ASSERT(seen.insert({s.dp, s.tp, s.pp, s.virtual_pp, s.cp, s.zero, s.shard, s.micro_batch,
-                                       s.sequence_parallel, static_cast<int>(s.recompute)})
+                RC_ASSERT(seen.insert({s.dp, s.tp, s.pp, s.virtual_pp, s.cp, s.ep, s.etp, s.zero, s.shard,
+                                       s.micro_batch, s.sequence_parallel, static_cast<int>(s.recompute)})
                               .second);
             }
         }

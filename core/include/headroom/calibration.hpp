@@ -22,6 +22,7 @@ enum class Constant : int {
     gemm_consumer,
     gemm_tpu,
     gemm_other,
+    gemm_fp32,
     // low-precision products: fraction of their own peak over the bf16 fraction
     fp8_hopper,
     fp8_blackwell,

@@ -108,7 +108,7 @@ double smooth_maximum(double a, double b) {
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants) {
     auto const row = row_of(chip.generation);
-    double const fraction = constants[row.gemm];
+    double const fraction = constants[precision == Precision::fp32 ? Constant::gemm_fp32 : row.gemm];
     auto const sixteen_bit =
         peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
     double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;

@@ -19,6 +19,8 @@ constexpr std::array<ConstantInfo, constant_count> table{{
      "ratio"},
     {gemm_tpu, "gemm_tpu", "sustained fraction of dense peak, large 16-bit product, TPU", "ratio"},
     {gemm_other, "gemm_other", "sustained fraction of dense peak, large 16-bit product, any other chip", "ratio"},
+    {gemm_fp32, "gemm_fp32", "sustained fraction of the 32-bit peak of a large product outside the tensor units",
+     "ratio"},
     {fp8_hopper, "fp8_hopper", "FP8 product: fraction of its peak over the 16-bit fraction, Hopper and Ada", "ratio"},
     {fp8_blackwell, "fp8_blackwell", "FP8 product: fraction of its peak over the 16-bit fraction, Blackwell", "ratio"},
     {mxfp8, "mxfp8", "MXFP8 product: fraction of its peak over the 16-bit fraction", "ratio"},

@@ -58,8 +58,7 @@ void add_communication(Prediction& p, StepSetting const& setting) {
     for (auto const& row : p.communication) { all += row.seconds; }
     p.gamma = communication_to_computation(all, p.time.compute);
     // What stays when workers are added: exposed communication, bubble and the fixed part.
-    Seconds const fixed =
-        p.time.exposed_communication() + p.time.pipeline_bubble + p.time.stragglers + p.time.overhead;
+    Seconds const fixed = p.time.exposed_communication() + p.time.pipeline_bubble + p.time.stragglers + p.time.overhead;
     p.serial = {fixed / p.step(), p.workers};
     p.speedup_ceiling = p.serial.value > 0.0 ? 1.0 / p.serial.value : 0.0;
 }
