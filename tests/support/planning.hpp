@@ -92,6 +92,7 @@ inline CalibrationSet calibration() {
         {"gemm_consumer", 0.85},
         {"gemm_tpu", 0.7},
         {"gemm_other", 0.6},
+        {"gemm_fp32", 0.9},
         {"fp8_hopper", 1.0},
         {"fp8_blackwell", 1.0},
         {"mxfp8", 1.0},

@@ -238,7 +238,7 @@ TEST(KernelRates, FollowThePrecision) {
     EXPECT_EQ(fp8.head_gemm, bf16.gemm);
     EXPECT_EQ(fp8.attention, bf16.attention);
     auto const fp32 = kernel_rates(h100, Precision::fp32, framework, constants);
-    EXPECT_NEAR(fp32.head_gemm / (h100.peak.fp32 * constants[Constant::gemm_hopper]), 1.0, 1e-12);
+    EXPECT_NEAR(fp32.head_gemm / (h100.peak.fp32 * constants[Constant::gemm_fp32]), 1.0, 1e-12); // no tensor units
 }
 
 TEST(KernelRates, AreBelowTheDatasheet) {

@@ -141,18 +141,20 @@ TEST(OperatorModels, TransposedConvolutionsMultiplyAtTheirInputs) {
 }
 
 TEST(OperatorModels, LstmsMultiplyEveryWeightAtEveryStep) {
-    // Expectation: 35 steps through two layers of 4 gates over 650 + 650 numbers and 8 biases, then 10001 x 10000.
-    double const layers = 2.0 * (4.0 * 650 * 1300 + 8.0 * 650);
-    double const head = 650.0 * 10'000 + 10'000;
-    EXPECT_EQ(parameters("lstm-medium"), 650.0 * 10'000 + layers + head);
+    // Expectation: 35 steps through two layers of 4 gates over 650 + 650 numbers, then 650 x 10000; the 8 biases of a
+    // layer and those of the words are added, not multiplied.
+    double const layers = 2.0 * (4.0 * 650 * 1300), biases = 2.0 * (8.0 * 650) + 10'000;
+    double const head = 650.0 * 10'000;
+    EXPECT_EQ(parameters("lstm-medium"), 650.0 * 10'000 + layers + head + biases);
     EXPECT_DOUBLE_EQ(giga_multiply_adds("lstm-medium"), 35e-9 * (layers + head));
 }
 
 TEST(OperatorModels, GnmtMultipliesAllButItsTableOncePerTokenPair) {
     // Expectation: 25 steps each of encoder and decoder pass every weight but the embedding once; the two vectors
-    // and the scalar of the attention's score meet all 25 x 25 pairs.
-    double const score = 1024.0 + 1024.0 + 1.0;
-    double const others = 160'671'297.0 - 32'320.0 * 1024 - score;
+    // of the attention's score meet all 25 x 25 pairs. Biases (8 x 1024 of nine LSTMs, one a word, the scalar of the
+    // score) are added, not multiplied.
+    double const score = 1024.0 + 1024.0, biases = 9.0 * 8 * 1024 + 32'320 + 1;
+    double const others = 160'671'297.0 - 32'320.0 * 1024 - score - biases;
     EXPECT_DOUBLE_EQ(giga_multiply_adds("gnmt-v2"), 1e-9 * (25.0 * others + 625.0 * score));
 }
 

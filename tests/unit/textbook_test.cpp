@@ -300,7 +300,8 @@ TEST(Textbook, ColumnRowPairing) {
         LayerShape const shape{
             .sequence_length = 2048, .micro_batch = 1, .tp = tensor.count(), .sequence_parallel = sequence_parallel};
         Bytes const n = 2048.0 * model.hidden * element_bytes(shape.precision) * byte;
-        Bytes const one_pair = forward_tensor_bytes(step_program(model, shape, Framework{}).block, tensor) / 2.0;
+        Bytes const one_pair =
+            forward_tensor_bytes(step_program(model, shape, Framework{}).blocks.front().program, tensor) / 2.0;
         EXPECT_DOUBLE_EQ(one_pair.base(), ring_all_reduce_bytes({n}, tensor).base());
         Bytes const apart = 2.0 * ring_all_reduce_bytes({n}, tensor);
         EXPECT_DOUBLE_EQ(one_pair / apart, number(book.at("ratio"))) << "sequence parallel: " << sequence_parallel;
