@@ -314,6 +314,11 @@ TEST(Assume, AnOperatorListRunsDataParallel) {
             EXPECT_THAT(assumption.reason, ::testing::Not(HasSubstr("none that was tried"))) << assumption.field;
         }
     }
+    // Expectation: where one image does not fit, no degree that would cut it is tried.
+    setting.cluster.accelerator.memory = 1.2 * units::GiB;
+    auto const crowded = setting.fill({});
+    EXPECT_FALSE(setting.fits(crowded.strategy));
+    EXPECT_EQ(crowded.strategy.dp, 64);
 }
 
 TEST(Assume, ExpertsSpreadInsideTheDomain) {
