@@ -77,7 +77,7 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
     bool const small = step < units::s;
     Seconds const unit = small ? units::ms : units::s;
     Table table{.title = "What the laws leave out",
-                .columns = {{"term", Align::left}, {small ? "ms" : "s"}, {"% of step"}, {"", Align::left, true}},
+                .columns = {{"term", Align::left}, {small ? "ms" : "s"}, {"% of step"}, {"how", Align::left, true}},
                 .rows = {}};
     for (LeftOutTerm const& row : rows) {
         std::string const name{name_of(row.term)};

@@ -17,14 +17,16 @@ p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #2563a8; 
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
+td.text { min-width: 12rem; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
-svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
+svg { max-width: 100%; min-width: 36rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 )";
 
-constexpr std::array<char const*, 9> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4",
-                                             "#5c8f9b", "#a3a13a", "#8a5a44", "#4a5563"};
+constexpr std::array<char const*, 16> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4", "#5c8f9b",
+                                              "#a3a13a", "#8a5a44", "#4a5563", "#d2452d", "#79b4e8", "#f0c05a",
+                                              "#8fd0a5", "#e39ac0", "#b9aee8", "#b0b8c1"};
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -70,8 +72,8 @@ std::string line(double x1, double y1, double x2, double y2, std::string const& 
 }
 
 std::string svg(double width, double height, std::string const& name, std::string const& body) {
-    return "<svg viewBox=\"0 0 " + px(width) + " " + px(height) + "\" width=\"" + px(width) +
-           "\" role=\"img\" aria-label=\"" + escaped(name) + "\">\n" + body + "</svg>\n";
+    return "<div class=\"scroll\"><svg viewBox=\"0 0 " + px(width) + " " + px(height) + "\" width=\"" + px(width) +
+           "\" role=\"img\" aria-label=\"" + escaped(name) + "\">\n" + body + "</svg></div>\n";
 }
 
 // ---- speed-up --------------------------------------------------------------------------------------------------
@@ -234,8 +236,12 @@ void add(std::string& out, Table const& table) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (table.columns[c].title.empty()) { continue; } // bars of letters: the plots show them better
             bool const number = table.columns[c].align == Align::right;
-            out +=
-                std::string{"<"} + tag + (number ? " class=\"number\">" : ">") + escaped(cells[c]) + "</" + tag + ">";
+            bool const text = columns_of(cells[c]) > 24; // a sentence is not squeezed into a word a line
+            out += std::string{"<"} + tag +
+                   (number ? " class=\"number\">"
+                    : text ? " class=\"text\">"
+                           : ">") +
+                   escaped(cells[c]) + "</" + tag + ">";
         }
         out += "</tr>\n";
     };
