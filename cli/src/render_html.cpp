@@ -20,7 +20,7 @@ th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align:
 td.text { min-width: 12rem; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
-svg { max-width: 100%; min-width: 36rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
+svg { max-width: 100%; min-width: 32rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 )";
 
@@ -135,7 +135,7 @@ void add(std::string& out, SpeedupPlot const& plot) {
     }
     double const first = plot.workers.front(), last = plot.workers.back();
     body += line(axes.x(first), axes.y(1.0), axes.x(last), axes.y(last / first), "#8894a1", "5 4");
-    body += label(axes.x(last) - 6, axes.y(last / first) + 16, "ideal", "end");
+    body += label(axes.x(last) - 6, axes.y(last / first) + 34, "ideal", "end");
     body += element("polyline", {{"points", points_text(plot.workers, plot.speedup, axes)},
                                  {"fill", "none"},
                                  {"stroke", "#2563a8"},
@@ -210,7 +210,9 @@ void add(std::string& out, StackedBars const& bars) {
                                 escaped(bars.unit) + "</title>");
             x += length;
         }
-        body += label(x + 6, y + 15, significant(sum) + " " + bars.unit, "start");
+        double const limit = bars.limit ? left + *bars.limit / scale * width : x;
+        double const end = limit > x && limit < x + 60 ? limit : x; // clear of the line of the limit
+        body += label(end + 6, y + 15, significant(sum) + " " + bars.unit, "start");
     }
     double bottom = 14 + pitch * static_cast<double>(bars.values.size());
     if (bars.limit) {
@@ -225,10 +227,17 @@ void add(std::string& out, StackedBars const& bars) {
 
 // ---- words and tables ------------------------------------------------------------------------------------------
 
+/// A sentence, with no number parted from its "%".
+std::string sentence(std::string_view text) {
+    std::string out = escaped(text);
+    for (auto at = out.find(" %"); at != std::string::npos; at = out.find(" %", at)) { out.replace(at, 1, "&nbsp;"); }
+    return out;
+}
+
 void add(std::string& out, Paragraph const& paragraph) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
     if (!paragraph.label.empty()) { out += "<b>" + escaped(paragraph.label) + ":</b> "; }
-    out += escaped(paragraph.text) + "</p>\n";
+    out += sentence(paragraph.text) + "</p>\n";
 }
 
 void add(std::string& out, Table const& table) {
@@ -236,7 +245,7 @@ void add(std::string& out, Table const& table) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (table.columns[c].title.empty()) { continue; } // bars of letters: the plots show them better
             bool const number = table.columns[c].align == Align::right;
-            bool const text = columns_of(cells[c]) > 24; // a sentence is not squeezed into a word a line
+            bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
             out += std::string{"<"} + tag +
                    (number ? " class=\"number\">"
                     : text ? " class=\"text\">"
@@ -259,7 +268,7 @@ void add(std::string& out, Table const& table) {
 
 void add(std::string& out, Items const& list) {
     out += heading(list.title) + "<ul>\n";
-    for (std::string const& item : list.items) { out += "<li>" + escaped(item) + "</li>\n"; }
+    for (std::string const& item : list.items) { out += "<li>" + sentence(item) + "</li>\n"; }
     out += "</ul>\n";
 }
 

@@ -67,6 +67,8 @@ TABLE = [
     ([*EIGHT, "--schedule", "zigzag"], 2, "--schedule"),
     ([*PLAN, "--fix", "tp=2,pq=4"], 2, "'pq'"),
     ([*PLAN, "--fix", "tp"], 2, "'tp'"),
+    ([*PLAN, "--fix", "schedule=interleaved"], 2, "virtual-pp=2"),
+    (["plan", "llama-3-8b", "--cluster", "4xdgx-h100"], 2, "write dgx-h100 and --nodes 4"),
     ([*EIGHT, "--explain", "step_second"], 2, "did you mean 'step_seconds'?"),
     ([*EIGHT, "--what-if", "bandwith=2x"], 2, "did you mean 'bandwidth'?"),
     ([*EIGHT, "--what-if", "bandwidth=fast"], 2, "bandwidth=2x"),
