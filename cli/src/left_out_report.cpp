@@ -228,7 +228,7 @@ void add_left_out(Sheet& sheet, Prediction const& p, CalibrationSet const& calib
     row("sample_efficiency", p.statistics ? std::optional{p.statistics->efficiency} : std::nullopt);
     row("time_to_target_seconds", base_of(time_to_target(p)));
     for (LeftOutTerm const& one : left_out(p, calibration)) {
-        row("left_out " + key_of(one.term) + " seconds", one.on ? std::optional{one.seconds.base()} : std::nullopt);
+        row("left_out_" + key_of(one.term) + "_seconds", one.on ? std::optional{one.seconds.base()} : std::nullopt);
     }
 }
 
