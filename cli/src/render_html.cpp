@@ -17,11 +17,14 @@ p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #2563a8; 
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
-td.text { min-width: 12rem; }
+td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
+h1, p, li { overflow-wrap: anywhere; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
 svg { max-width: 100%; min-width: 32rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
+@media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
+  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 9rem; } }
 )";
 
 constexpr std::array<char const*, 16> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4", "#5c8f9b",
