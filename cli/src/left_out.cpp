@@ -149,9 +149,24 @@ void refuse_both(Arguments const& arguments, char const* one, char const* other,
     refuse(one, std::string{"given beside "} + other, why, "keep one of the two");
 }
 
+/// Thirty thousand years: no run waits longer, and sums of such times stay numbers that can be read.
+constexpr Seconds longest_time = 1e12 * units::s;
+
+Seconds bounded(Seconds time, std::string_view text, std::string_view where) {
+    if (time > longest_time) {
+        refuse(where, headroom::quoted(text) + " is too long", "times end at 1e12 s, 30 thousand years", "");
+    }
+    return time;
+}
+
+std::optional<Seconds> time_of(Arguments const& arguments, char const* option) {
+    auto const time = arguments.quantity<Seconds>(option);
+    return time ? std::optional{bounded(*time, *arguments.text(option), option)} : std::nullopt;
+}
+
 /// A time that must not be zero: a cluster that fails at once has no mean time between failures.
 std::optional<Seconds> time_above_zero(Arguments const& arguments, char const* option, char const* example) {
-    auto const time = arguments.quantity<Seconds>(option);
+    auto const time = time_of(arguments, option);
     if (time && time->base() <= 0.0) {
         refuse(option, headroom::quoted(*arguments.text(option)) + " is not above zero", "",
                std::string{"write it like "} + option + " " + example);
@@ -163,7 +178,7 @@ void read_interval(std::string const& text, Failures& failures) {
     bool const is_name = !text.empty() && text.find_first_of("0123456789") == std::string::npos;
     if (!is_name) {
         failures.rule = IntervalRule::given;
-        failures.interval = parse<Seconds>(text, "--checkpoint-interval");
+        failures.interval = bounded(parse<Seconds>(text, "--checkpoint-interval"), text, "--checkpoint-interval");
         return;
     }
     std::string const name = parse_choice(text, {"exact", "young", "daly"}, "--checkpoint-interval");
@@ -206,7 +221,7 @@ std::optional<Failures> read_failures(Arguments const& arguments, Setting& setti
     Failures failures;
     if (auto const time = time_above_zero(arguments, "--mtbf", "50700h")) { failures.device_mtbf = *time; }
     failures.cluster_mtbf = time_above_zero(arguments, "--cluster-mtbf", "3.1h");
-    failures.checkpoint = arguments.quantity<Seconds>("--checkpoint");
+    failures.checkpoint = time_of(arguments, "--checkpoint");
     if (auto const rate = arguments.quantity<BytesPerSecond>("--checkpoint-rate")) {
         if (rate->base() <= 0.0) {
             refuse("--checkpoint-rate", "not above zero", "", "write it like --checkpoint-rate '5 GB/s'");
@@ -217,7 +232,7 @@ std::optional<Failures> read_failures(Arguments const& arguments, Setting& setti
         failures.blocking_share = parse_percent(*text, "--checkpoint-blocking", "10%");
     }
     if (auto const text = arguments.text("--checkpoint-interval")) { read_interval(trimmed(*text), failures); }
-    failures.restart = arguments.quantity<Seconds>("--restart").value_or(default_restart);
+    failures.restart = time_of(arguments, "--restart").value_or(default_restart);
     assume_failures(arguments, setting);
     return failures;
 }

@@ -77,7 +77,7 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
     bool const small = step < units::s;
     Seconds const unit = small ? units::ms : units::s;
     Table table{.title = "What the laws leave out",
-                .columns = {{"term", Align::left}, {small ? "ms" : "s"}, {"% of step"}, {"", Align::left, true}},
+                .columns = {{"term", Align::left}, {small ? "ms" : "s"}, {"% of step"}, {"how", Align::left, true}},
                 .rows = {}};
     for (LeftOutTerm const& row : rows) {
         std::string const name{name_of(row.term)};
@@ -228,7 +228,7 @@ void add_left_out(Sheet& sheet, Prediction const& p, CalibrationSet const& calib
     row("sample_efficiency", p.statistics ? std::optional{p.statistics->efficiency} : std::nullopt);
     row("time_to_target_seconds", base_of(time_to_target(p)));
     for (LeftOutTerm const& one : left_out(p, calibration)) {
-        row("left_out " + key_of(one.term) + " seconds", one.on ? std::optional{one.seconds.base()} : std::nullopt);
+        row("left_out_" + key_of(one.term) + "_seconds", one.on ? std::optional{one.seconds.base()} : std::nullopt);
     }
 }
 

@@ -306,7 +306,7 @@ std::string infeasible_words(SearchCounts const& counts) {
                        " evaluated, " + std::to_string(counts.feasible) + " fit";
     if (counts.pruned > 0) { text += ", " + std::to_string(counts.pruned) + " pruned"; }
     for (auto const& [reason, count] : counts.infeasible_by_reason) {
-        text += "; " + std::to_string(count) + " not: " + reason;
+        text += "; " + std::to_string(count) + " do not: " + reason;
     }
     return text;
 }

@@ -17,14 +17,19 @@ p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #2563a8; 
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
+td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
+h1, p, li { overflow-wrap: anywhere; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
-svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
+svg { max-width: 100%; min-width: 32rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
+@media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
+  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 9rem; } }
 )";
 
-constexpr std::array<char const*, 9> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4",
-                                             "#5c8f9b", "#a3a13a", "#8a5a44", "#4a5563"};
+constexpr std::array<char const*, 16> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4", "#5c8f9b",
+                                              "#a3a13a", "#8a5a44", "#4a5563", "#d2452d", "#79b4e8", "#f0c05a",
+                                              "#8fd0a5", "#e39ac0", "#b9aee8", "#b0b8c1"};
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -70,8 +75,8 @@ std::string line(double x1, double y1, double x2, double y2, std::string const& 
 }
 
 std::string svg(double width, double height, std::string const& name, std::string const& body) {
-    return "<svg viewBox=\"0 0 " + px(width) + " " + px(height) + "\" width=\"" + px(width) +
-           "\" role=\"img\" aria-label=\"" + escaped(name) + "\">\n" + body + "</svg>\n";
+    return "<div class=\"scroll\"><svg viewBox=\"0 0 " + px(width) + " " + px(height) + "\" width=\"" + px(width) +
+           "\" role=\"img\" aria-label=\"" + escaped(name) + "\">\n" + body + "</svg></div>\n";
 }
 
 // ---- speed-up --------------------------------------------------------------------------------------------------
@@ -133,7 +138,7 @@ void add(std::string& out, SpeedupPlot const& plot) {
     }
     double const first = plot.workers.front(), last = plot.workers.back();
     body += line(axes.x(first), axes.y(1.0), axes.x(last), axes.y(last / first), "#8894a1", "5 4");
-    body += label(axes.x(last) - 6, axes.y(last / first) + 16, "ideal", "end");
+    body += label(axes.x(last) - 6, axes.y(last / first) + 34, "ideal", "end");
     body += element("polyline", {{"points", points_text(plot.workers, plot.speedup, axes)},
                                  {"fill", "none"},
                                  {"stroke", "#2563a8"},
@@ -208,7 +213,9 @@ void add(std::string& out, StackedBars const& bars) {
                                 escaped(bars.unit) + "</title>");
             x += length;
         }
-        body += label(x + 6, y + 15, significant(sum) + " " + bars.unit, "start");
+        double const limit = bars.limit ? left + *bars.limit / scale * width : x;
+        double const end = limit > x && limit < x + 60 ? limit : x; // clear of the line of the limit
+        body += label(end + 6, y + 15, significant(sum) + " " + bars.unit, "start");
     }
     double bottom = 14 + pitch * static_cast<double>(bars.values.size());
     if (bars.limit) {
@@ -223,10 +230,17 @@ void add(std::string& out, StackedBars const& bars) {
 
 // ---- words and tables ------------------------------------------------------------------------------------------
 
+/// A sentence, with no number parted from its "%".
+std::string sentence(std::string_view text) {
+    std::string out = escaped(text);
+    for (auto at = out.find(" %"); at != std::string::npos; at = out.find(" %", at)) { out.replace(at, 1, "&nbsp;"); }
+    return out;
+}
+
 void add(std::string& out, Paragraph const& paragraph) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
     if (!paragraph.label.empty()) { out += "<b>" + escaped(paragraph.label) + ":</b> "; }
-    out += escaped(paragraph.text) + "</p>\n";
+    out += sentence(paragraph.text) + "</p>\n";
 }
 
 void add(std::string& out, Table const& table) {
@@ -234,8 +248,12 @@ void add(std::string& out, Table const& table) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (table.columns[c].title.empty()) { continue; } // bars of letters: the plots show them better
             bool const number = table.columns[c].align == Align::right;
-            out +=
-                std::string{"<"} + tag + (number ? " class=\"number\">" : ">") + escaped(cells[c]) + "</" + tag + ">";
+            bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
+            out += std::string{"<"} + tag +
+                   (number ? " class=\"number\">"
+                    : text ? " class=\"text\">"
+                           : ">") +
+                   escaped(cells[c]) + "</" + tag + ">";
         }
         out += "</tr>\n";
     };
@@ -253,7 +271,7 @@ void add(std::string& out, Table const& table) {
 
 void add(std::string& out, Items const& list) {
     out += heading(list.title) + "<ul>\n";
-    for (std::string const& item : list.items) { out += "<li>" + escaped(item) + "</li>\n"; }
+    for (std::string const& item : list.items) { out += "<li>" + sentence(item) + "</li>\n"; }
     out += "</ul>\n";
 }
 

@@ -374,7 +374,11 @@ std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster
     std::vector<int> counts = parse_counts(*nodes, "--nodes");
     for (int& count : counts) {
         if (count > 10'000'000) {
-            throw InputError{Fault::usage, {.where = "--nodes", .problem = headroom::quoted(*nodes) + " is too large"}};
+            throw InputError{Fault::usage,
+                             {.where = "--nodes",
+                              .problem = headroom::quoted(*nodes) + " is too large",
+                              .why = "accelerators are counted up to 2147483647",
+                              .hint = ""}};
         }
         count *= cluster.accelerators_per_node;
     }

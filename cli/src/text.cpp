@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -19,6 +20,18 @@ std::size_t bytes_of(std::string_view text, std::size_t width) {
         --width;
     }
     return at;
+}
+
+/// Whether a word is the unit of the number before it.
+bool follows_number(std::string_view before, std::string_view word) {
+    static constexpr std::array<std::string_view, 16> units{"kB",   "MB",   "GB",   "TB",   "KiB", "MiB", "GiB", "TiB",
+                                                            "kB/s", "MB/s", "GB/s", "TB/s", "us",  "ms",  "s",   "$/h"};
+    if (word.starts_with('%')) { return true; }
+    bool const digits = before.find_first_not_of("0123456789.") == std::string_view::npos;
+    while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == '.' || word.back() == ')')) {
+        word.remove_suffix(1);
+    }
+    return digits && std::ranges::find(units, word) != units.end();
 }
 
 } // namespace
@@ -66,7 +79,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     std::vector<std::string> words;
     for (std::string& word : split(text, ' ')) {
         if (word.empty()) { continue; }
-        bool const belongs = word.starts_with('%') && !words.empty(); // "90 %" is not broken
+        bool const belongs = !words.empty() && follows_number(words.back(), word); // "90 %", "450 GB/s" stay whole
         if (belongs) {
             words.back() += ' ' + word;
         } else {

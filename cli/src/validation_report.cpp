@@ -61,11 +61,19 @@ Json row_json(RunComparison const& row) {
         .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
 }
 
-std::string headline(ErrorSummary const& s) {
-    return "median absolute error " + percent(s.median_absolute_error) + " %, 90th percentile " +
-           percent(s.p90_absolute_error) + " %, mean " + percent(s.mean_error) + " %, " + percent(s.interval_coverage) +
-           " % inside the interval, over " + std::to_string(s.rows) + " runs (" + std::to_string(s.skipped) +
-           " skipped)";
+std::string runs_words(ErrorSummary const& s) {
+    return std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") + " (" + std::to_string(s.skipped) + " skipped)";
+}
+
+std::string verdict(ValidationReport const& report) {
+    ErrorSummary const& s = report.validation.summary;
+    if (!predicted(s)) { return "No run can be predicted: " + runs_words(s) + ", reasons below."; }
+    std::string text = "Median absolute error of the step: " + percent(s.median_absolute_error) + " %";
+    if (report.left_out) {
+        text +=
+            " in sample, " + percent(report.left_out->summary.median_absolute_error) + " % with each source left out";
+    }
+    return text + ", over " + runs_words(s) + ".";
 }
 
 std::string coverage_words(ErrorSummary const& s) {
@@ -79,28 +87,79 @@ ErrorSummary const* left_out_group(ValidationReport const& report, std::size_t i
     return report.left_out ? &report.left_out->groups.at(index).summary : nullptr;
 }
 
-Table groups_table(ValidationReport const& report) {
-    Table table{.title = "By group",
-                .columns = {{"by", Align::left},
-                            {"name", Align::left, true},
+/// The constants a line of a summary stands for.
+constexpr char const* in_sample = "in sample";
+constexpr char const* source_left_out = "source left out";
+
+void add_summary(Table& table, std::string const& name, ErrorSummary const& s, char const* constants) {
+    bool const some = predicted(s);
+    table.rows.push_back({name, constants, std::to_string(s.rows), std::to_string(s.skipped),
+                          counted(s) ? percent(s.median_absolute_error) : "-",
+                          counted(s) ? percent(s.p90_absolute_error) : "-", some ? percent(s.mean_error) : "-",
+                          some ? percent(s.interval_coverage) : "-"});
+}
+
+/// Every kind of model and all of them, in sample and left out one below the other.
+Table kinds_table(ValidationReport const& report) {
+    Table table{.title = "Error of the step, by kind of model",
+                .columns = {{"kind", Align::left},
+                            {"constants", Align::left},
                             {"runs"},
                             {"skipped"},
                             {"median %"},
-                            {"left out %"},
+                            {"90th %"},
                             {"mean %"},
                             {"inside %"}},
                 .rows = {}};
     for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
         ErrorGroup const& group = report.validation.groups[i];
+        if (group.by != "kind") { continue; }
+        add_summary(table, group.name, group.summary, in_sample);
+        if (ErrorSummary const* out = left_out_group(report, i)) { add_summary(table, "", *out, source_left_out); }
+    }
+    add_summary(table, "all", report.validation.summary, in_sample);
+    if (report.left_out) { add_summary(table, "", report.left_out->summary, source_left_out); }
+    return table;
+}
+
+/// What the groups of a kind are, and the heading of their names.
+std::pair<std::string, std::string> titles_of(std::string const& by) {
+    if (by == "states enough") { return {"Runs that state enough, by kind of model", "kind"}; }
+    if (by == "given the 1-worker row") { return {"Scaling, given the measured step on one worker", "kind"}; }
+    if (by == "assumed") { return {"Runs with an assumed degree, micro-batch or recomputation", "runs that are"}; }
+    if (by == "trained") { return {"By what is trained", "trained"}; }
+    return {"By " + by, by};
+}
+
+/// A table each for sources, accelerators, strategies...
+std::vector<Table> groups_tables(ValidationReport const& report) {
+    std::vector<Table> tables;
+    std::string by;
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
+        if (group.by == "kind") { continue; } // stands above
+        if (tables.empty() || group.by != by) {
+            by = group.by;
+            auto const [title, heading] = titles_of(by);
+            tables.push_back({.title = title,
+                              .columns = {{heading, Align::left, true},
+                                          {"runs"},
+                                          {"skipped"},
+                                          {"median %"},
+                                          {"left out %"},
+                                          {"mean %"},
+                                          {"inside %"}},
+                              .rows = {}});
+        }
         ErrorSummary const& s = group.summary;
         ErrorSummary const* out = left_out_group(report, i);
-        table.rows.push_back({group.by, group.name, std::to_string(s.rows), std::to_string(s.skipped),
-                              counted(s) ? percent(s.median_absolute_error) : "-",
-                              out != nullptr && counted(*out) ? percent(out->median_absolute_error) : "-",
-                              predicted(s) ? percent(s.mean_error) : "-",
-                              predicted(s) ? percent(s.interval_coverage) : "-"});
+        tables.back().rows.push_back({group.name, std::to_string(s.rows), std::to_string(s.skipped),
+                                      counted(s) ? percent(s.median_absolute_error) : "-",
+                                      out != nullptr && counted(*out) ? percent(out->median_absolute_error) : "-",
+                                      predicted(s) ? percent(s.mean_error) : "-",
+                                      predicted(s) ? percent(s.interval_coverage) : "-"});
     }
-    return table;
+    return tables;
 }
 
 /// Sources whose runs may set the pace of a stack, each with the factor found without it; empty where no other source
@@ -119,15 +178,23 @@ PaceWithout pace_without_each(ValidationReport const& report, std::string const&
     return found;
 }
 
+/// Whether any of the compared runs is of this stack.
+bool used(ValidationReport const& report, std::string const& framework) {
+    return std::ranges::any_of(report.validation.rows, [&framework](RunComparison const& row) {
+        return row.run->question && row.run->question->framework.name == framework;
+    });
+}
+
 Table pace_table(ValidationReport const& report) {
     Table table{.title = "Pace of stacks whose kernels are their own",
                 .columns = {{"framework", Align::left},
                             {"factor"},
                             {"runs"},
                             {"sources"},
-                            {"factor without", Align::left, true}},
+                            {"factor without source", Align::left, true}},
                 .rows = {}};
     for (auto const& [framework, pace] : report.pace) {
+        if (!used(report, framework)) { continue; }
         std::vector<std::string> without;
         for (auto const& [source, factor] : pace_without_each(report, framework)) {
             without.push_back(source + " " + (factor ? significant(*factor) : "-"));
@@ -199,7 +266,9 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
 
 std::string left_out_words(ValidationReport const& report) {
     if (!report.left_out) { return "not known for these constants; headroom validate --leave-one-source-out finds it"; }
-    return headline(report.left_out->summary) + (report.refitted ? ", refitted now" : "");
+    return std::string{"constants fitted without any run of the source that is predicted: what to expect of a machine "
+                       "or a team that the fit has not seen"} +
+           (report.refitted ? ", refitted now" : "");
 }
 
 } // namespace
@@ -256,22 +325,28 @@ Json json_of(ValidationReport const& report) {
 Document document_of(ValidationReport const& report) {
     Document document{"Validation: " + report.runs_name, {}, footer(report.catalog, report.calibration)};
     auto& blocks = document.blocks;
-    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) { // first what is modelled, kind by kind
-        ErrorGroup const& group = report.validation.groups[i];
-        if (group.by != "kind" || !predicted(group.summary)) { continue; }
-        blocks.emplace_back(Paragraph{headline(group.summary), group.name + " runs, in sample", true});
-        if (ErrorSummary const* out = left_out_group(report, i)) {
-            blocks.emplace_back(Paragraph{headline(*out), group.name + " runs, each source left out", true});
-        }
-    }
-    blocks.emplace_back(Paragraph{headline(report.validation.summary), "all runs, in sample"});
-    blocks.emplace_back(Paragraph{left_out_words(report), "all runs, each source left out"});
+    blocks.emplace_back(Paragraph{verdict(report), "", true});
+    blocks.emplace_back(kinds_table(report));
+    blocks.emplace_back(Paragraph{"the constants in use", in_sample});
+    blocks.emplace_back(Paragraph{left_out_words(report), source_left_out});
+    blocks.emplace_back(
+        Paragraph{"median and 90th percentile of the absolute error; the mean keeps the sign (above "
+                  "zero: predicted too slow); inside: share of runs within their interval; left out: the "
+                  "median with the source left out",
+                  "columns"});
     if (report.validation.summary.states_enough > 0 && predicted(report.validation.summary)) {
         blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
     }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
-    blocks.emplace_back(groups_table(report));
-    if (!report.pace.empty()) { blocks.emplace_back(pace_table(report)); }
+    for (Table& table : groups_tables(report)) { blocks.emplace_back(std::move(table)); }
+    if (Table paces = pace_table(report); !paces.rows.empty()) {
+        blocks.emplace_back(std::move(paces));
+        blocks.emplace_back(
+            Paragraph{"times the computation that the shared constants give, fitted to the runs of that "
+                      "stack (above 1: slower); then what it is without each source of these runs, '-' "
+                      "where no other source is left, and 1 is taken",
+                      "factor"});
+    }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
     Table skipped = skipped_table(report.validation.rows);

@@ -81,7 +81,7 @@ std::string facts_of(Model const& model) {
 
 std::string facts_of(io::StrategyRecord const& record) {
     std::vector<std::string> fields;
-    for (auto const& [name, value] : record.given) { fields.push_back(name + " " + value); }
+    for (auto const& [name, value] : record.given) { fields.push_back(name + (" " + value)); }
     return record.title + ": " + join(fields, ", ");
 }
 
@@ -229,8 +229,19 @@ Sheet sheet_of(std::vector<Row> const& rows) {
 
 int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
-    if (auto const kind = arguments.text("NAME")) { kinds = {parse_kind(*kind, "catalog list")}; }
-    if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
+    auto const named = arguments.text("NAME"), asked = arguments.text("--kind");
+    if (named) { kinds = {parse_kind(*named, "catalog list")}; }
+    if (asked) {
+        RecordKind const kind = parse_kind(*asked, "--kind");
+        if (named && kinds.front() != kind) {
+            throw InputError{Fault::usage,
+                             {.where = "--kind",
+                              .problem = headroom::quoted(*asked) + " beside " + headroom::quoted(*named),
+                              .why = "a list is of one kind or of all",
+                              .hint = "keep one of the two"}};
+        }
+        kinds = {kind};
+    }
     std::vector<Row> rows;
     for (RecordKind const kind : kinds) {
         for (std::string const& name : catalog.names(kind)) {

@@ -108,6 +108,17 @@ struct Record::State {
         return entry.table == nullptr ? nullptr : entry.table->get(key);
     }
 
+    /// Keys of the file that nothing has read so far.
+    [[nodiscard]] std::vector<std::string> unasked(std::size_t table) const {
+        std::vector<std::string> keys;
+        auto const& entry = tables[table];
+        if (entry.table == nullptr) { return keys; }
+        for (auto const& [key, node] : *entry.table) {
+            if (std::ranges::find(entry.asked, key.str()) == entry.asked.end()) { keys.emplace_back(key.str()); }
+        }
+        return keys;
+    }
+
     [[nodiscard]] toml::node const* peek(std::size_t table, std::string_view key) const {
         auto const& entry = tables[table];
         return entry.table == nullptr ? nullptr : entry.table->get(key);
@@ -184,7 +195,11 @@ template <class State>
 toml::node const* wanted(Section const& section, State& state, std::size_t table, std::string_view key,
                          Presence presence) {
     toml::node const* node = state.find(table, key);
-    if (node == nullptr && presence == Presence::required) { section.fail(key, "missing", "it has no default"); }
+    if (node == nullptr && presence == Presence::required) {
+        std::string const near = nearest(key, state.unasked(table)); // the same key, misspelt
+        section.fail(key, "missing", "it has no default",
+                     near.empty() ? std::string{} : fmt::format("is '{}' meant to be it?", near));
+    }
     return node;
 }
 

@@ -211,6 +211,10 @@ StrategyField const& known_strategy_field(std::string_view name, std::string_vie
     if (auto const* field = strategy_field(name)) { return *field; }
     std::vector<std::string> names;
     for (StrategyField const& field : fields) { names.emplace_back(field.name()); }
+    if (normalised(name) == "schedule") {
+        usage_error(where, "'schedule' follows from virtual-pp", "chunks of a stage make it interleaved",
+                    "write virtual-pp=1 for 1f1b, virtual-pp=2 or more for interleaved");
+    }
     std::string const near = did_you_mean(name, names);
     usage_error(where, fmt::format("unknown field {}", headroom::quoted(name)), {},
                 near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);

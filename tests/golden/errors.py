@@ -24,6 +24,7 @@ BAD = CONFIGS / "bad"
 (SCRATCH / "records" / "strategies").mkdir(parents=True)
 for name, line in (("wrong", "zero = 7"), ("unknown", "zer0 = 1\ntp = 1"), ("hollow", "")):
     (SCRATCH / "records" / "strategies" / f"{name}.toml").write_text(f"name = \"{name}\"\n{line}\n")
+(SCRATCH / "misspelt.toml").write_text("name = \"misspelt\"\n[dimensions]\nlayers = 4\nhiden = 512\nheads = 8\n")
 (SCRATCH / "window.toml").write_text("""name = "window"
 [dimensions]
 layers = 4
@@ -51,6 +52,7 @@ TABLE = [
     ([*PLAN, "--objective", "speed"], 2, "--objective"),
     (["catalog", "lits"], 2, "did you mean 'list'?"),
     (["catalog", "list", "modle"], 2, "did you mean 'model'?"),
+    (["catalog", "list", "models", "--kind", "node"], 2, "keep one of the two"),
     (["catalog", "show", "dgx-h10"], 2, "did you mean 'dgx-h100'?"),
     (["plan"], 2, "MODEL"),
     (["plan", "llama-3-8b"], 2, "--cluster"),
@@ -65,6 +67,8 @@ TABLE = [
     ([*EIGHT, "--schedule", "zigzag"], 2, "--schedule"),
     ([*PLAN, "--fix", "tp=2,pq=4"], 2, "'pq'"),
     ([*PLAN, "--fix", "tp"], 2, "'tp'"),
+    ([*PLAN, "--fix", "schedule=interleaved"], 2, "virtual-pp=2"),
+    (["plan", "llama-3-8b", "--cluster", "4xdgx-h100"], 2, "write dgx-h100 and --nodes 4"),
     ([*EIGHT, "--explain", "step_second"], 2, "did you mean 'step_seconds'?"),
     ([*EIGHT, "--what-if", "bandwith=2x"], 2, "did you mean 'bandwidth'?"),
     ([*EIGHT, "--what-if", "bandwidth=fast"], 2, "bandwidth=2x"),
@@ -98,6 +102,11 @@ TABLE = [
     ([*EIGHT, "--what-if", "bandwidth=1e-320"], 2, "bandwidth=2x"),
     ([*EIGHT, "--what-if", "bandwidth"], 2, "bandwidth=2x"),
     ([*EIGHT, "--what-if", "dp=64"], 2, "8 workers"),
+    ([*EIGHT, "--checkpoint", "1e308s"], 2, "'1e308s' is too long"),
+    ([*EIGHT, "--checkpoint-interval", "1e308s"], 2, "'1e308s' is too long"),
+    ([*EIGHT, "--restart", "1e300s"], 2, "'1e300s' is too long"),
+    ([*EIGHT, "--mtbf", "1e300s"], 2, "'1e300s' is too long"),
+    (["predict", "llama-3-8b", *H100, "--nodes", "2147483647"], 2, "counted up to"),
     # strategies that cannot be
     ([*EIGHT, "--tp", "3"], 2, "8 workers"),
     ([*EIGHT, "--tp", "2", "--dp", "8", "--pp", "1"], 2, "not 8 workers"),
@@ -132,6 +141,7 @@ TABLE = [
     ([*EIGHT, "--documents", "100000"], 2, "longer than the sequence"),
     ([*EIGHT, "--expert-skew", "2"], 2, "no experts"),
     ([*MIXTURE, "--expert-skew", "9"], 2, "8 experts"),
+    (["predict", SCRATCH / "misspelt.toml", *H100, "--workers", "8"], 2, "is 'hiden' meant to be it?"),
     (["predict", SCRATCH / "window.toml", *H100, "--workers", "8"], 2, "window.toml:11"),
     (["predict", "resnet-50", *H100, "--workers", "8", "--tp", "2"], 2, "data parallel only"),
     (["predict", "resnet-50", *H100, "--workers", "8", "--layers", "2"], 2, "list of operators"),

@@ -1,6 +1,8 @@
 """Text for people: 80 columns, the verdict first, and help with examples."""
 
-from _harness import CONFIGS, check, equal, finish, run, succeed
+import re
+
+from _harness import CONFIGS, SCRATCH, check, equal, finish, run, succeed
 
 CASES = [
     ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..8192", "--global-batch", "8192", "--tokens", "15T", "--top", "5", "--stats"],
@@ -12,6 +14,7 @@ CASES = [
     ["predict", CONFIGS / "falcon-7b", "--cluster", "gb200-nvl72", "--workers", "72", "--global-batch", "720"],
     ["validate"],
     ["catalog", "list"],
+    ["catalog", "list", "models"],
     ["plan", "--help"],
     ["predict", "--help"],
     ["validate", "--help"],
@@ -43,6 +46,23 @@ for verb in ("plan", "predict", "validate", "comm", "catalog"):
     text = succeed(verb, "--help").out
     check("Examples" in text and f"headroom {verb}" in text, f"help of {verb} has examples")
 check(succeed("--version").out.startswith("headroom "), "--version")
+
+validation = succeed("validate").out
+check(validation.startswith("Median absolute error of the step: "), "the verdict of validate comes first")
+for word in ("source left out", "By source", "By accelerator", "By strategy", "left out %", "Pace of stacks", "factor without source", "Worst runs"):
+    check(word in validation, f"validate: {word!r} is missing")
+check(not any(line.split()[:1] == ["row"] for line in validation.splitlines()), "validate: a name is broken over two lines")
+
+hint = "--congestion 5% switches it on"
+page = SCRATCH / "page.html"
+written = succeed("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--format", "markdown", "--html", page)
+text = page.read_text()
+check(hint in written.out and hint in text, "how a term is switched on is missing from Markdown or the page")
+colours = re.findall(r'height="11" fill="(#[0-9a-f]+)"', text)
+check(colours and text.count("<svg") == text.count("</svg></div>"), "bars have a legend, and scroll where the page is narrow")
+for plot in text.split("<svg")[1:]:
+    colours = re.findall(r'height="11" fill="(#[0-9a-f]+)"', plot)
+    equal(len(set(colours)), len(colours), "one colour a part")
 
 markdown = succeed("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "markdown").out
 check("| ---: |" in markdown and markdown.startswith("## "), "Markdown has a heading and a table")
