@@ -377,8 +377,8 @@ TEST(Rows, OfParameterServersQueueAtTheirPorts) {
             Priced const priced{q};
             auto const fabric = calibrated_fabric(priced.cluster, priced.constants);
             auto const traffic = data_traffic(priced.setting(), s, fabric);
-            double const k = s.data_ranks(), n = traffic.dense.gradients.base();
-            bool const leaves = traffic.dense.group.domains() > 1 || k <= servers;
+            double const k = s.workers(), n = traffic.dense.gradients.base();
+            bool const leaves = traffic.dense.group.domains() > 1 || k > priced.cluster.domain || k <= servers;
             Link const port = leaves ? fabric.scale_out : fabric.scale_up;
             double const queued = 2.0 * std::max(k / servers, 1.0) * n / port.bandwidth.base();
             double const starts = 2.0 * port.latency.base() + priced.constants[Constant::base_latency];

@@ -291,6 +291,18 @@ TEST(StepTime, ServersAreAsFastAsTheirPorts) {
     EXPECT_NEAR(served.data_communication.base() / (2.0 * 2.0 * n / fabric.scale_up.bandwidth.base()), 1.0, 1e-9);
 }
 
+TEST(StepTime, TensorRanksQueueAtTheSameServers) {
+    // Expectation: 16 ranks push all gradients to one server twice over, cut over 8 tensor ranks or sent by 2 alone: its port
+    // carries as much, but for a start and a message of each.
+    Setting setting;
+    setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.domain = 1;
+    auto const costs = only_products(10.0 * ms);
+    auto const whole = setting.price({.dp = 2, .servers = 1}, costs).data_communication;
+    auto const cut = setting.price({.dp = 2, .tp = 8, .servers = 1}, costs).data_communication;
+    EXPECT_NEAR(cut / whole, 1.0, 1e-4);
+}
+
 TEST(StepTime, DisturbancesAddWhatTheySay) {
     // Expectation: a rank with a tenth more work is a tenth of computation later; of 64 ranks whose steps spread by 5 % the
     // slowest is 2.36 standard deviations behind the mean.

@@ -85,12 +85,14 @@ private:
     Fabric const& fabric_;
 };
 
-/// Gradients that servers add up in the place of the ranks. Source: [Li2014]
+/// Gradients that servers add up in the place of the ranks: tensor ranks and stages send theirs to the same servers.
+/// Source: [Li2014]
 Seconds through_servers(StepSetting const& setting, Strategy const& strategy, GroupTraffic const& traffic,
                         Fabric const& fabric) {
-    bool const leaves = traffic.group.domains() > 1 || traffic.group.size <= strategy.servers;
+    int const senders = strategy.workers();
+    bool const leaves = traffic.group.domains() > 1 || senders > setting.cluster.domain || senders <= strategy.servers;
     Link const port = leaves ? fabric.scale_out : fabric.scale_up;
-    return parameter_server({traffic.gradients}, Ranks{traffic.group.size},
+    return parameter_server({traffic.gradients}, Ranks{senders},
                             {.ports = Ranks{strategy.servers}, .port = port, .worker = port})
                .total() +
            Seconds{setting.constants[Constant::base_latency]};
