@@ -61,6 +61,8 @@ bool synchronises(Strategy const& s) {
     bool const compresses = s.compression.kind != Compression::none, serves = s.servers > 0, local = s.local_steps > 1;
     if (compresses + serves + local > 1) { return false; }
     bool const groups = s.zero == 3 && s.shard > 0 && s.shard < s.dp * s.cp;
+    int const worker = groups ? s.shard : 1; // holds whole sequences and all experts
+    if (local && (worker % s.cp != 0 || worker * s.tp % (s.ep * s.etp) != 0)) { return false; }
     return s.zero == 0 || !(compresses || serves || (local && !groups));
 }
 

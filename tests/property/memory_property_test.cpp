@@ -226,11 +226,12 @@ double held_by_all(StepSetting const& setting, Strategy const& s) {
 
 TEST(Parameters, OverAllRanksAreThoseOfTheModel) {
     // Expectation: over tensor ranks, experts over their own, stages of unequal depth: the model's total and its
-    // prediction blocks; a tied table is on the first stage and on the last.
+    // prediction blocks; a table that is tied, or that those read, is on the first stage and on the last.
     for_random_questions(draws, [](Question const& question) {
         Priced const priced{question};
         auto const count = count_parameters(question.model);
-        bool const twice = question.model.tied_embeddings && question.strategy.pp > 1;
+        bool const both = question.model.tied_embeddings || question.model.prediction_layers > 0; // ends read the table
+        bool const twice = both && question.strategy.pp > 1;
         double const table = static_cast<double>(question.model.vocab) * question.model.hidden;
         double const expected = count.total + count.prediction + (twice ? table : 0.0);
         EXPECT_NEAR(held_by_all(priced.setting(), question.strategy) / expected, 1.0, 1e-12) << name_of(question);

@@ -297,11 +297,12 @@ TEST(Rows, OfDataParallelismAreTheFormulaSheet) {
         Priced const priced{q};
         auto const setting = priced.setting();
         auto const held = fullest_stage_parameters(setting, s);
-        double const trained = trained_share(s, q.model, setting.count);
+        auto const trained = trained_parts(s, q.model, setting.count);
         double const same = s.dp * s.cp * static_cast<double>(s.tp) / (s.ep * s.etp);
         auto const rows = priced.rows();
-        Sheet const dense{held.dense, trained, static_cast<double>(s.dp * s.cp), static_cast<double>(s.shard_ranks())};
-        Sheet const experts{held.experts, trained, same, static_cast<double>(s.expert_shard_ranks())};
+        Sheet const dense{held.dense, trained.dense, static_cast<double>(s.dp * s.cp),
+                          static_cast<double>(s.shard_ranks())};
+        Sheet const experts{held.experts, trained.experts, same, static_cast<double>(s.expert_shard_ranks())};
         expect_near(sent_by_rows(rows, "data"), sheet_bytes(dense, q), q, "data");
         expect_near(sent_by_rows(rows, "expert data"), held.experts > 0.0 ? sheet_bytes(experts, q) : 0.0, q,
                     "experts");
@@ -358,7 +359,8 @@ TEST(Rows, OfLocalUpdatesAreSpreadOverTheirSteps) {
         if (s.zero == 3) { dense = groups > 1 ? dense / s.shard_ranks() : 0.0; }
         if (s.zero == 3) { experts = expert_groups > 1 ? experts / s.expert_shard_ranks() : 0.0; }
         if (s.expert_data_ranks() == 1) { experts = 0.0; }
-        double const expected = trained_share(s, q.model, setting.count) * 4.0 * (dense + experts) / 8.0;
+        auto const trained = trained_parts(s, q.model, setting.count);
+        double const expected = 4.0 * (trained.dense * dense + trained.experts * experts) / 8.0;
         auto const traffic = data_traffic(setting, s, calibrated_fabric(priced.cluster, priced.constants));
         expect_near(traffic.blocking_bytes.base(), expected, q, "local updates");
         EXPECT_EQ(s.zero == 3 ? traffic.dense.replicate : traffic.dense.reduce, Seconds{}) << name_of(q);
@@ -366,7 +368,8 @@ TEST(Rows, OfLocalUpdatesAreSpreadOverTheirSteps) {
 }
 
 TEST(Rows, OfParameterServersQueueAtTheirPorts) {
-    // Expectation: 2 n K / (S B) once no more servers than workers take part, 2 n / B beyond, two messages and two starts.
+    // Expectation: 2 n K / (S B) of all K ranks that send once no more servers than ranks take part, 2 n / B beyond,
+    // two messages and two starts.
     for_random_questions(draws, [](Question q) {
         auto const& s = q.strategy;
         if (s.zero != 0 || s.data_ranks() == 1 || q.model.moe.experts > 0) { return; }
@@ -377,8 +380,8 @@ TEST(Rows, OfParameterServersQueueAtTheirPorts) {
             Priced const priced{q};
             auto const fabric = calibrated_fabric(priced.cluster, priced.constants);
             auto const traffic = data_traffic(priced.setting(), s, fabric);
-            double const k = s.data_ranks(), n = traffic.dense.gradients.base();
-            bool const leaves = traffic.dense.group.domains() > 1 || k <= servers;
+            double const k = s.workers(), n = traffic.dense.gradients.base();
+            bool const leaves = traffic.dense.group.domains() > 1 || k > priced.cluster.domain || k <= servers;
             Link const port = leaves ? fabric.scale_out : fabric.scale_up;
             double const queued = 2.0 * std::max(k / servers, 1.0) * n / port.bandwidth.base();
             double const starts = 2.0 * port.latency.base() + priced.constants[Constant::base_latency];

@@ -440,6 +440,9 @@ TEST(IllegalBecause, NamesTheRuleOfWhatIsSavedAndSent) {
     EXPECT_THAT(because({.dp = 8, .local_steps = 2, .servers = 2}), HasSubstr("exclude each other"));
     EXPECT_THAT(because({.dp = 8, .zero = 3, .local_steps = 2}), HasSubstr("a state of their own"));
     EXPECT_EQ(because({.dp = 8, .zero = 3, .shard = 4, .local_steps = 2}), "");
+    // Expectation: ranks that share a sequence sum gradients every step, so they are one worker.
+    EXPECT_THAT(because({.dp = 4, .cp = 2, .local_steps = 2}), HasSubstr("hold whole sequences and all experts"));
+    EXPECT_EQ(because({.dp = 4, .cp = 2, .zero = 3, .shard = 4, .local_steps = 2}), "");
     EXPECT_THAT(because({.tp = 8, .cp = 16, .exchange = ContextExchange::all_to_all}),
                 HasSubstr("cp 16 x tp 8 does not divide 64"));
     EXPECT_EQ(because({.tp = 8, .cp = 16}), "");
@@ -451,6 +454,8 @@ TEST(IllegalBecause, NamesTheRuleOfExperts) {
     auto const because = [&](Strategy const& s) { return illegal_because(s, setting.model, setting.workload); };
     EXPECT_EQ(because({.dp = 8, .ep = 8}), "");
     EXPECT_EQ(because({.dp = 4, .tp = 4, .ep = 4, .etp = 4}), "");
+    EXPECT_EQ(because({.dp = 8, .tp = 4, .ep = 4, .local_steps = 2}), "");
+    EXPECT_THAT(because({.dp = 8, .tp = 4, .ep = 8, .local_steps = 2}), HasSubstr("all experts"));
     EXPECT_THAT(because({.dp = 8, .ep = 3}), HasSubstr("ep 3 does not divide 8 experts"));
     EXPECT_THAT(because({.dp = 4, .tp = 4, .ep = 2, .etp = 2}), HasSubstr("etp 2 is neither 1 nor tp 4"));
     EXPECT_THAT(because({.dp = 4, .ep = 8}), HasSubstr("ep 8 x etp 1 does not divide the dp x cp x tp = 4 ranks"));

@@ -1,9 +1,11 @@
+#include "../../core/src/training/stage.hpp"
 #include "support/training.hpp"
 
 #include "headroom/memory.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom {
@@ -173,6 +175,72 @@ TEST(MemoryUse, ExpertsAreSharedOutOverTheirOwnRanks) {
     double const routed = count.experts * question.model.layers, rest = count.total - routed;
     EXPECT_NEAR(use.weights.base(), 2.0 * (rest + routed / 8.0), 1e-6 * use.weights.base());
     EXPECT_NEAR(use.optimizer.base(), 12.0 * (rest / 8.0 + routed / 8.0), 1e-6 * use.optimizer.base());
+}
+
+TEST(MemoryUse, AdaptersOfAMixtureAreOnEveryExpertRank) {
+    // Expectation: adapters are beside attention, which ranks that share out experts all hold: 16 (2 (4096 + 4096) + 2
+    // (4096 + 1024)) parameters in each of 32 blocks, 4 bytes of gradient each, whatever the experts.
+    auto question = asked({.dp = 8, .ep = 8, .trained = Trained::adapters});
+    question.model = training::catalog().model("mixtral-8x7b");
+    double const adapters = 16.0 * (2.0 * (4096 + 4096) + 2.0 * (4096 + 1024)) * 32;
+    EXPECT_NEAR(Priced{question}.memory().gradients.base(), 4.0 * adapters, 1e-6 * adapters);
+    for (auto const& row : Priced{question}.rows()) { EXPECT_NE(row.dimension, "expert data"); }
+}
+
+TEST(MemoryUse, CompressionKeepsTheErrorOfWhatIsTrained) {
+    // Expectation: the error of the gradients that are sent, not of frozen weights: as much smaller as the gradients are.
+    auto const buffers = [](Trained trained) {
+        return memory({.trained = trained, .compression = {.kind = Compression::top_k}}).buffers.base();
+    };
+    auto const gradients = [](Trained trained) { return memory({.trained = trained}).gradients.base(); };
+    EXPECT_NEAR(buffers(Trained::adapters) / buffers(Trained::all),
+                gradients(Trained::adapters) / gradients(Trained::all), 1e-9);
+}
+
+TEST(MemoryUse, RanksThatShareAnExpertEachKeepItsInputs) {
+    // Expectation: of 4096 tokens' two copies a rank with whole experts keeps half; two that share one keep all of them,
+    // 4096 numbers of 2 bytes each in 32 blocks, and as much between the products as before.
+    auto question = asked({.dp = 8, .tp = 2, .ep = 4, .etp = 1, .sequence_parallel = true});
+    question.model = training::catalog().model("mixtral-8x7b");
+    double const whole = Priced{question}.memory().activations.base();
+    question.strategy.etp = 2;
+    double const cut = Priced{question}.memory().activations.base();
+    EXPECT_NEAR(cut - whole, 32.0 * 4096 * 2 * 4096 * 2 / 2, 1e-9 * cut);
+}
+
+TEST(MemoryUse, BlocksAheadKeepActivationsAndTheirTable) {
+    // Expectation: a block that predicts a second token keeps what the last block does, two inputs of the product that
+    // joins it, and logits. Behind other stages it needs the token table besides.
+    auto question = asked({.zero = 1});
+    question.model = training::catalog().model("deepseek-v3-mtp");
+    question.model.layers = 4;
+    question.model.moe.first_dense = 0;
+    auto const with = Priced{question};
+    double const block = block_activation_bytes(question.model, with.shape, question.framework).base();
+    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
+    question.model.prediction_layers = 0;
+    auto const without = Priced{question};
+    EXPECT_NEAR(with.memory().activations.base() - without.memory().activations.base(),
+                block + 4096.0 * 2 * 7168 * 2 + logits, 1e-9 * block);
+    Strategy const two_stages{.pp = 2};
+    auto const last = [&](Priced const& of) { return stage_parameters(of.setting(), two_stages, StagePlace::last); };
+    auto const ahead = count_parameters(with.question.model);
+    EXPECT_NEAR(last(with).all() - last(without).all(), ahead.prediction + 129280.0 * 7168, 1.0);
+}
+
+TEST(MemoryUse, TheLargestBlockIsComputedAgain) {
+    // Expectation: of unlike blocks one is alive at a time while it is computed again, in its turn the largest.
+    auto question = asked({.recompute = Recompute::full});
+    question.model = training::catalog().model("nemotron-3-nano");
+    LayerShape kept = shape_of({}, question.workload);
+    double largest = 0.0;
+    for (char const* letter : {"M", "E", "*"}) {
+        Model alone = question.model;
+        alone.pattern = letter;
+        largest = std::max(largest, block_activation_bytes(alone, kept, question.framework).base());
+    }
+    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
+    EXPECT_NEAR(Priced{question}.memory().activations.base(), 51.0 * 4096 * 2688 * 2 + largest + logits, 1e-9 * logits);
 }
 
 TEST(MemoryUse, UnequalStagesAreEachLookedAt) {

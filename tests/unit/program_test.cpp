@@ -313,6 +313,23 @@ TEST(Program, TokensGoToTheirExpertsAndBack) {
     EXPECT_TRUE(program.blocks.front().routed);
 }
 
+TEST(Program, SlicesOfTokensComeTogetherAgain) {
+    // Expectation: tensor ranks that do not split the sequence send a slice of the tokens each and need the outputs of all,
+    // forward and backward, whether experts are whole or cut; where no token is sent the sum of outputs is on all of them.
+    auto const model = training::catalog().model("mixtral-8x7b");
+    auto const gathers = [&](Strategy const& strategy, Phase phase) {
+        auto const program = step_program(model, of(strategy), fused());
+        auto const operations = operations_of(block_of(program), phase);
+        return std::ranges::count(operations, "put slices of tokens together", &Operation::name);
+    };
+    for (Phase const phase : {Phase::forward, Phase::backward}) {
+        EXPECT_EQ(gathers({.dp = 2, .tp = 2, .ep = 2}, phase), 1);
+        EXPECT_EQ(gathers({.dp = 2, .tp = 2, .ep = 2, .etp = 2}, phase), 1);
+        EXPECT_EQ(gathers({.dp = 2, .tp = 2, .etp = 2}, phase), 0);
+        EXPECT_EQ(gathers({.dp = 2, .tp = 2, .ep = 2, .etp = 2, .sequence_parallel = true}, phase), 0);
+    }
+}
+
 TEST(Program, DecodersReadTheEncoder) {
     // Expectation: a quarter as many tokens in the decoder; its second attention has their queries and all keys of the
     // encoder, and is computed again where only cores are.

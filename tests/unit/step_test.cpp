@@ -169,6 +169,33 @@ TEST(StepTime, TheOptimizerReadsItsShareOfTheState) {
     EXPECT_NEAR(alone / (bytes / rate), 1.0, 1e-6); // all but the final norm
 }
 
+TEST(StepTime, SplitGradientsAreStillAccumulatedWhole) {
+    // Expectation: a backward pass writes every gradient of a rank before it is sent, whether it is kept whole (ZeRO 1) or
+    // in parts (ZeRO 2).
+    Setting const setting;
+    auto const costs = only_products(10.0 * ms);
+    EXPECT_EQ(setting.price({.dp = 8, .zero = 2}, costs).optimizer,
+              setting.price({.dp = 8, .zero = 1}, costs).optimizer);
+}
+
+TEST(StepTime, BlocksAheadExchangeKeysToo) {
+    // Expectation: 61 blocks and one that predicts a second token: a sixty-first more between context ranks, all shown.
+    auto question =
+        training::question(training::catalog().model("deepseek-v3-mtp"), training::catalog().cluster("dgx-h100"),
+                           training::catalog().framework("megatron-core"), {.dp = 4, .cp = 2, .overlap = Overlap::off},
+                           {.sequence_length = 4096, .global_batch = 4});
+    Priced const with{question};
+    question.model.prediction_layers = 0;
+    Priced const without{question};
+    EXPECT_NEAR(with.time.context_communication / without.time.context_communication, 62.0 / 61.0, 1e-9);
+    auto const of = [](Priced const& priced) {
+        auto const rows = priced.rows();
+        return *std::ranges::find(rows, "context", &CommunicationRow::dimension);
+    };
+    EXPECT_NEAR(of(with).bytes / of(without).bytes, 62.0 / 61.0, 1e-9);
+    EXPECT_NEAR(of(with).exposed / of(with).seconds, 1.0, 1e-9);
+}
+
 TEST(StepTime, AShardGroupUpdatesItsShare) {
     // Expectation: when 8 of 32 ranks hold one copy of the state, each holds and updates an eighth, not a thirty-second.
     Setting setting;
@@ -289,6 +316,18 @@ TEST(StepTime, ServersAreAsFastAsTheirPorts) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const n = count_parameters(setting.model).total * setting.framework.reduced_bytes;
     EXPECT_NEAR(served.data_communication.base() / (2.0 * 2.0 * n / fabric.scale_up.bandwidth.base()), 1.0, 1e-9);
+}
+
+TEST(StepTime, TensorRanksQueueAtTheSameServers) {
+    // Expectation: 16 ranks push all gradients to one server twice over, cut over 8 tensor ranks or sent by 2 alone: its port
+    // carries as much, but for a start and a message of each.
+    Setting setting;
+    setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.domain = 1;
+    auto const costs = only_products(10.0 * ms);
+    auto const whole = setting.price({.dp = 2, .servers = 1}, costs).data_communication;
+    auto const cut = setting.price({.dp = 2, .tp = 8, .servers = 1}, costs).data_communication;
+    EXPECT_NEAR(cut / whole, 1.0, 1e-4);
 }
 
 TEST(StepTime, DisturbancesAddWhatTheySay) {

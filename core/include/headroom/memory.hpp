@@ -35,7 +35,8 @@ double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_ba
 
 /// Memory of the fuller of the first and the last stage: state per parameter as the framework keeps it over the
 /// ranks that share it, activations of the micro-batches in flight, logits on the last stage, gathered blocks or
-/// a gradient bucket as buffers.
+/// a gradient bucket as buffers; on the last stage blocks that predict later tokens, with a token table. Of unlike blocks
+/// the largest is computed again; where activations are with the host, or a stage has less than one of them, the mean.
 /// Assumes:    stages between the two are never fuller: they hold fewer micro-batches than the first and no ends.
 /// Source:     [Rajbhandari2020], [Korthikanti2022]
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy);

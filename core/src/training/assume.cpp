@@ -238,7 +238,9 @@ private:
     [[nodiscard]] int expert_ranks(Strategy const& s) const {
         auto const& moe = model_.moe;
         if (moe.experts == 0) { return 1; }
-        std::int64_t const ranks = std::int64_t{s.dp} * s.cp * s.tp;
+        // a worker of local updates holds all experts
+        std::int64_t const data = s.local_steps > 1 ? partial_.shard.value_or(1) : std::int64_t{s.dp} * s.cp;
+        std::int64_t const ranks = std::max<std::int64_t>(1, data) * s.tp;
         int best = 1;
         for (int ep = 1; ep <= moe.experts && ep <= ranks; ++ep) {
             if (moe.experts % ep != 0 || ranks % ep != 0) { continue; }

@@ -354,15 +354,17 @@ private:
                       .bytes = Bytes{e.width * size_.element},
                       .traffic = Traffic::experts});
     }
-    /// Ranks that share an expert's products gather its tokens before and add its outputs after. Where the experts
-    /// are whole, tensor ranks that do not split the sequence put their slices of the tokens together again.
+    /// Ranks that share an expert's products gather its tokens before and add its outputs after. Where tokens are sent
+    /// in slices, tensor ranks that do not split the sequence put them together again.
     void share_experts(Phase phase, ExpertSizes const& e, bool before) {
         if (shape_.etp > 1) {
             double const copies = shape_.ep > 1 ? e.copies : 1.0;
             collective(before ? "gather tokens of experts" : "add outputs of experts", phase,
                        before ? Collective::all_gather : Collective::reduce_scatter, Traffic::tensor,
                        e.tokens * copies * shape_.etp * e.width * size_.element);
-        } else if (!before && shape_.tp > 1 && !shape_.sequence_parallel) {
+        }
+        bool const in_slices = shape_.etp == 1 || shape_.ep > 1; // else the sum of outputs reaches every rank
+        if (!before && in_slices && shape_.tp > 1 && !shape_.sequence_parallel) {
             collective("put slices of tokens together", phase, Collective::all_gather, Traffic::tensor,
                        hidden_vector());
         }

@@ -61,6 +61,7 @@ void add_tensor(Table& table) {
 
 void add_context(Table& table) {
     auto const& block = table.costs.block;
+    auto const ends = end_cost(table);
     auto const group = table.placement.context;
     Bytes const each = block.context_bytes / std::max(1.0, block.context_count);
     auto const [collective, why] = [&]() -> std::pair<Collective, char const*> {
@@ -72,15 +73,16 @@ void add_context(Table& table) {
         }
         return {Collective::all_gather, "keys and values of the rest of the sequence"};
     }();
-    table.rows.push_back({.dimension = "context",
-                          .collective = std::string{name_of(collective)},
-                          .why = why,
-                          .algorithm = table.algorithm(collective, each, group),
-                          .bytes = block.context_bytes * table.visits(),
-                          .operations = whole(block.context_count * table.visits()),
-                          .seconds = block.context * table.visits(),
-                          .exposed = table.time.context_communication,
-                          .group = group});
+    table.rows.push_back(
+        {.dimension = "context",
+         .collective = std::string{name_of(collective)},
+         .why = why,
+         .algorithm = table.algorithm(collective, each, group),
+         .bytes = block.context_bytes * table.visits() + ends.context_bytes * table.micro_batches,
+         .operations = whole(block.context_count * table.visits() + ends.context_count * table.micro_batches),
+         .seconds = block.context * table.visits() + ends.context * table.micro_batches,
+         .exposed = table.time.context_communication,
+         .group = group});
 }
 
 void add_experts(Table& table) {

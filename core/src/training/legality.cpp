@@ -114,6 +114,13 @@ std::string saving_fault(Strategy const& s, Model const& model) {
     if (s.local_steps > 1 && s.zero != 0 && (s.zero != 3 || s.shard_ranks() == s.data_ranks())) {
         return "local updates need workers with a state of their own: ZeRO 0, or ZeRO 3 with shard groups";
     }
+    // ranks that share a sequence or experts of a layer sum their gradients every step: they are one worker
+    int const worker = s.zero == 3 ? s.shard_ranks() : 1;
+    if (s.local_steps > 1 && (!rules::divides(s.cp, worker) || !rules::divides(s.ep * s.etp, worker * s.tp))) {
+        return "local updates need workers that hold whole sequences and all experts: cp " + text(s.cp) + " and ep " +
+               text(s.ep) + " x etp " + text(s.etp) + " have to divide the " + text(worker) + " data ranks (x tp " +
+               text(s.tp) + ") of one";
+    }
     return {};
 }
 

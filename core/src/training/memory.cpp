@@ -17,9 +17,12 @@ struct BlockBytes {
 
 /// The same of all blocks.
 struct BlockActivations {
-    double kept = 0.0;    ///< the mean of all blocks
-    double trained = 0.0; ///< of those that have a backward pass
-    double again = 0.0;   ///< alive besides while one of them is recomputed
+    double kept = 0.0;       ///< the mean of all blocks
+    double trained = 0.0;    ///< of those that have a backward pass
+    double again = 0.0;      ///< alive besides while the largest of them is recomputed
+    double spared = 0.0;     ///< of the mean block, what is computed again
+    double recomputed = 0.0; ///< share of the blocks that are
+    double ahead = 0.0;      ///< of the blocks that predict later tokens, on the last stage
 };
 
 /// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
@@ -103,7 +106,9 @@ double expert_token_bytes(Model const& model, LayerShape const& shape, Activatio
     double const width = moe.latent > 0 ? moe.latent : a.hidden;
     double const copies = moe.top_k * shape.expert_load;
     double const t = a.tensor_ranks;
-    return wide_bytes(a) + copies * (a.linear * width + (a.element * a.branches + a.linear) * f) / t +
+    // ranks that share an expert's products each keep its inputs whole, and a slice of what lies between the products
+    double const inputs = a.linear * width * shape.etp;
+    return wide_bytes(a) + copies * (inputs + (a.element * a.branches + a.linear) * f) / t +
            (a.element * a.branches + a.linear) * shared / t + a.element * moe.experts / t;
 }
 
@@ -143,7 +148,7 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
         if (keeps) { elements += one.repeats * gates * one.out; }
     }
     double const bytes = samples * elements * element_bytes(shape.precision);
-    return {.kept = bytes, .trained = bytes, .again = 0.0};
+    return {.kept = bytes, .trained = bytes, .again = 0.0, .spared = 0.0, .recomputed = 0.0, .ahead = 0.0};
 }
 
 /// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
@@ -152,15 +157,28 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
     if (!model.operators.empty()) { return operator_activations(model, shape); }
     double const layers = depth_of(model);
     BlockBytes mean{.kept = 0.0, .all = 0.0};
+    double again = 0.0, ahead = 0.0;
+    if (model.prediction_layers > 0 && model.layers > 0) {
+        auto const one = one_block(model, last_block(model), shape, framework);
+        auto const a = activation_sizes(model, shape);
+        double const joined = a.tokens * a.element * 2.0 * a.hidden / a.spread; // inputs of the product that joins them
+        ahead = model.prediction_layers * (one.kept + joined);
+    }
     for (auto const& run : runs) {
         auto const one = one_block(model, run.kind, shape, framework);
+        again = std::max(again, one.all - one.kept);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
     }
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
     double const kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
-    return {.kept = kept, .trained = trained > 0.0 ? kept / trained : 0.0, .again = mean.all - mean.kept};
+    return {.kept = kept,
+            .trained = trained > 0.0 ? kept / trained : 0.0,
+            .again = again,
+            .spared = mean.all - mean.kept,
+            .recomputed = recomputed,
+            .ahead = ahead};
 }
 
 /// Logits of the last stage in the working format, and what the loss keeps beside them.
@@ -186,22 +204,25 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
 /// last exchange and a momentum, 32 bits each), the error of compressed gradients.
 void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageParameters const& held) {
     auto const& framework = setting.framework;
-    double const trained = trained_share(strategy, setting.model, setting.count);
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
     auto const shards = shards_of(strategy), apart = expert_shards_of(strategy);
-    auto const kept = [&](double Shards::*part) { return held.dense / shards.*part + held.experts / apart.*part; };
-    use.weights = Bytes{framework.parameter_bytes * kept(&Shards::weights)};
-    use.gradients = Bytes{framework.gradient_bytes * trained * kept(&Shards::gradients)};
+    auto const kept = [&](double Shards::*part, TrainedParts const& share) {
+        return share.dense * held.dense / shards.*part + share.experts * held.experts / apart.*part;
+    };
+    use.weights = Bytes{framework.parameter_bytes * kept(&Shards::weights, {})};
+    use.gradients = Bytes{framework.gradient_bytes * kept(&Shards::gradients, trained)};
     if (!offloads_optimizer(strategy.offload)) {
-        use.optimizer = Bytes{framework.optimizer_bytes * trained * kept(&Shards::optimizer)};
+        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained)};
     }
     if (strategy.local_steps > 1) {
-        double const updated = trained * kept(&Shards::weights);
+        double const updated = kept(&Shards::weights, trained);
         use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
     }
     if (strategy.compression.kind != Compression::none) {
-        auto const sent = compressed_gradients(strategy.compression, held.all(), framework.reduced_bytes,
-                                               Ranks{strategy.data_ranks()});
-        use.buffers += Bytes{sent.kept_per_parameter * held.all()};
+        double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
+        auto const sent =
+            compressed_gradients(strategy.compression, sending, framework.reduced_bytes, Ranks{strategy.data_ranks()});
+        use.buffers += Bytes{sent.kept_per_parameter * sending};
     }
 }
 
@@ -221,11 +242,14 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     add_state(use, setting, strategy, held);
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
     double const in_flight = micro_batches_in_flight(strategy, use.stage, of.micro_batches);
-    double activations = of.block.kept * blocks * in_flight;
+    double activations = of.block.kept * blocks * in_flight + (last ? of.block.ahead : 0.0);
     if (offloads_activations(strategy.offload)) {
         activations = std::min(activations, offloaded_blocks * of.block.trained);
     }
-    activations += of.block.again; // the block being recomputed
+    // the block being recomputed; where few are counted by their mean, no more than those would keep
+    double few = blocks * of.block.recomputed;
+    if (offloads_activations(strategy.offload)) { few = 1.0; }
+    activations += std::min(of.block.again, std::max(1.0, few) * of.block.spared);
     if (last) { activations += of.logits; }
     use.activations = Bytes{activations};
     auto const& count = setting.count;

@@ -31,8 +31,9 @@ std::string why_no_progress(Goodput const& result) {
 
 Bytes checkpoint_state(Model const& model, Framework const& framework, Strategy const& strategy) {
     ParameterCount const count = count_parameters(model);
-    return Bytes{(framework.parameter_bytes + framework.optimizer_bytes) * trained_share(strategy, model, count) *
-                 count.total};
+    double const ahead = strategy.trained == Trained::adapters ? 0.0 : count.prediction;
+    double const trained = trained_share(strategy, model, count) * count.total + ahead;
+    return Bytes{(framework.parameter_bytes + framework.optimizer_bytes) * trained};
 }
 
 Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks per_node) {

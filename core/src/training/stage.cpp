@@ -32,6 +32,15 @@ double trained_share(Strategy const& strategy, Model const& model, ParameterCoun
     return 1.0;
 }
 
+TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count) {
+    if (strategy.trained == Trained::adapters) {
+        double const dense = count.total - count.experts * depth_of(model);
+        return {.dense = std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, dense)), .experts = 0.0};
+    }
+    double const share = trained_share(strategy, model, count);
+    return {.dense = share, .experts = share};
+}
+
 double gathered_bytes(Framework const& framework, Precision precision) {
     return std::min(framework.parameter_bytes, element_bytes(precision));
 }
@@ -64,6 +73,9 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
         // a single stage keeps a tied table once
         ends += count.final_norm + (first ? count.head : output_parameters(setting.model, count));
         ends += count.prediction - count.prediction_experts;
+        // blocks that predict later tokens look those up: an untied table is on the last stage too
+        bool const looks_up = setting.model.prediction_layers > 0 && !setting.model.tied_embeddings;
+        if (looks_up && !first) { ends += static_cast<double>(setting.model.vocab) * setting.model.hidden; }
         held.experts = count.prediction_experts;
     }
     held.dense = ((count.layer - count.experts) * blocks + ends) / strategy.tp;

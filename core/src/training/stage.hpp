@@ -15,6 +15,13 @@ namespace headroom {
 /// Source: [Hu2021]
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
+/// The same of what a rank holds, routed experts apart: adapters are beside attention, and where experts are spread a
+/// rank holds few of those but all of its attention.
+struct TrainedParts {
+    double dense = 1.0, experts = 1.0;
+};
+TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count);
+
 /// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format first.
 double gathered_bytes(Framework const& framework, Precision precision);
 

@@ -63,8 +63,12 @@ template <class N> struct Frame {
     double micro_batch_count;
     Recorder<N>& record;
     N micro_batches, layers;
-    N block, ends, ends_tensor, ends_experts; ///< filled by `compose_stage`
+    N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
+    /// What blocks beside the head add, where there are any.
+    N with_ahead(N const& rest, N const& ahead) const {
+        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+    }
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
 };
@@ -74,7 +78,8 @@ template <class N> struct Frame {
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
     N const chunks = f.in("chunks_per_stage", f.strategy.virtual_pp);
     N const slowest =
-        f.record.term("slowest_stage_seconds", "s", f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts);
+        f.record.term("slowest_stage_seconds", "s",
+                      f.with_ahead(f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts, f.ends_ahead));
     N const all =
         f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
     parts.bubble =
@@ -114,15 +119,28 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     f.ends = f.record.term("ends_seconds", "s", end_of(head, embedding));
     f.ends_tensor = f.record.term("ends_tensor_seconds", "s", end_of(head_tensor, embedding_tensor));
     f.ends_experts = f.record.term("ends_experts_seconds", "s", end_of(head_experts, literal<N>(0.0)));
+    N ends_context = literal<N>(0.0), ends_host = literal<N>(0.0), head_ahead = literal<N>(0.0);
+    if (f.setting.model.prediction_layers >
+        0) { // blocks beside the head exchange keys and wait for the host as others do
+        N const head_context = f.in("head_context_exposed_seconds", f.costs.head.context_exposed.base());
+        N const head_host = f.in("head_host_excess_seconds", f.costs.head.host_excess().base());
+        ends_context = end_of(head_context, literal<N>(0.0));
+        ends_host = end_of(head_host, literal<N>(0.0));
+        head_ahead = head_context + head_host;
+    }
+    f.ends_ahead = ends_context + ends_host;
     f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context + experts);
     parts.compute = f.record.term("compute_seconds", "s", f.micro_batches * (f.layers * kernels + f.ends));
-    parts.host = f.record.term("host_seconds", "s", f.micro_batches * f.layers * host);
+    parts.host = f.record.term("host_seconds", "s",
+                               f.with_ahead(f.micro_batches * f.layers * host, f.micro_batches * ends_host));
     parts.tensor = f.record.term("tensor_seconds", "s", f.micro_batches * (f.layers * tensor + f.ends_tensor));
-    parts.context = f.record.term("context_seconds", "s", f.micro_batches * f.layers * context);
+    parts.context = f.record.term("context_seconds", "s",
+                                  f.with_ahead(f.micro_batches * f.layers * context, f.micro_batches * ends_context));
     parts.experts = f.record.term("expert_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
     parts.bubble = parts.pipeline = literal<N>(0.0);
     if (f.strategy.pp > 1) {
-        compose_pipeline(f, head + embedding + head_tensor + embedding_tensor + head_experts, parts);
+        compose_pipeline(f, f.with_ahead(head + embedding + head_tensor + embedding_tensor + head_experts, head_ahead),
+                         parts);
     }
 }
 
@@ -161,7 +179,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
 /// Bytes that compressing and decompressing the gradients reads and writes.
 template <class N> double compression_bytes(Frame<N> const& f) {
     if (f.strategy.compression.kind == Compression::none) { return 0.0; }
-    double const elements = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    Bytes const gradients = f.traffic.dense.gradients + f.traffic.experts.gradients; // of what is trained
+    double const elements = gradients.base() / f.setting.framework.reduced_bytes;
     auto const sent = compressed_gradients(f.strategy.compression, elements, f.setting.framework.reduced_bytes,
                                            Ranks{f.strategy.data_ranks()});
     return sent.touched_per_parameter * elements;
@@ -173,13 +192,15 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
         f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
     N const memory = f.in("memory_bytes_per_second", bandwidth.base());
-    double const trained = trained_share(f.strategy, f.setting.model, f.setting.count);
+    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
     auto const kept = [&](double Shards::*part) {
-        return trained * (f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
-                          f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part);
+        return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
+               trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
     };
+    // with ZeRO 2 a pass still writes whole gradients and reads them to send them
+    double const accumulated = kept(f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", kept(&Shards::gradients)) * f.micro_batches / memory;
+                         f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
     double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer);
     N const update =
         f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
@@ -245,7 +266,8 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
                .block = {},
                .ends = {},
                .ends_tensor = {},
-               .ends_experts = {}};
+               .ends_experts = {},
+               .ends_ahead = {}};
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);

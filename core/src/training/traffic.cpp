@@ -14,9 +14,9 @@ namespace {
 /// Local updates exchange how far the parameters came, in 32 bits. Source: [DiLoCo]
 constexpr double local_update_bytes = 4.0;
 
-/// One collective of a group, its start included; a group of one sends nothing.
+/// One collective of a group, its start included; a group of one sends nothing, and nothing is not sent.
 Seconds priced(StepSetting const& setting, Collective collective, Bytes bytes, Group group, Fabric const& fabric) {
-    if (group.size <= 1) { return Seconds{}; }
+    if (group.size <= 1 || bytes.base() <= 0.0) { return Seconds{}; }
     return Seconds{setting.constants[Constant::base_latency]} +
            fastest(collective, {bytes}, group, fabric).time.total();
 }
@@ -59,7 +59,8 @@ private:
     }
 
     [[nodiscard]] Seconds whole_reduction(GroupTraffic& traffic) const {
-        if (strategy_.compression.kind == Compression::none) {
+        bool const nothing = traffic.gradients.base() <= 0.0; // frozen experts beside adapters
+        if (strategy_.compression.kind == Compression::none || nothing) {
             return time(Collective::all_reduce, traffic.gradients, traffic.group);
         }
         double const width = setting_.framework.reduced_bytes;
@@ -85,12 +86,14 @@ private:
     Fabric const& fabric_;
 };
 
-/// Gradients that servers add up in the place of the ranks. Source: [Li2014]
+/// Gradients that servers add up in the place of the ranks: tensor ranks and stages send theirs to the same servers.
+/// Source: [Li2014]
 Seconds through_servers(StepSetting const& setting, Strategy const& strategy, GroupTraffic const& traffic,
                         Fabric const& fabric) {
-    bool const leaves = traffic.group.domains() > 1 || traffic.group.size <= strategy.servers;
+    int const senders = strategy.workers();
+    bool const leaves = traffic.group.domains() > 1 || senders > setting.cluster.domain || senders <= strategy.servers;
     Link const port = leaves ? fabric.scale_out : fabric.scale_up;
-    return parameter_server({traffic.gradients}, Ranks{traffic.group.size},
+    return parameter_server({traffic.gradients}, Ranks{senders},
                             {.ports = Ranks{strategy.servers}, .port = port, .worker = port})
                .total() +
            Seconds{setting.constants[Constant::base_latency]};
@@ -100,7 +103,7 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Gr
 void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                       DataTraffic& traffic) {
     for (GroupTraffic* part : {&traffic.dense, &traffic.experts}) {
-        if (part->ranks() == 1) { continue; }
+        if (part->ranks() == 1 || part->gradients.base() <= 0.0) { continue; }
         if (strategy.servers > 0) {
             traffic.blocking += through_servers(setting, strategy, *part, fabric);
             traffic.blocking_bytes += 2.0 * part->gradients;
@@ -122,12 +125,12 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
     auto const placement = place(strategy, setting.cluster.domain);
     auto const held = fullest_stage_parameters(setting, strategy);
-    double const trained = trained_share(strategy, setting.model, setting.count);
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
-    traffic.dense = pricer.price(held.dense, trained, placement.data, placement.shard, placement.replicate);
+    traffic.dense = pricer.price(held.dense, trained.dense, placement.data, placement.shard, placement.replicate);
     if (held.experts > 0.0) {
-        traffic.experts = pricer.price(held.experts, trained, placement.expert_data, placement.expert_shard,
+        traffic.experts = pricer.price(held.experts, trained.experts, placement.expert_data, placement.expert_shard,
                                        placement.expert_replicate);
     }
     if (strategy.servers > 0 || strategy.local_steps > 1) { move_to_blocking(setting, strategy, fabric, traffic); }
@@ -178,9 +181,9 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const& framework = setting.framework;
     if (offloads_optimizer(strategy.offload)) {
         auto const held = fullest_stage_parameters(setting, strategy);
-        double const updated =
-            trained_share(strategy, setting.model, setting.count) *
-            (held.dense / shards_of(strategy).optimizer + held.experts / expert_shards_of(strategy).optimizer);
+        auto const trained = trained_parts(strategy, setting.model, setting.count);
+        double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
+                               trained.experts * held.experts / expert_shards_of(strategy).optimizer;
         traffic.optimizer_transfer =
             Bytes{updated * (framework.gradient_bytes + framework.parameter_bytes)} / cluster.host.bandwidth;
         traffic.update =
