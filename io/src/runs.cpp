@@ -134,14 +134,14 @@ private:
     /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), as written, else
     /// without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
     [[nodiscard]] std::string catalog_name(RunCells const& row) const {
-        std::string const whole{row.text("model_name")};
+        std::string whole{row.text("model_name")};
         auto const size = heading_size(row.text("source_path_or_table"));
-        if (std::string const sized = whole + "-" + std::string{size}; !size.empty() && catalog_.has_model(sized)) {
+        if (std::string sized = whole + "-" + std::string{size}; !size.empty() && catalog_.has_model(sized)) {
             return sized;
         }
         if (catalog_.has_model(whole)) { return whole; }
         for (auto const* bracket : {" [", " ("}) {
-            std::string const part = whole.substr(0, whole.find(bracket));
+            std::string part = whole.substr(0, whole.find(bracket));
             if (catalog_.has_model(part)) { return part; }
         }
         return whole;

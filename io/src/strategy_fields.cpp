@@ -244,7 +244,7 @@ GradientCompression parse_compression(std::string_view text, std::string_view wh
 }
 
 std::string spelled(GradientCompression const& compression) {
-    std::string const kind = hyphenated(name_of(compression.kind));
+    std::string kind = hyphenated(name_of(compression.kind));
     switch (compression.kind) {
     case Compression::none: break;
     case Compression::low_rank: return fmt::format("{}:{}", kind, compression.rank);

@@ -77,8 +77,8 @@ void expect_near(double value, double expected, Question const& q, char const* w
 // ---- inside a layer -----------------------------------------------------------------------------------------------
 
 /// 4 (t-1)/t s b h w for each pair of a column- and a row-parallel product, 8 for a dense layer. Sequence parallelism
-/// gathers the kept input of such a pair once more for its weight gradient: 5. Experts that are whole put slices of the
-/// tokens together once a pass; those that are cut gather their tokens and add up their outputs.
+/// gathers the kept input of such a pair once more for its weight gradient: 5. Experts that are cut gather their tokens and
+/// add up their outputs; tokens that were sent in slices are put together once a pass.
 double tensor_bytes(Sizes const& of, closed_form::Layer const& layer) {
     auto const& s = of.q.strategy;
     double const vector = of.own(layer) * of.m.hidden * of.element;
@@ -90,9 +90,9 @@ double tensor_bytes(Sizes const& of, closed_form::Layer const& layer) {
     if (layer.experts && s.etp > 1) {
         double const copies = s.ep > 1 ? of.m.moe.top_k * expert_load(s, of.q.workload) : 1.0;
         sum += 4.0 * of.own(layer) * copies * closed_form::expert_width(of.m) * of.element; // T / t of etp = t ranks
-    } else if (layer.experts && !s.sequence_parallel) {
-        sum += 2.0 * vector;
     }
+    bool const in_slices = s.etp == 1 || s.ep > 1; // else the sum of cut experts reaches every rank
+    if (layer.experts && in_slices && !s.sequence_parallel) { sum += 2.0 * vector; }
     return (of.t - 1.0) / of.t * sum;
 }
 

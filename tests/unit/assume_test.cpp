@@ -361,7 +361,6 @@ TEST(Assume, RefusesWhatNoStrategyHas) {
     EXPECT_THAT(setting.refusal({.ep = 0}), HasSubstr("ep"));
 }
 
-// Disabled: a batch of zero is divided by, which ends the program.
 TEST(Assume, RefusesAnEmptyWorkload) {
     // Expectation: no sequences, or sequences of no tokens, are refused in one line by every framework.
     Setting setting;
