@@ -34,6 +34,10 @@ TEST(Frameworks, KeepACopyThatAdamCanAddTo) {
             EXPECT_EQ(state, 6.0) << framework.name;
             continue;
         }
+        if (framework.optimizer_bytes == 8.0 && framework.parameter_bytes == 2.0) { // a 32-bit copy, 16-bit moments
+            EXPECT_EQ(state, 10.0) << framework.name;
+            continue;
+        }
         // Expectation: 16-bit weights bring a master copy of their own, 32-bit ones are it.
         EXPECT_EQ(state, framework.parameter_bytes == 4.0 ? 12.0 : 14.0) << framework.name;
     }

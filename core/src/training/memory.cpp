@@ -218,7 +218,7 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
         double const updated = kept(&Shards::weights, trained);
         use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
     }
-    if (strategy.compression.kind != Compression::none) {
+    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
         auto const sent =
             compressed_gradients(strategy.compression, sending, framework.reduced_bytes, Ranks{strategy.data_ranks()});

@@ -178,7 +178,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
 
 /// Bytes that compressing and decompressing the gradients reads and writes.
 template <class N> double compression_bytes(Frame<N> const& f) {
-    if (f.strategy.compression.kind == Compression::none) { return 0.0; }
+    if (f.strategy.compression.kind == Compression::none || f.strategy.data_ranks() == 1) { return 0.0; }
     Bytes const gradients = f.traffic.dense.gradients + f.traffic.experts.gradients; // of what is trained
     double const elements = gradients.base() / f.setting.framework.reduced_bytes;
     auto const sent = compressed_gradients(f.strategy.compression, elements, f.setting.framework.reduced_bytes,
