@@ -81,7 +81,10 @@ std::string facts_of(Model const& model) {
 
 std::string facts_of(io::StrategyRecord const& record) {
     std::vector<std::string> fields;
-    for (auto const& [name, value] : record.given) { fields.push_back(name + (" " + value)); }
+    for (auto const& [name, value] : record.given) {
+        fields.push_back(name);
+        fields.back().append(" ").append(value);
+    }
     return record.title + ": " + join(fields, ", ");
 }
 

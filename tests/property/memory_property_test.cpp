@@ -178,8 +178,9 @@ TEST(Memory, WhatIsKeptBesidesIsDeclared) {
         sparse.strategy.compression.kind = Compression::top_k;
         auto const fed_back = memory(sparse);
         if (fed_back.stage == plain.stage) {
-            EXPECT_NEAR((fed_back.total() - plain.total()).base(), 2.0 * question.framework.reduced_bytes * held,
-                        1e-9 * plain.total().base())
+            bool const sends = question.strategy.data_ranks() > 1; // one rank has nobody to send gradients to
+            EXPECT_NEAR((fed_back.total() - plain.total()).base(),
+                        sends ? 2.0 * question.framework.reduced_bytes * held : 0.0, 1e-9 * plain.total().base())
                 << name_of(question);
         }
     });

@@ -189,12 +189,16 @@ TEST(MemoryUse, AdaptersOfAMixtureAreOnEveryExpertRank) {
 
 TEST(MemoryUse, CompressionKeepsTheErrorOfWhatIsTrained) {
     // Expectation: the error of the gradients that are sent, not of frozen weights: as much smaller as the gradients are.
-    auto const buffers = [](Trained trained) {
-        return memory({.trained = trained, .compression = {.kind = Compression::top_k}}).buffers.base();
+    // One rank alone sends nothing and keeps no error.
+    auto const error = [](Trained trained, int dp) {
+        auto const plain = memory({.dp = dp, .trained = trained});
+        auto const sparse = memory({.dp = dp, .trained = trained, .compression = {.kind = Compression::top_k}});
+        return (sparse.buffers - plain.buffers).base();
     };
-    auto const gradients = [](Trained trained) { return memory({.trained = trained}).gradients.base(); };
-    EXPECT_NEAR(buffers(Trained::adapters) / buffers(Trained::all),
-                gradients(Trained::adapters) / gradients(Trained::all), 1e-9);
+    auto const gradients = [](Trained trained) { return memory({.dp = 2, .trained = trained}).gradients.base(); };
+    EXPECT_NEAR(error(Trained::adapters, 2) / error(Trained::all, 2),
+                gradients(Trained::adapters) / gradients(Trained::all), 1e-6);
+    EXPECT_EQ(error(Trained::all, 1), 0.0);
 }
 
 TEST(MemoryUse, RanksThatShareAnExpertEachKeepItsInputs) {
