@@ -199,7 +199,12 @@ void read_window(JsonKeys& keys, Architecture const& architecture, Model& model,
         model.full_every = model.window > 0 ? *every : 0;
         if (!every) { notes.emplace_back("layer_types has no period: every layer is counted as seeing everything"); }
     }
-    if (model.window >= model.max_positions) { model.window = model.full_every = 0; } // nothing is cut
+    if (model.max_positions == 0 || model.window < model.max_positions) { return; }
+    notes.push_back(
+        fmt::format("sliding_window of {} is not shorter than the longest sequence of {}: it is ignored, every "
+                    "layer sees everything",
+                    model.window, model.max_positions));
+    model.window = model.full_every = 0;
 }
 
 } // namespace headroom::io

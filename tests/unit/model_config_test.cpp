@@ -231,6 +231,15 @@ TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
     EXPECT_THAT(as("mllama", "\"x\": 1"), HasSubstr("attend to images"));
 }
 
+TEST(ModelConfig, AWindowBeyondTheLongestSequenceIsSaidToBeIgnored) {
+    std::string const text =
+        changed(plus("\"max_position_embeddings\": 2048, \"sliding_window\": 4096"), "llama", "mistral");
+    ModelConfig const config = read_model_config(text, "c");
+    EXPECT_EQ(config.model.window, 0);
+    EXPECT_THAT(config.filled,
+                Contains(HasSubstr("sliding_window of 4096 is not shorter than the longest sequence of 2048")));
+}
+
 TEST(ModelConfig, WindowsAreReadInAllTheirSpellings) {
     auto const as = [](std::string_view type, std::string_view keys) {
         return model_of(changed(plus("\"max_position_embeddings\": 4096, " + std::string{keys}), "\"llama\"",
