@@ -52,12 +52,57 @@ struct StackedBars {
     std::string limit_name = {};
 };
 
+// ---- charts ---------------------------------------------------------------------------------------------------
+
+enum class AxisScale { linear, logarithmic };
+
+struct Axis {
+    std::string title; ///< with its unit: "workers", "step ms"
+    AxisScale scale = AxisScale::linear;
+};
+
+/// How the points of a series are drawn.
+enum class Mark {
+    line,   ///< a curve, with a mark at each point
+    smooth, ///< a curve alone: a law, sampled
+    dashed, ///< a reference: the ideal
+    points, ///< measurements
+    band,   ///< between `low` and `high`
+    bars,   ///< one bar a point
+};
+
+struct Series {
+    std::string name;
+    Mark mark = Mark::line;
+    std::vector<double> x = {}, y = {};
+    std::vector<double> low = {}, high = {}; ///< the interval of each point (band, and bars of error)
+    std::vector<std::string> labels = {};    ///< beside each point; empty: none
+};
+
+/// A line across the chart: a ceiling (horizontal), a knee or a peak (vertical).
+struct Rule {
+    bool vertical = false;
+    double at = 0.0;
+    std::string label = {};
+};
+
+/// A figure on two axes: drawn by characters in a terminal, by the chart library on a page, where its numbers
+/// stand below it as a table.
+struct Chart {
+    std::string title;
+    std::string caption; ///< what to see in it, in words
+    Axis x, y;
+    std::vector<Series> series;
+    std::vector<Rule> rules = {};
+    std::optional<std::size_t> chosen = {}; ///< a point of the first series
+};
+
 /// Text to be shown as it is.
 struct Verbatim {
     std::string title, text;
 };
 
-using Block = std::variant<Paragraph, Table, Items, SpeedupPlot, StackedBars, Verbatim>;
+using Block = std::variant<Paragraph, Table, Items, SpeedupPlot, StackedBars, Chart, Verbatim>;
 
 /// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
 struct Document {

@@ -228,6 +228,8 @@ void add(std::string& out, StackedBars const& bars) {
     out += heading(bars.title) + svg(720, bottom + 50, bars.title, body);
 }
 
+void add(std::string&, Chart const&) {}
+
 // ---- words and tables ------------------------------------------------------------------------------------------
 
 /// A sentence, with no number parted from its "%".

@@ -197,6 +197,8 @@ void add(std::string& out, Items const& list, TextStyle style) {
 
 void add(std::string&, StackedBars const&, TextStyle) {}
 
+void add(std::string&, Chart const&, TextStyle) {}
+
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
     out += printable(verbatim.text);
@@ -258,6 +260,8 @@ void add_markdown(std::string& out, SpeedupPlot const& plot) {
 }
 
 void add_markdown(std::string&, StackedBars const&) {}
+
+void add_markdown(std::string&, Chart const&) {}
 
 void add_markdown(std::string& out, Verbatim const& verbatim) {
     if (!verbatim.title.empty()) { out += "### " + verbatim.title + "\n\n"; }

@@ -50,10 +50,16 @@ enum Exit : int {
 Verb predict_verb();
 Verb plan_verb();
 Verb validate_verb();
+Verb laws_verb();
+Verb graph_verb();
+Verb roofline_verb();
 Verb comm_verb();
 Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
-inline std::vector<Verb> verbs() { return {plan_verb(), predict_verb(), validate_verb(), comm_verb(), catalog_verb()}; }
+inline std::vector<Verb> verbs() {
+    return {plan_verb(),  predict_verb(),  validate_verb(), laws_verb(),
+            graph_verb(), roofline_verb(), comm_verb(),     catalog_verb()};
+}
 
 } // namespace headroom::cli

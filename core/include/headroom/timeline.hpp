@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// What ran where and when: columns of equal length, one entry an interval; names are interned.
+/// Times are whole ticks after an epoch of the timeline's own: picoseconds in simulations of time, nanoseconds in
+/// traces, operations where a graph counts those.
+struct Timeline {
+    std::vector<std::int64_t> begin, end;
+    std::vector<std::uint32_t> lane; ///< index into `lanes`: a worker, a stream, a link
+    std::vector<std::uint32_t> name; ///< index into `names`, or a task's number where `names` is empty
+    std::vector<std::string> lanes, names;
+
+    [[nodiscard]] std::size_t size() const { return begin.size(); }
+};
+
+} // namespace headroom
