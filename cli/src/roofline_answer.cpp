@@ -145,6 +145,11 @@ void add_notes(RooflineReport& report) {
         report.notes.emplace_back("element-wise work and the optimizer stand for one operation an element that they "
                                   "read or write; their time is that of their bytes");
     }
+    if (report.step && report.step->prediction.pace != 1.0) {
+        report.notes.emplace_back("predicted computation is x" + significant(report.step->prediction.pace) +
+                                  ": the factor fitted to this stack, whose kernels fuse what is counted apart here; "
+                                  "below the roof is possible");
+    }
     if (calibrated_above_measured(report)) {
         report.notes.emplace_back("the calibrated rate, which chips of several kinds share, is above the best measured "
                                   "product of this one: trust the measured one");

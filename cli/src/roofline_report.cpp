@@ -62,8 +62,9 @@ std::string pass_words(RooflineRow const& row) {
 
 /// The part goes before a name where it is not the model's only kind of block.
 std::string kernel_words(RooflineRow const& row) {
-    bool const plain = row.of.part.empty() || row.of.part == "block" || row.of.part == "optimizer";
-    return plain ? row.of.name : row.of.part + ": " + row.of.name;
+    bool const apart = row.of.part.starts_with("block ") || row.of.part == "head" || row.of.part == "embedding" ||
+                       row.of.part == "prediction block";
+    return apart ? row.of.part + ": " + row.of.name : row.of.name;
 }
 
 Table given_table(RooflineReport const& report) {

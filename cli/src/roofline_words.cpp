@@ -1,4 +1,5 @@
 #include "roofline_report.hpp"
+#include "setting.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -24,9 +25,10 @@ std::string gain_words(Gain const& gain) {
     return times_words(gain.speedup) + (goes_on ? " (at most " + times_words(gain.at_most) + ")" : "");
 }
 
-std::string batch_words_of(Gain const& gain, RooflineRow const& row) {
+std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineReport const& report) {
     Batched const& batched = *row.of.kernel.batched;
-    std::string const unit = row.in_step ? " tokens" : " rows";
+    auto const& model = report.question.model;
+    std::string const unit = model ? " " + std::string{unit_of_work(model->question.model)} : " rows";
     if (!gain.rows) {
         return "no batch reaches the ridge; without end of" + unit + ", " + times_words(gain.at_most) + " for each";
     }
@@ -38,15 +40,15 @@ std::string batch_words_of(Gain const& gain, RooflineRow const& row) {
            " are there): " + times_words(gain.speedup) + " for each";
 }
 
-std::string lever_words(Gain const& gain, RooflineRow const& row, Processor const& processor) {
+std::string lever_words(Gain const& gain, RooflineRow const& row, RooflineReport const& report) {
     switch (gain.by) {
     case GainBy::memory: {
-        std::string const& level = processor.levels.at(row.at.level.value_or(0)).name;
+        std::string const& level = report.processor().levels.at(row.at.level.value_or(0)).name;
         return "twice the bandwidth of " + level + ": " + gain_words(gain);
     }
     case GainBy::peak: return "twice the peak: " + gain_words(gain);
     case GainBy::precision: return "in " + std::string{name_of(*gain.format)} + ": " + times_words(gain.speedup);
-    case GainBy::batch: return batch_words_of(gain, row);
+    case GainBy::batch: return batch_words_of(gain, row, report);
     case GainBy::fusion: {
         std::string const how = row.of.group == "softmax" ? "by a fused attention kernel" : "with what makes its input";
         return "fused " + how + ", " + format(gain.saved) + " less: " + times_words(gain.speedup);
@@ -86,7 +88,7 @@ std::string advice_for(RooflineRow const& row, RooflineReport const& report) {
     for (Gain const& gain : row.gains) {
         bool const tells = gain.by == GainBy::batch && (gain.speedup >= noticeable || row.at.bound == Bound::compute);
         if (gain.speedup >= noticeable || tells) {
-            helps.push_back(lever_words(gain, row, processor));
+            helps.push_back(lever_words(gain, row, report));
         } else if (gain.by == GainBy::memory || gain.by == GainBy::peak) {
             useless.emplace_back(gain.by == GainBy::memory ? "faster memory" : "a higher peak");
         }

@@ -12,7 +12,7 @@ namespace headroom {
 /// One kernel of a training step: an operation of the step program, where it stands, and what it is predicted to take.
 struct StepKernel {
     std::string name;  ///< "feed-forward in, weight gradient"
-    std::string part;  ///< "embedding", "block", "head", "prediction block" or "optimizer"
+    std::string part;  ///< "embedding", "block" ("block 2" of several kinds), "layer", "head" ...
     std::string group; ///< "matrix products", "attention", "normalisation" ...
     Phase phase = Phase::forward;
     Kernel kernel;                     ///< one run of it; `batched` in tokens

@@ -200,7 +200,10 @@ void write_programs(StepKernels& step, Question const& question, LayerShape cons
     Writer writer{step, question.model, shape};
     writer.write(program.embedding, doubled.embedding, {"embedding", passes, true, true});
     for (std::size_t i = 0; i < program.blocks.size(); ++i) {
-        std::string const which = program.blocks.size() > 1 ? "block " + std::to_string(i + 1) : "block";
+        bool const kinds = question.model.operators.empty() && program.blocks.size() > 1;
+        std::string const which = !question.model.operators.empty() ? "layer"
+                                  : kinds                           ? "block " + std::to_string(i + 1)
+                                                                    : "block";
         writer.write(program.blocks[i].program, doubled.blocks[i].program, {which, passes * program.blocks[i].count});
     }
     for (std::size_t i = 0; i < program.prediction.size(); ++i) {
