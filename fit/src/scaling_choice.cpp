@@ -37,6 +37,11 @@ bool predicts_far_better(LawFit const& a, LawFit const& b) {
     return a.leave_last_out_error && b.leave_last_out_error && *a.leave_last_out_error < 0.5 * *b.leave_last_out_error;
 }
 
+/// Laws of a problem that grows, where nobody said that it does.
+bool needs_growth(LawFit const& fit, ScalingData const& data) {
+    return data.scaling == Scaling::unsaid && !fit.law->applies(data.measured, Scaling::strong);
+}
+
 /// A law whose X(1) is a measurement stands beside the one that fits it, not against it.
 bool stands_beside(LawFit const& fit, std::vector<LawFit> const& fits) {
     return fit.law->fixed_scale && fits.size() > 1;
@@ -48,9 +53,9 @@ std::string prediction_words(LawFit const& fit, double last_workers) {
            " workers best from the others: " + number(100.0 * *fit.leave_last_out_error, "%.3g") + " % off";
 }
 
-LawFit const* fit_named(std::vector<LawFit> const& fits, std::string_view name) {
-    auto const found = std::ranges::find(fits, name, [](LawFit const& fit) { return std::string_view{fit.law->name}; });
-    return found == fits.end() ? nullptr : &*found;
+Choice of_few(std::vector<LawFit> const& fits, std::size_t best, double last_workers) {
+    return {best,
+            "too few measurements for the AICc of any law; of all, " + prediction_words(fits[best], last_workers)};
 }
 
 std::vector<ScalingLaw const*> asked_laws(ScalingData const& data, FitQuestion const& question) {
@@ -95,82 +100,39 @@ std::vector<double> counts_to_predict(std::span<ScalingSample const> samples, Fi
 
 } // namespace
 
-Choice choose(std::vector<LawFit> const& fits, double last_workers) {
+Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers) {
     std::optional<double> least;
     for (LawFit const& fit : fits) {
         if (judged(fit) && !stands_beside(fit, fits)) { least = std::min(least.value_or(*fit.aicc), *fit.aicc); }
     }
+    auto const supported = [&](LawFit const& fit) { return judged(fit) && *fit.aicc <= *least + acceptable; };
+    bool const fixed_problem = std::ranges::any_of(fits, [&](LawFit const& fit) {
+        return !stands_beside(fit, fits) && supported(fit) && !needs_growth(fit, data);
+    });
     std::optional<std::size_t> best, unjudged;
-    std::vector<std::string> names;
+    std::string list;
     for (std::size_t i = 0; i < fits.size(); ++i) {
         if (stands_beside(fits[i], fits)) { continue; }
         if (!judged(fits[i])) {
-            if (!unjudged || predicts_better(fits[i], fits[*unjudged])) { unjudged = i; }
-        } else if (*fits[i].aicc <= *least + acceptable) {
-            names.push_back(fits[i].law->name + (" " + number(*fits[i].aicc)));
+            bool const may = !needs_growth(fits[i], data);
+            if (may && (!unjudged || predicts_better(fits[i], fits[*unjudged]))) { unjudged = i; }
+        } else if (supported(fits[i]) && !(fixed_problem && needs_growth(fits[i], data))) {
+            list += (list.empty() ? "" : ", ") + std::string{fits[i].law->name} + " " + number(*fits[i].aicc);
             if (!best || predicts_better(fits[i], fits[*best])) { best = i; }
         }
     }
-    std::string list;
-    for (std::string const& name : names) { list += (list.empty() ? "" : ", ") + name; }
     if (fits.size() == 1) { return {0, "it is the only law that was fitted"}; }
-    if (!best) {
-        return {*unjudged, "too few measurements for the AICc of any law; of all, " +
-                               prediction_words(fits[*unjudged], last_workers)};
-    }
+    std::string const name = best ? fits[*best].law->name : "";
+    if (!best) { return of_few(fits, unjudged.value_or(0), last_workers); }
     if (unjudged && predicts_far_better(fits[*unjudged], fits[*best])) {
         return {*unjudged, "too few measurements for its AICc, but " + prediction_words(fits[*unjudged], last_workers) +
-                               ", less than half the error of " + fits[*best].law->name};
+                               ", less than half the error of " + name};
     }
-    if (names.size() == 1) {
+    if (list.find(',') == std::string::npos) {
         return {*best, "its AICc, " + number(*fits[*best].aicc) + ", is the least, and no other law is within 4 of it"};
     }
     return {*best, "of the laws whose AICc is within 4 of the least (" + list + "), " +
                        prediction_words(fits[*best], last_workers)};
-}
-
-SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers) {
-    SyncGrowth result{.growth = "unclear", .sentence = ""};
-    LawFit const *chain = fit_named(fits, "linear_growth"), *tree = fit_named(fits, "logarithmic_growth");
-    LawFit const *none = fit_named(fits, "constant"), *form = fit_named(fits, "normal_form");
-    result.workers = last_workers;
-    if (chain == nullptr || tree == nullptr) { return result; }
-    auto const n = static_cast<double>(chain->degrees_of_freedom + chain->fitted);
-    double const floor = 1e-24 * mean_square_of(data.samples);
-    double const of_chain = std::max(chain->rss / n, floor), of_tree = std::max(tree->rss / n, floor);
-    result.aicc_difference = n * std::log(of_tree / of_chain); // as many coefficients on either side
-    result.likelihood_ratio = std::exp(std::min(600.0, 0.5 * std::abs(result.aicc_difference)));
-    result.linear_seconds = curve_at(*chain, data, last_workers);
-    result.logarithmic_seconds = curve_at(*tree, data, last_workers);
-    bool const linear = result.aicc_difference > 0.0;
-    LawFit const& better = linear ? *chain : *tree;
-    constexpr double clear = 6.0; // 20 to 1
-    std::string const odds = number(std::min(1e6, result.likelihood_ratio), "%.3g") +
-                             (result.likelihood_ratio > 1e6 ? " and more to 1" : " to 1");
-    std::string const seconds = linear ? number(result.logarithmic_seconds) : number(result.linear_seconds);
-    std::string const other = std::string{linear ? "a tree fitted to the same measurements would give "
-                                                 : "a chain fitted to the same measurements would give "} +
-                              seconds + " s at " + number(last_workers, "%.0f") + " workers, the " +
-                              (linear ? "chain " : "tree ") +
-                              number(linear ? result.linear_seconds : result.logarithmic_seconds) + " s";
-    if (none != nullptr && none->aicc && better.aicc && *none->aicc <= *better.aicc) {
-        result.growth = "none";
-        result.sentence = "the synchronisation does not grow with the workers beyond its scatter";
-    } else if (form != nullptr && form->aicc && better.aicc && *form->aicc < *better.aicc - clear) {
-        result.growth = "neither";
-        result.sentence = "the synchronisation grows neither as a chain nor as a tree: " + form->formula +
-                          " fits better, its AICc is " + number(*better.aicc - *form->aicc, "%.3g") + " less";
-    } else if (std::abs(result.aicc_difference) < clear) {
-        result.sentence = "chain or tree cannot be told from these measurements (" + odds + " for " +
-                          (linear ? "a chain" : "a tree") + ", 20 to 1 would be needed): " + other;
-    } else {
-        result.growth = linear ? "linear" : "logarithmic";
-        result.sentence = std::string{linear ? "the synchronisation grows linearly with the workers, as a chain does ("
-                                             : "the synchronisation grows with the logarithm of the workers, as a tree "
-                                               "does ("} +
-                          odds + "): " + other;
-    }
-    return result;
 }
 
 ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) {
@@ -186,7 +148,7 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     }
     if (report.fits.empty()) { too_few(report, means_of(samples).size()); }
     double const last = samples.back().workers;
-    Choice const choice = choose(report.fits, last);
+    Choice const choice = choose(report.fits, data, last);
     report.best = choice.best;
     report.chosen_because = choice.because;
     LawFit const& best = report.fits[report.best];

@@ -24,7 +24,7 @@ struct Choice {
     std::string because;
 };
 /// The rule of `fit_scaling`. `fits` is not empty.
-Choice choose(std::vector<LawFit> const& fits, double last_workers);
+Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
 /// What growth of a synchronisation the measurements show.
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);

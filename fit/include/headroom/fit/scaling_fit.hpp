@@ -182,10 +182,15 @@ struct Finding {
 };
 
 /// Whether synchronisation grows as a chain's does, or as a tree's.
+///
+///     odds = (RSS_worse / RSS_better)^((n-2)/2)
+///
+/// The likelihood ratio with coefficients and variance integrated out, which is the fair one of few measurements.
+/// Called from 20 to 1. Source: [BatesWatts1988]
 struct SyncGrowth {
     std::string growth = {};       ///< linear, logarithmic, none, neither, unclear
     double aicc_difference = 0.0;  ///< logarithmic less linear: above zero speaks for a chain
-    double likelihood_ratio = 1.0; ///< of the better over the other
+    double likelihood_ratio = 1.0; ///< the odds for the better
     double workers = 1.0, linear_seconds = 0.0, logarithmic_seconds = 0.0; ///< both at the largest count
     std::string sentence = {};
 };
@@ -209,7 +214,8 @@ struct ScalingReport {
 /// Best is, of the laws whose AICc is within 4 of the least, the one that predicts the measurements at the largest
 /// count best from all others; equals go to fewer coefficients, then to the order of the laws. A law with too few
 /// measurements for its AICc (fewer than its coefficients + 4) is best only if its prediction misses by less than half
-/// as much. A law whose X(1) is a measurement stands beside the one that fits X(1), and is no candidate.
+/// as much. A law whose X(1) is a measurement stands beside the one that fits X(1), and is no candidate; a law of a
+/// problem that grows is one where the scaling is said to be weak, or where no other law is within 4 of the least.
 /// Holds for:  independent errors of the same spread, or of spreads that the weights state.
 /// Assumes:    the law; bands know nothing of a wrong one.
 /// Errors:     InputError{insufficient} with fewer counts than the smallest asked law needs.
