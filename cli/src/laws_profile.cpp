@@ -150,14 +150,14 @@ Table rows_table(CurveResult const& result) {
                             {"comm. %"},
                             {"over K0"},
                             {"eff. %"},
-                            {"a doubling"},
+                            {"doubling"},
                             {"index"}},
                 .rows = {}};
     for (CurveRow const& row : result.rows) {
         if (row.workers == result.question.k0) { table.marked = table.rows.size(); }
         table.rows.push_back({std::to_string(row.workers), step_words(result, row.step),
                               step_words(result, row.compute), step_words(result, row.exposed),
-                              row.communication_share < 1e-6 ? "0" : percent_of(row.communication_share),
+                              row.communication_share < 1e-5 ? "0" : percent_of(row.communication_share),
                               times(row.speedup), percent_of(row.efficiency), times(row.gain),
                               row.amdahl_of_s < 1e5 ? plain(row.amdahl_of_s) : scaled(row.amdahl_of_s)});
     }

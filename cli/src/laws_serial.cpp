@@ -11,6 +11,7 @@ namespace headroom::cli {
 namespace {
 
 constexpr double largest_growth = 16.0;
+constexpr std::size_t most_named = 6; ///< curves that a sentence and a figure hold
 
 struct SerialQuestion {
     std::vector<double> fractions;
@@ -125,6 +126,10 @@ void fill_machines(LawsAnswer& answer, SerialQuestion const& question, std::vect
 std::string verdict(SerialQuestion const& question, std::vector<SerialCurve> const& curves) {
     std::vector<std::string> parts;
     for (SerialCurve const& one : curves) {
+        if (parts.size() == most_named) {
+            parts.emplace_back("the others as listed");
+            break;
+        }
         std::string const serial = percent_of(one.serial) + " % serial";
         if (!one.curve.ceiling) {
             parts.push_back(serial + " has no ceiling");
@@ -144,7 +149,7 @@ Table rows_table(SerialQuestion const& question, std::vector<SerialCurve> const&
                             {"Amdahl"},
                             {"eff. %"},
                             {"of ceiling %"},
-                            {"a doubling"},
+                            {"doubling"},
                             {"Gustafson"},
                             {"eff. %"}},
                 .rows = {}};
@@ -182,7 +187,9 @@ void fill_people(LawsAnswer& answer, SerialQuestion const& question, std::vector
     blocks.emplace_back(rows_table(question, curves));
     if (question.workers.size() > 1) {
         std::vector<LawCurve> drawn;
-        for (SerialCurve const& one : curves) { drawn.push_back(one.curve); }
+        for (SerialCurve const& one : curves) {
+            if (drawn.size() < most_named) { drawn.push_back(one.curve); }
+        }
         blocks.emplace_back(speedup_chart("Each curve leaves the ideal line and bends towards its ceiling: the smaller "
                                           "the serial share, the later.",
                                           drawn, 1.0, std::nullopt));

@@ -124,7 +124,7 @@ std::string verdict(UslResult const& result) {
 Table rows_table(UslResult const& result) {
     bool const scaled = result.law.gamma != 1.0;
     Table table{.title = "Universal Scalability Law",
-                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"a doubling"}},
+                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"doubling"}},
                 .rows = {}};
     if (scaled) { table.columns.push_back({"throughput"}); }
     auto const gains = gains_of(result.curve);

@@ -217,8 +217,10 @@ int run(Arguments const& arguments) {
     json.set("question", question.name);
     for (auto& [key, value] : answer.members) { json.set(key, std::move(value)); }
     if (output.stats) { json.set("stats", stats_json(stopwatch.seconds())); }
-    Document const document{answer.title, std::move(answer.blocks), footer(catalog, "")};
-    write_result(output, {[&] { return document; }, [&] { return json; }, [&] { return answer.sheet; }});
+    write_result(output, {[&] {
+                              return Document{answer.title, answer.blocks, footer(catalog, "")};
+                          },
+                          [&] { return json; }, [&] { return answer.sheet; }});
     return Exit::done;
 }
 

@@ -68,6 +68,8 @@ TEST(Isoefficiency, AddingNumbersOnATree) {
     std::vector<OverheadTerm> const tree{{.coefficient = 2.0, .worker_exponent = 1.0, .log_exponent = 1.0}};
     EXPECT_NEAR(isoefficient_work(tree, 64.0, 0.8).value(), 3072.0, 1e-9);
     EXPECT_EQ(isoefficient_work(tree, 1.0, 0.8), 0.0); // no overhead at one worker
+    EXPECT_EQ(efficiency_of_work(tree, 0.0, 1.0), 1.0);
+    EXPECT_EQ(efficiency_of_work(tree, 0.0, 2.0), 0.0); // overhead alone
     EXPECT_NEAR(efficiency_of_work(tree, 3072.0, 64.0), 0.8, 1e-12);
     EXPECT_EQ(largest_efficient_workers(tree, 3072.0, 0.8), 64);
 }

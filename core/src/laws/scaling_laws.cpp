@@ -24,8 +24,9 @@ double relative_throughput(UniversalScalability const& law, double workers) {
 double overhead_over_work(std::vector<OverheadTerm> const& terms, double work, double workers) {
     double sum = 0.0;
     for (OverheadTerm const& term : terms) {
-        sum += term.coefficient * std::pow(work, term.work_exponent - 1.0) * std::pow(workers, term.worker_exponent) *
-               std::pow(std::log2(workers), term.log_exponent);
+        double const factor = term.coefficient * std::pow(workers, term.worker_exponent) *
+                              std::pow(std::log2(workers), term.log_exponent);
+        if (factor > 0.0) { sum += factor * std::pow(work, term.work_exponent - 1.0); } // none at one worker, W = 0 too
     }
     return sum;
 }
