@@ -19,7 +19,7 @@ OWN = {
 }
 THIRD_PARTY = {
     "core": (),
-    "fit": ("Eigen/",),
+    "fit": ("Eigen/", "unsupported/Eigen/"),
     "io": ("toml++/", "nlohmann/", "fmt/"),
 }
 
