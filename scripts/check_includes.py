@@ -20,7 +20,7 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/", "unsupported/Eigen/"),
-    "io": ("toml++/", "nlohmann/", "fmt/"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/"),
 }
 
 # Headers with a dot or a slash are not standard ones; these are, or belong to the operating system (io only).
