@@ -13,6 +13,9 @@ constexpr double noticeable = 1.01; ///< gains below are none
 
 std::string times_words(double factor) { return format_count(factor) + "x"; }
 
+/// A count of rows; far beyond any batch, its size.
+std::string rows_words(double rows) { return rows < 1e12 ? whole(std::ceil(rows)) : significant(rows); }
+
 /// The first letter large: a sentence.
 std::string sentence(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') { text[0] = static_cast<char>(text[0] - 'a' + 'A'); }
@@ -33,10 +36,10 @@ std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineRep
         return "no batch reaches the ridge; without end of" + unit + ", " + times_words(gain.at_most) + " for each";
     }
     if (gain.speedup < noticeable) {
-        return "compute-bound from " + whole(std::ceil(*gain.rows)) + unit + " on, " + whole(batched.rows) +
+        return "compute-bound from " + rows_words(*gain.rows) + unit + " on, " + rows_words(batched.rows) +
                " are there";
     }
-    return "compute-bound from " + whole(std::ceil(*gain.rows)) + unit + " on (" + whole(batched.rows) +
+    return "compute-bound from " + rows_words(*gain.rows) + unit + " on (" + rows_words(batched.rows) +
            " are there): " + times_words(gain.speedup) + " for each";
 }
 

@@ -54,10 +54,9 @@ constexpr char const* examples = "  headroom roofline --machine h100\n"
 /// Options of `predict` that shape the kernels of a step; the others would be ignored.
 std::span<Option const> step_options() {
     static std::vector<Option> const all = [] {
-        constexpr std::array<std::string_view, 8> of_setting{
-            "--global-batch", "--sequence-length", "--documents", "--fill",
-            "--expert-skew",  "--layers",          "--framework", ""};
-        constexpr std::array<std::string_view, 13> of_strategy{"--dp",
+        constexpr std::array<std::string_view, 7> of_setting{
+            "--global-batch", "--sequence-length", "--documents", "--fill", "--expert-skew", "--layers", "--framework"};
+        constexpr std::array<std::string_view, 14> of_strategy{"--dp",
                                                                "--tp",
                                                                "--cp",
                                                                "--exchange",
@@ -69,7 +68,8 @@ std::span<Option const> step_options() {
                                                                "--micro-batch",
                                                                "--sequence-parallel",
                                                                "--recompute",
-                                                               "--recompute-layers"};
+                                                               "--recompute-layers",
+                                                               "--train"};
         std::vector<Option> found;
         auto const add = [&found](std::span<Option const> from, auto const& wanted) {
             for (Option option : from) {
