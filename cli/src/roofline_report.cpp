@@ -195,7 +195,7 @@ Items advice_items(RooflineReport const& report) {
             told.push_back({mark_of(i), name, ": " + advice});
         }
     }
-    for (auto const& [marks, name, advice] : told) { items.items.push_back(marks + " " + name + advice); }
+    for (auto& [marks, name, advice] : told) { items.items.push_back(join({marks, name + advice}, " ")); }
     return items;
 }
 

@@ -159,9 +159,14 @@ std::string roofline_verdict(RooflineReport const& report) {
     if (report.rows.size() == 1) { return one_kernel_words(report.rows.front(), report); }
     auto const bound =
         std::ranges::count_if(report.rows, [](RooflineRow const& row) { return row.at.bound == Bound::compute; });
-    return std::to_string(bound) + " of " + std::to_string(report.rows.size()) + " kernels " +
-           (bound == 1 ? "is" : "are") + " compute-bound on " + report.processor().name + ", the others wait for " +
-           "memory; one after the other they take " + format(report.totals.attainable) + " at least.";
+    auto const all = static_cast<std::ptrdiff_t>(report.rows.size());
+    std::string const how_many = std::to_string(bound) + " of " + std::to_string(all) + " kernels ";
+    std::string const on = "compute-bound on " + report.processor().name;
+    std::string const text =
+        bound == 0     ? "None of " + std::to_string(all) + " kernels is " + on + ": all wait for memory"
+        : bound == all ? "All " + std::to_string(all) + " kernels are " + on
+                       : how_many + (bound == 1 ? "is " : "are ") + on + ", the others wait for memory";
+    return text + "; one after the other they take " + format(report.totals.attainable) + " at least.";
 }
 
 std::vector<std::string> comparison_words(RooflineReport const& report) {
