@@ -6,7 +6,8 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::size_t most_points = 12, names_fit = 4, longest_label = 14;
+constexpr std::size_t most_points = 12;
+constexpr double same_place = 1e-6;
 constexpr double margin = 4.0;      ///< factor around what is drawn
 constexpr double around_ridge = 64; ///< factor that is drawn at least on either side of the ridge
 constexpr int samples_an_octave = 2;
@@ -36,6 +37,7 @@ Window window_of(RooflineReport const& report) {
 /// From `low` to `high` in equal steps of a logarithm, both ends and the corner exactly.
 std::vector<double> sampled(double low, double high, double corner) {
     std::vector<double> xs;
+    if (!(low > 0.0) || !(high >= low) || !std::isfinite(high / low)) { return xs; }
     int const steps = std::max(1, static_cast<int>(std::ceil(samples_an_octave * std::log2(high / low))));
     for (int i = 0; i <= steps; ++i) { xs.push_back(low * std::pow(high / low, static_cast<double>(i) / steps)); }
     xs.front() = low;
@@ -78,18 +80,27 @@ std::vector<NumberFormat> formats_of(RooflineReport const& report) {
     return formats;
 }
 
+/// Kernels in one place are one point with all their names.
 Series points_of(RooflineReport const& report) {
     Series points{.name = "kernels", .mark = Mark::points};
     auto const order = rows_by_time(report, most_points);
-    bool const by_name = order.size() <= names_fit && std::ranges::all_of(order, [&](std::size_t i) {
-                             return report.rows[i].of.name.size() <= longest_label;
-                         });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        RooflineRow const& row = report.rows[order[i]];
-        if (!(row.at.intensity.base() > 0.0) || !std::isfinite(row.at.intensity.base())) { continue; }
-        points.x.push_back(row.at.intensity.base());
-        points.y.push_back(row.at.rate.base());
-        points.labels.push_back(by_name ? row.of.name : mark_of(i));
+    for (std::size_t const i : order) {
+        RooflineRow const& row = report.rows[i];
+        double const x = row.at.intensity.base(), y = row.at.rate.base();
+        if (!(x > 0.0) || !std::isfinite(x)) { continue; }
+        std::string const name = (row.in_step ? row.of.operation : row.of.name);
+        std::size_t at = 0;
+        while (at < points.x.size() &&
+               (std::abs(points.x[at] / x - 1.0) > same_place || std::abs(points.y[at] / y - 1.0) > same_place)) {
+            ++at;
+        }
+        if (at == points.x.size()) {
+            points.x.push_back(x);
+            points.y.push_back(y);
+            points.labels.push_back(name);
+        } else if (points.labels[at].find(name) == std::string::npos) {
+            points.labels[at] += ", " + name;
+        }
     }
     return points;
 }

@@ -26,6 +26,7 @@ constexpr double largest_count = 1e30; ///< operations or bytes of one kernel
 template <class Q> Q parse_amount(std::string const& text, std::string const& unit, std::string const& where) {
     bool const bare = !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos;
     Q const amount = parse<Q>(bare ? text + " " + unit : text, where);
+    if (amount.base() > 0.0 && amount.base() < 1.0) { refuse(where, headroom::quoted(text) + " is less than one"); }
     if (amount.base() > largest_count) {
         refuse(where, headroom::quoted(text) + " is too large", "amounts end at 1e30");
     }
@@ -94,8 +95,10 @@ Kernel given(std::string const& name, std::string_view amounts, Processor const&
     kernel.name = checked_name(name, where);
     kernel.format = format;
     std::vector<std::string> seen;
+    std::string const about = where + " " + name;
     for (auto const& [key, value] : parse_pairs(amounts, where, "mine:flops=2TFLOP,bytes=3GB")) {
-        std::string const place = where + " " + name + ": " + headroom::quoted(key);
+        std::string place = about;
+        place += ": " + headroom::quoted(key);
         if (std::ranges::find(seen, normalised(key)) != seen.end()) { refuse(place, "given twice", "", "keep one"); }
         seen.push_back(normalised(key));
         if (!assign(kernel, processor, key, value, place)) { refuse_key(key, processor, where); }
@@ -104,7 +107,7 @@ Kernel given(std::string const& name, std::string_view amounts, Processor const&
         bool const main = std::string_view{due} == "bytes" &&
                           std::ranges::find(seen, normalised(processor.memory().name)) != seen.end();
         if (!main && std::ranges::find(seen, due) == seen.end()) {
-            refuse(where + " " + name, std::string{due} + ": missing", "", "write it like mine:flops=2TFLOP,bytes=3GB");
+            refuse(about, std::string{due} + ": missing", "", "write it like mine:flops=2TFLOP,bytes=3GB");
         }
     }
     check(kernel, processor, where);

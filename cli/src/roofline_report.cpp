@@ -186,16 +186,16 @@ Items advice_items(RooflineReport const& report) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];
         std::string const advice = advice_for(row, report);
-        std::string const name = report.step ? row.of.name.substr(0, row.of.name.find(',')) : row.of.name;
-        auto const same = std::ranges::find_if(told, [&](auto const& one) { return one[2] == advice; });
+        std::string const name = report.step ? row.of.operation : row.of.name;
+        auto const same = std::ranges::find_if(told, [&](auto const& one) { return one[2] == ": " + advice; });
         if (same != told.end()) { // equal shapes: one sentence for all
             (*same)[0] += ", " + mark_of(i);
             if ((*same)[1].find(name) == std::string::npos) { (*same)[1] += ", " + name; }
         } else if (told.size() < most_advice) {
-            told.push_back({mark_of(i), name, advice});
+            told.push_back({mark_of(i), name, ": " + advice});
         }
     }
-    for (auto const& [marks, name, advice] : told) { items.items.push_back(marks + " " + name + ": " + advice); }
+    for (auto& [marks, name, advice] : told) { items.items.push_back(join({marks, name + advice}, " ")); }
     return items;
 }
 

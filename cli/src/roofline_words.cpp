@@ -13,6 +13,9 @@ constexpr double noticeable = 1.01; ///< gains below are none
 
 std::string times_words(double factor) { return format_count(factor) + "x"; }
 
+/// A count of rows; far beyond any batch, its size.
+std::string rows_words(double rows) { return rows < 1e12 ? whole(std::ceil(rows)) : significant(rows); }
+
 /// The first letter large: a sentence.
 std::string sentence(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') { text[0] = static_cast<char>(text[0] - 'a' + 'A'); }
@@ -33,10 +36,10 @@ std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineRep
         return "no batch reaches the ridge; without end of" + unit + ", " + times_words(gain.at_most) + " for each";
     }
     if (gain.speedup < noticeable) {
-        return "compute-bound from " + whole(std::ceil(*gain.rows)) + unit + " on, " + whole(batched.rows) +
+        return "compute-bound from " + rows_words(*gain.rows) + unit + " on, " + rows_words(batched.rows) +
                " are there";
     }
-    return "compute-bound from " + whole(std::ceil(*gain.rows)) + unit + " on (" + whole(batched.rows) +
+    return "compute-bound from " + rows_words(*gain.rows) + unit + " on (" + rows_words(batched.rows) +
            " are there): " + times_words(gain.speedup) + " for each";
 }
 
@@ -156,9 +159,14 @@ std::string roofline_verdict(RooflineReport const& report) {
     if (report.rows.size() == 1) { return one_kernel_words(report.rows.front(), report); }
     auto const bound =
         std::ranges::count_if(report.rows, [](RooflineRow const& row) { return row.at.bound == Bound::compute; });
-    return std::to_string(bound) + " of " + std::to_string(report.rows.size()) + " kernels " +
-           (bound == 1 ? "is" : "are") + " compute-bound on " + report.processor().name + ", the others wait for " +
-           "memory; one after the other they take " + format(report.totals.attainable) + " at least.";
+    auto const all = static_cast<std::ptrdiff_t>(report.rows.size());
+    std::string const how_many = std::to_string(bound) + " of " + std::to_string(all) + " kernels ";
+    std::string const on = "compute-bound on " + report.processor().name;
+    std::string const text =
+        bound == 0     ? "None of " + std::to_string(all) + " kernels is " + on + ": all wait for memory"
+        : bound == all ? "All " + std::to_string(all) + " kernels are " + on
+                       : how_many + (bound == 1 ? "is " : "are ") + on + ", the others wait for memory";
+    return text + "; one after the other they take " + format(report.totals.attainable) + " at least.";
 }
 
 std::vector<std::string> comparison_words(RooflineReport const& report) {

@@ -31,6 +31,7 @@ constexpr std::array options{
     Option{"--occupancy", "SHARE", "of the threads that can be resident: 25%", "Question"},
     Option{"--model", "MODEL", "kernels of a training step: llama-3-8b, a config.json or a .toml", model_group},
     Option{"--batch", "N", "sequences a micro-batch (default: 1)", model_group},
+    Option{"--global-batch", "SEQUENCES", "sequences a step (default: one micro-batch for each replica)", model_group},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
 };
@@ -54,10 +55,9 @@ constexpr char const* examples = "  headroom roofline --machine h100\n"
 /// Options of `predict` that shape the kernels of a step; the others would be ignored.
 std::span<Option const> step_options() {
     static std::vector<Option> const all = [] {
-        constexpr std::array<std::string_view, 8> of_setting{
-            "--global-batch", "--sequence-length", "--documents", "--fill",
-            "--expert-skew",  "--layers",          "--framework", ""};
-        constexpr std::array<std::string_view, 13> of_strategy{"--dp",
+        constexpr std::array<std::string_view, 6> of_setting{"--sequence-length", "--documents", "--fill",
+                                                             "--expert-skew",     "--layers",    "--framework"};
+        constexpr std::array<std::string_view, 14> of_strategy{"--dp",
                                                                "--tp",
                                                                "--cp",
                                                                "--exchange",
@@ -69,7 +69,8 @@ std::span<Option const> step_options() {
                                                                "--micro-batch",
                                                                "--sequence-parallel",
                                                                "--recompute",
-                                                               "--recompute-layers"};
+                                                               "--recompute-layers",
+                                                               "--train"};
         std::vector<Option> found;
         auto const add = [&found](std::span<Option const> from, auto const& wanted) {
             for (Option option : from) {
@@ -98,6 +99,7 @@ void check_options(Arguments const& arguments) {
         }
     };
     belongs("--batch");
+    belongs("--global-batch");
     for (Option const& option : step_options()) { belongs(option.name); }
     if (arguments.has("--batch") && arguments.has("--micro-batch")) {
         refuse("--batch", "given beside --micro-batch", "they mean the same", "keep one");

@@ -18,6 +18,9 @@ constexpr Range unit_counts{0, 1'000'000};
 constexpr Range lane_counts{0, 1024};
 constexpr std::size_t most_levels = 8;
 constexpr Bytes widest_vector{8192.0};
+// beyond them a number is a slip of the pen
+constexpr BytesPerSecond slowest_memory{1.0}, fastest_memory{1e21};
+constexpr FlopsPerSecond slowest_unit{1.0}, fastest_unit{1e24};
 
 /// Reads a machine file key by key.
 class ProcessorFile {
@@ -67,7 +70,7 @@ private:
         Section memory = root_.section("memory");
         MemoryLevel main{"memory", {}, {}};
         memory.read("name", main.name);
-        memory.read("bandwidth", main.bandwidth, Presence::required);
+        read_bandwidth(memory, main.bandwidth);
         memory.read("capacity", main.capacity);
         memory.read("latency", processor_.memory_latency);
         memory.read("in_flight", processor_.in_flight);
@@ -79,7 +82,7 @@ private:
         for (Section& section : levels()) {
             MemoryLevel level;
             section.read("name", level.name, Presence::required);
-            section.read("bandwidth", level.bandwidth, Presence::required);
+            read_bandwidth(section, level.bandwidth);
             section.read("capacity", level.capacity);
             for (MemoryLevel const& other : processor_.levels) {
                 if (normalised(other.name) == normalised(level.name)) {
@@ -103,11 +106,22 @@ private:
         return found;
     }
 
+    static void read_bandwidth(Section& section, BytesPerSecond& bandwidth) {
+        section.read("bandwidth", bandwidth, Presence::required);
+        if (bandwidth < slowest_memory || bandwidth > fastest_memory) {
+            section.fail("bandwidth", format(bandwidth) + " is out of range", "from 1 B/s to 1e21 B/s");
+        }
+    }
+
     static bool read_formats(Section& section, FormatRates& rates) {
         bool any = false;
         for (NumberFormat const format : number_formats) {
             FlopsPerSecond rate;
             section.read(name_of(format), rate);
+            if (rate.base() > 0.0 && (rate < slowest_unit || rate > fastest_unit)) {
+                section.fail(name_of(format), headroom::format(rate) + " is out of range",
+                             "from 1 FLOP/s to 1e24 FLOP/s");
+            }
             rates[format] = rate;
             any = any || rate.base() > 0.0;
         }

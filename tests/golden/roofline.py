@@ -203,6 +203,7 @@ for arguments, code, contains in [
     ([*H, "--kernel", "mine:flops=1GB,bytes=1GB"], 2, "needs FLOP"),
     ([*H, "--kernel", "mine:flops=1,bytes=-1"], 2, "negative"),
     ([*H, "--kernel", "mine:flops=1,bytes=1e99"], 2, "too large"),
+    ([*H, "--kernel", "mine:flops=1,bytes=1e-99"], 2, "less than one"),
     ([*H, "--kernel", "mine:flops=1,bytes=1,l2=1"], 2, "states no other memory level"),
     ([*H, "--kernel", "mine:flops=1,bytes=1,flops=2"], 2, "given twice"),
     ([*H, "--kernel", "mine:flops=1,bites=1"], 2, "did you mean 'bytes'?"),

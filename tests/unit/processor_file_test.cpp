@@ -91,6 +91,7 @@ TEST(MachineFile, ErrorsNameTheirPlace) {
     EXPECT_THAT(complaint(with("[peak.vector]\nfp32 = \"2 TFLOP/s\"\n")), HasSubstr("above the peak of its format"));
     EXPECT_THAT(complaint("generation = \"hoper\"\n" + with("")), HasSubstr("did you mean 'hopper'?"));
     EXPECT_THAT(complaint("[memory\n"), HasSubstr("not valid TOML"));
+    EXPECT_THAT(complaint("[memory]\nbandwidth = \"1e-300 GB/s\"\n"), HasSubstr("out of range"));
 }
 
 TEST(LoadMachine, FindsAcceleratorsNodesAndHosts) {

@@ -11,9 +11,10 @@ namespace headroom {
 
 /// One kernel of a training step: an operation of the step program, where it stands, and what it is predicted to take.
 struct StepKernel {
-    std::string name;  ///< "feed-forward in, weight gradient"
-    std::string part;  ///< "embedding", "block" ("block 2" of several kinds), "layer", "head" ...
-    std::string group; ///< "matrix products", "attention", "normalisation" ...
+    std::string name;      ///< "feed-forward in, weight gradient"
+    std::string operation; ///< "feed-forward in": the same for all passes
+    std::string part;      ///< "embedding", "block" ("block 2" of several kinds), "layer", "head" ...
+    std::string group;     ///< "matrix products", "attention", "normalisation" ...
     Phase phase = Phase::forward;
     Kernel kernel;                     ///< one run of it; `batched` in tokens
     double count = 1.0;                ///< runs a step, on one accelerator

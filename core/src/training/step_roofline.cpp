@@ -79,6 +79,7 @@ public:
         for (std::size_t i = 0; i < now.size(); ++i) {
             if (!is_kernel(now[i])) { continue; }
             StepKernel one{.name = name_in(now, i),
+                           .operation = std::string{now[i].name},
                            .part = part.name,
                            .group = group_of(now[i], part.embeds),
                            .phase = now[i].phase,
@@ -176,7 +177,7 @@ void add_optimizer(StepKernels& step) {
     Seconds const time = step.prediction.time.optimizer;
     if (time.base() <= 0.0) { return; }
     StepKernel one;
-    one.name = "gradients added up, optimizer";
+    one.name = one.operation = "gradients added up, optimizer";
     one.part = one.group = "optimizer";
     one.phase = Phase::backward;
     one.predicted = time;
