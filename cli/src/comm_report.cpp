@@ -265,8 +265,8 @@ Document document_of(CommReport const& report) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{network_words(report.question.network), "network"});
-    blocks.emplace_back(rows_table(report));
     for (Chart& chart : comm_charts(report)) { blocks.emplace_back(std::move(chart)); }
+    blocks.emplace_back(rows_table(report));
     if (report.question.actors) { blocks.emplace_back(parts_table(report)); }
     if (!report.crossovers.empty()) { blocks.emplace_back(crossover_table(report)); }
     if (!report.compressed.empty()) {

@@ -34,34 +34,35 @@ bool chooses_knee(PlanQuestion const& question) {
     return question.objective == Objective::knee && !question.deadline && !question.budget && !question.value_of_time;
 }
 
-/// The speed-up that no size exceeds while the largest one's serial share stays what it is; empty where nothing is
-/// serial or a smaller size is beyond it already.
-std::optional<double> ceiling_of(Plan const& plan, std::vector<std::size_t> const& points) {
-    CurvePoint const& last = plan.curve[points.back()];
-    double const ceiling = last.speedup * last.prediction->speedup_ceiling;
-    bool const exceeded = std::ranges::any_of(points, [&](std::size_t i) { return plan.curve[i].speedup > ceiling; });
-    return ceiling > 0.0 && !exceeded ? std::optional{ceiling} : std::nullopt;
+CurvePoint const& fastest(Plan const& plan, std::vector<std::size_t> const& points) {
+    return plan.curve[*std::ranges::max_element(points, {}, [&](std::size_t i) { return plan.curve[i].speedup; })];
 }
 
-std::string speedup_caption(Plan const& plan, std::vector<std::size_t> const& points, Chart const& chart) {
+/// The speed-up that no size exceeds while the fastest one's serial share stays what it is; empty where nothing is
+/// serial.
+std::optional<double> ceiling_of(CurvePoint const& best) {
+    double const ceiling = best.speedup * best.prediction->speedup_ceiling;
+    return ceiling > 0.0 ? std::optional{ceiling} : std::nullopt;
+}
+
+std::string speedup_caption(Plan const& plan, std::vector<std::size_t> const& points) {
     CurvePoint const& first = plan.curve[points.front()];
-    CurvePoint const& last = plan.curve[points.back()];
-    std::string text = "How many times as fast as on " + counted(first.workers) + ": " + significant(last.speedup) +
-                       "x on " + counted(last.workers) + ", where ideal would be " +
-                       significant(static_cast<double>(last.workers) / first.workers) +
-                       "x. The band holds the step with " + percent(last.prediction->interval.coverage, 2) +
+    CurvePoint const& best = fastest(plan, points);
+    std::string text = "How many times as fast as on " + counted(first.workers) + ": up to " +
+                       significant(best.speedup) + "x, on " + counted(best.workers) + ", where ideal would be " +
+                       significant(static_cast<double>(best.workers) / first.workers) +
+                       "x. The band holds the step with " + percent(best.prediction->interval.coverage, 2) +
                        " % probability.";
-    for (Rule const& rule : chart.rules) {
-        if (rule.vertical) { continue; }
+    if (ceiling_of(best)) {
         text += " The ceiling is what no number of workers exceeds while the serial share of the step at " +
-                counted(last.workers) + " (" + percent(last.prediction->serial.value) + " %) stays.";
+                counted(best.workers) + ", " + percent(best.prediction->serial.value) + " %, stays.";
     }
     return text;
 }
 
 std::vector<Rule> speedup_rules(Plan const& plan, std::vector<std::size_t> const& points) {
     std::vector<Rule> rules;
-    if (auto const ceiling = ceiling_of(plan, points)) {
+    if (auto const ceiling = ceiling_of(fastest(plan, points))) {
         rules.push_back({false, *ceiling, "ceiling " + significant(*ceiling) + "x"});
     }
     bool const has_knee = plan.recommended && chooses_knee(plan.question);
@@ -94,15 +95,13 @@ Chart speedup_chart(Plan const& plan, std::vector<std::size_t> const& points) {
         ideal.y.push_back(point.workers / first);
     }
     band.name = percent(plan.curve[points.front()].prediction->interval.coverage, 2) + " % band";
-    Chart chart{.title = "Speed-up over the smallest size that fits",
-                .caption = {},
-                .x = {"workers", AxisScale::logarithmic},
-                .y = {"speed-up, x", AxisScale::logarithmic},
-                .series = {std::move(predicted), std::move(ideal), std::move(band)},
-                .rules = speedup_rules(plan, points),
-                .chosen = chosen_of(plan, points)};
-    chart.caption = speedup_caption(plan, points, chart);
-    return chart;
+    return {.title = "Speed-up over the smallest size that fits",
+            .caption = speedup_caption(plan, points),
+            .x = {"workers", AxisScale::logarithmic},
+            .y = {"speed-up, x", AxisScale::logarithmic},
+            .series = {std::move(predicted), std::move(ideal), std::move(band)},
+            .rules = speedup_rules(plan, points),
+            .chosen = chosen_of(plan, points)};
 }
 
 // ---- time against cost -----------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ bool name_rule(Plot& plot, Rule const& rule) {
     std::string const text = printable(rule.label);
     double const wide = static_cast<double>(columns_of(text));
     std::vector<Slot> const slots = rule.vertical ? slots_beside(plot, rule, wide) : slots_along(plot, rule, wide);
-    return std::ranges::any_of(std::array{Layer::empty, Layer::band, Layer::reference}, [&](Layer layer) {
+    return std::ranges::any_of(std::array{Layer::empty, Layer::band, Layer::reference, Layer::rule}, [&](Layer layer) {
         return std::ranges::any_of(slots,
                                    [&](Slot const& slot) { return write_if_free(plot.canvas, slot, text, layer, 0); });
     });
