@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of packages.txt that are missing; silent and instant when none is.
+# packages.sh: installs the Debian packages of packages.txt that are missing; silent and instant when none is.
+# packages.sh optional: those with a question mark.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -t wanted < <(sed 's/#.*//' packages.txt | tr -s ' \t' '\n' | grep .)
+case ${1:-needed} in
+    optional) choose=(sed -n 's/?$//p') ;;
+    *) choose=(grep -v '?$') ;;
+esac
+mapfile -t wanted < <(sed 's/#.*//' packages.txt | tr -s ' \t' '\n' | grep . | "${choose[@]}")
 if ! command -v dpkg-query >/dev/null; then
     echo "packages: not a Debian system, please install the counterparts of packages.txt by hand" >&2
     exit 0
