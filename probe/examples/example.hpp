@@ -27,6 +27,7 @@ struct Options {
     int repeat = 5;
     int record_on = 1;
     std::vector<int> workers{1, 2};
+    std::string clock = "steady";
     std::string json = {};     ///< file to write
     bool serial_merge = false; ///< merge_sort only
 };
@@ -55,12 +56,15 @@ inline std::vector<int> worker_list(std::string_view given) {
 
 inline void usage(std::string_view name, Options const& defaults) {
     std::cout << "usage: " << name << " [--size N] [--grain G] [--repeat R] [--workers K,K,...]\n"
-              << "       [--record-on K] [--json FILE]" << (name == "merge_sort" ? " [--serial-merge]" : "") << "\n\n"
+              << "       [--record-on K] [--clock steady|cpu] [--json FILE]"
+              << (name == "merge_sort" ? " [--serial-merge]" : "") << "\n\n"
               << "--size N       numbers (" << defaults.size << ")\n"
               << "--grain G      pieces of this many are not divided any further (" << defaults.grain << ")\n"
               << "--repeat R     runs of each kind, of which the least times count (" << defaults.repeat << ")\n"
               << "--workers K,K  to measure on (1,2)\n"
               << "--record-on K  workers to record on (1)\n"
+              << "--clock WHICH  steady: time on the wall; cpu: time that the thread really ran, for shared machines\n"
+              << "               and long strands, because reading it is slow (steady)\n"
               << "--json FILE    write the result there too\n";
 }
 
@@ -77,7 +81,7 @@ inline Options parse(std::string_view name, std::span<char* const> arguments, Op
             continue;
         }
         bool const known = option == "--size" || option == "--grain" || option == "--repeat" || option == "--workers" ||
-                           option == "--record-on" || option == "--json";
+                           option == "--record-on" || option == "--clock" || option == "--json";
         if (!known) { refuse("unknown option '" + std::string{option} + "'; see --help"); }
         if (i + 1 == arguments.size()) { refuse(std::string{option} + " needs a value"); }
         std::string_view const value = arguments[++i];
@@ -86,6 +90,12 @@ inline Options parse(std::string_view name, std::span<char* const> arguments, Op
         if (option == "--repeat") { options.repeat = static_cast<int>(whole_number(option, value, 1000)); }
         if (option == "--workers") { options.workers = worker_list(value); }
         if (option == "--record-on") { options.record_on = static_cast<int>(whole_number(option, value, 256)); }
+        if (option == "--clock") {
+            if (value != "steady" && value != "cpu") {
+                refuse("--clock: '" + std::string{value} + "' is neither 'steady' nor 'cpu'");
+            }
+            options.clock = value;
+        }
         if (option == "--json") { options.json = value; }
     }
     return options;
@@ -105,8 +115,9 @@ inline std::vector<std::uint64_t> numbers(std::size_t size) {
 }
 
 /// How to run a problem: scopes that are measured, scopes that are not, and what gives them workers.
-struct OwnWorkers {
-    using Recorded = headroom::probe::RecordedScope;
+template <class SomeClock> struct OwnWorkers {
+    using Clock = SomeClock;
+    using Recorded = headroom::probe::BasicScope<headroom::probe::Recording<Clock>>;
     using Plain = headroom::probe::PlainScope;
     using Arena = headroom::probe::Executor;
 };
@@ -128,7 +139,7 @@ template <class Workers, class Problem>
 bool study(std::string const& name, std::string const& words, Options const& options, Problem& problem) {
     namespace probe = headroom::probe;
     bool right = true;
-    probe::Study result{.name = name, .problem = words};
+    probe::Study result{.name = name, .problem = words, .clock = options.clock};
     auto const prepare = [&] { problem.prepare(); };
     auto const serial = probe::time_on(
         std::vector{1}, options.repeat, [&] { problem.serial(); }, prepare);
@@ -137,7 +148,7 @@ bool study(std::string const& name, std::string const& words, Options const& opt
     std::vector<probe::Record> records;
     for (int repeat = 0; repeat < options.repeat; ++repeat) {
         problem.prepare();
-        records.push_back(probe::record<probe::SteadyClock, typename Workers::Arena>(
+        records.push_back(probe::record<typename Workers::Clock, typename Workers::Arena>(
             [&] { problem.template parallel<typename Workers::Recorded>(); }, {.workers = options.record_on}));
         right = right && problem.correct();
     }
@@ -153,14 +164,18 @@ bool study(std::string const& name, std::string const& words, Options const& opt
 }
 
 /// The program around it: 0, 1 for a wrong answer, 2 for wrong options.
-template <class Problem, class Workers = OwnWorkers>
+template <class Problem, template <class Clock> class Workers = OwnWorkers>
 int run(std::string const& name, std::span<char* const> arguments, Options const& defaults) {
     try {
         Options const options = parse(name, arguments, defaults);
         Problem problem{options};
         std::string const words =
             std::to_string(options.size) + " numbers, pieces of at most " + std::to_string(options.grain);
-        if (study<Workers>(name, words + problem.remark(), options, problem)) { return 0; }
+        namespace probe = headroom::probe;
+        bool const right = options.clock == "cpu"
+                               ? study<Workers<probe::ThreadCpuClock>>(name, words + problem.remark(), options, problem)
+                               : study<Workers<probe::SteadyClock>>(name, words + problem.remark(), options, problem);
+        if (right) { return 0; }
         std::cerr << name << ": the answer differs from that of the serial program\n";
         return 1;
     } catch (std::exception const& problem) {

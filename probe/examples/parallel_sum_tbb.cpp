@@ -36,8 +36,9 @@ struct Sum {
     std::uint64_t answer = 0;
 };
 
-struct TbbWorkers {
-    using Recorded = headroom::probe::RecordedTaskGroup;
+template <class SomeClock> struct TbbWorkers {
+    using Clock = SomeClock;
+    using Recorded = headroom::probe::BasicTaskGroup<headroom::probe::Recording<Clock>>;
     using Plain = headroom::probe::PlainTaskGroup;
     using Arena = headroom::probe::TaskArena;
 };

@@ -67,6 +67,7 @@ equal(value["repeats"], 2, "parallel_sum: repeats")
 equal(measured(value), [1, 2], "parallel_sum: measured on")
 equal(measured(studied(add, *small, "--workers", "3,1,4")), [1, 3, 4], "parallel_sum --workers: measured on")
 equal(studied(add, *small, "--record-on", 3)["workers"], 3, "parallel_sum --record-on")
+equal(studied(add, *small, "--clock", "cpu")["clock"], "cpu", "parallel_sum --clock cpu")
 equal(studied(add, "--size", 100000, "--grain", 100000)["spawns"], 0, "parallel_sum of one piece: spawns")
 
 scan = built("scan")
@@ -86,6 +87,7 @@ for arguments, said in ((("--size", "x"), "--size: 'x' is no whole number from 1
                         (("--grain", "-1"), "--grain: '-1' is no whole number"),
                         (("--workers", "1,,2"), "--workers: '' is no whole number"),
                         (("--workers", "9999"), "--workers: '9999' is no whole number from 1 to 256"),
+                        (("--clock", "wall"), "--clock: 'wall' is neither 'steady' nor 'cpu'"),
                         (("--repeat",), "--repeat needs a value"),
                         (("--bogus",), "unknown option '--bogus'"),
                         (("--serial-merge",), "unknown option '--serial-merge'"),

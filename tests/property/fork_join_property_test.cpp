@@ -1,6 +1,7 @@
 #include "support/fake_clock.hpp"
 #include "support/random.hpp"
 
+#include "headroom/dag.hpp"
 #include "headroom/probe/fork_join.hpp"
 
 #include <gtest/gtest.h>
@@ -114,6 +115,16 @@ std::int64_t longest_path(Strands const& strands, std::int64_t burden) {
     return end.empty() ? 0 : *std::max_element(end.begin(), end.end());
 }
 
+Dag graph_of(Strands const& strands) {
+    std::vector<Edge> edges;
+    for (std::size_t strand = 0; strand < strands.costs.size(); ++strand) {
+        for (std::size_t const before : strands.waits_for[strand]) {
+            edges.push_back({static_cast<TaskId>(before), static_cast<TaskId>(strand)});
+        }
+    }
+    return build_dag(strands.costs, edges).dag;
+}
+
 std::int64_t ticks(double seconds) { return std::llround(seconds * 1e9); }
 
 RC_GTEST_PROP(ForkJoinProperty, WhatIsRecordedIsThatOfTheUnrolledGraph, ()) {
@@ -134,6 +145,10 @@ RC_GTEST_PROP(ForkJoinProperty, WhatIsRecordedIsThatOfTheUnrolledGraph, ()) {
     RC_ASSERT(ticks(record.work_seconds) == work);
     RC_ASSERT(ticks(record.span_seconds) == longest_path(strands, 0));
     RC_ASSERT(ticks(record.burdened_span_seconds) == longest_path(strands, burden));
+    DagMeasure const plain = measure(graph_of(strands));
+    RC_ASSERT(ticks(record.work_seconds) == plain.work);
+    RC_ASSERT(ticks(record.span_seconds) == plain.depth);
+    RC_ASSERT(ticks(record.burdened_span_seconds) == measure(graph_of(strands), burden).depth);
     RC_ASSERT(record.spawns == strands.spawns);
     RC_ASSERT(record.syncs == strands.syncs);
     RC_ASSERT(probe::strands(record) == strands.costs.size());

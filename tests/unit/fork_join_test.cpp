@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headroom::probe {
@@ -345,6 +346,24 @@ TEST(ForkJoin, CapturesAreGoneAfterTheSync) {
     }
 }
 
+TEST(ForkJoin, WhatAChildHoldsIsDestroyedBeforeTheSyncEnds) {
+    // Expectation: also where the child ran on another worker and the destructor takes its time.
+    Executor{2}.run([] {
+        std::atomic<bool> taken{false};
+        bool destroyed = false;
+        std::shared_ptr<int> slow{new int{0}, [&](int const* number) {
+                                      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                                      destroyed = true;
+                                      delete number;
+                                  }};
+        PlainScope scope;
+        scope.spawn([&taken, held = std::move(slow)] { taken = true; });
+        while (!taken) { std::this_thread::yield(); }
+        scope.sync();
+        EXPECT_TRUE(destroyed);
+    });
+}
+
 TEST(ForkJoin, FunctionsMayBeMovedInOnly) {
     int value = 0;
     Executor{2}.run([&] {
@@ -419,6 +438,75 @@ TEST(Executor, EveryWorkerWaitsAndAllEnd) {
         executor.run([&] { Comb::grow(leaves, 7); });
         EXPECT_EQ(leaves, 2187);
     }
+}
+
+void wait_for(std::atomic<bool> const& flag) {
+    while (!flag) { std::this_thread::yield(); }
+}
+
+TEST(Executor, WhoWaitsOnlyRunsWhatIsDeeper) {
+    // Expectation: `sibling` is not begun while two workers wait in tasks as deep as it is, or stacks would grow with
+    // the number of siblings: the one reaches past it into the queue for what is deeper, the other, whose queue it is
+    // in, leaves it there. The third worker holds the child that the first two wait for.
+    Executor executor{3};
+    executor.run([] {
+        std::atomic<bool> held_taken{false};
+        std::atomic<bool> deeper_queued{false};
+        std::atomic<bool> deeper_taken{false};
+        std::atomic<bool> over{false};
+        std::atomic<bool> sibling_begun{false};
+        PlainScope scope;
+        scope.spawn([&] {
+            PlainScope inner;
+            inner.spawn([&] {
+                held_taken = true;
+                wait_for(over);
+            });
+            wait_for(deeper_queued); // the child is somebody else's by then
+            inner.sync();
+        });
+        wait_for(held_taken);
+        scope.spawn([&] { sibling_begun = true; });
+        scope.spawn([&] {
+            PlainScope inner;
+            inner.spawn([&] {
+                deeper_taken = true;
+                std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                EXPECT_FALSE(sibling_begun);
+                over = true;
+            });
+            deeper_queued = true;
+            wait_for(deeper_taken);
+            inner.sync();
+        });
+        scope.sync();
+        EXPECT_TRUE(sibling_begun);
+    });
+}
+
+TEST(Executor, DepthsNeverFallInAQueue) {
+    // Expectation: with a grandchild left in the queue, a child is run at once: behind the grandchild, nobody who
+    // waits could see what is deeper.
+    Executor executor{2};
+    executor.run([] {
+        std::atomic<bool> taken{false};
+        std::atomic<bool> over{false};
+        bool child_ran = false;
+        PlainScope outer;
+        outer.spawn([&] {
+            taken = true;
+            wait_for(over);
+        });
+        wait_for(taken); // the other worker is busy from here on
+        PlainScope inner;
+        inner.spawn([&] { outer.spawn([] {}); });
+        inner.sync();
+        inner.spawn([&] { child_ran = true; });
+        EXPECT_TRUE(child_ran);
+        over = true;
+        inner.sync();
+        outer.sync();
+    });
 }
 
 TEST(Executor, SleepingWorkersWakeUp) {

@@ -164,6 +164,18 @@ TEST(Study, AMeasurementBelowThePredictionIsSaid) {
     EXPECT_EQ(fine.str().find("3 workers gave"), std::string::npos);
 }
 
+TEST(Study, ATimeOnOneWorkerThatIsNotTheWorkIsSaid) {
+    // Expectation: 100 s of work take 100 s on one worker; 150 s of them were something else.
+    Study disturbed = study();
+    disturbed.timings[1].seconds = 150.0;
+    std::ostringstream out;
+    print(out, disturbed);
+    EXPECT_NE(out.str().find("one worker took 150 s, work and spawns come to 100 s:"), std::string::npos) << out.str();
+    std::ostringstream fine;
+    print(fine, study());
+    EXPECT_EQ(fine.str().find("one worker took"), std::string::npos);
+}
+
 TEST(Study, SerialAndEmptyProgramsHaveAVerdict) {
     Study serial = study();
     serial.record.spawns = 0;

@@ -15,7 +15,7 @@ namespace headroom::probe {
 
 /// Seconds for one spawn of an empty child and its share of the sync.
 struct SpawnCosts {
-    double clock_seconds = 0.0;    ///< reading the clock once
+    double clock_seconds = 0.0;    ///< reading `SteadyClock` once
     double plain_seconds = 0.0;    ///< one worker, not recorded: the child is called
     double recorded_seconds = 0.0; ///< one worker, recorded
     double queued_seconds = 0.0;   ///< two workers, not recorded, taken back by the worker that spawned

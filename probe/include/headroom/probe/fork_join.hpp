@@ -26,7 +26,7 @@
 
 namespace headroom::probe {
 
-/// Scopes that are measured inside of `record`.
+/// Scopes that are measured inside of `record`; with another clock inside of `record<Clock>`.
 using RecordedScope = BasicScope<Recording<SteadyClock>>;
 /// Scopes that never are, and cost nothing for it.
 using PlainScope = BasicScope<NoRecording>;
@@ -76,11 +76,11 @@ template <class Clock> MeterSettings meter_settings(RecordOptions const& options
 /// Runs `body()` with a meter on it, on the calling thread.
 template <class Clock, class Body> Measurement metered(Body&& body, MeterSettings const& settings) {
     Measurement measured{.settings = settings};
-    Nanoseconds const begin = Clock::now();
+    Nanoseconds const begin = SteadyClock::now();
     typename Recording<Clock>::Task meter{settings};
     std::forward<Body>(body)();
     std::tie(measured.end, measured.totals) = meter.end();
-    measured.elapsed = Clock::now() - begin;
+    measured.elapsed = SteadyClock::now() - begin;
     return measured;
 }
 

@@ -77,7 +77,8 @@ inline void facts(std::ostream& out, Study const& study) {
     row("spawns", std::to_string(record.spawns),
         std::to_string(strands(record)) + " strands of " + time(average_strand_seconds(record)) + " on average");
     row("recorded", std::to_string(record.repeats) + "x",
-        "on " + std::to_string(record.workers) + (record.workers == 1 ? " worker" : " workers") + ", least of each");
+        "on " + std::to_string(record.workers) + (record.workers == 1 ? " worker" : " workers") + ", " + study.clock +
+            " clock, least of each");
 }
 
 inline void curve(std::ostream& out, Study const& study) {
@@ -94,10 +95,10 @@ inline void curve(std::ostream& out, Study const& study) {
     }
 }
 
-inline void price(std::ostream& out, SpawnCosts const& costs) {
+inline void price(std::ostream& out, SpawnCosts const& costs, double clock_seconds) {
     out << "\nA spawn costs " << time(costs.plain_seconds) << " on one worker, " << time(costs.recorded_seconds)
         << " recorded, " << time(costs.queued_seconds) << " through a\nqueue, " << time(costs.handover_seconds)
-        << " to another worker that is awake. Reading the clock costs " << time(costs.clock_seconds)
+        << " to another worker that is awake. Reading the clock costs " << time(clock_seconds)
         << ",\nwhich is taken off every strand.\n";
 }
 
@@ -110,15 +111,25 @@ inline std::string surprise(CurvePoint const& point) {
         if (threads > 0 && point.workers > threads) {
             return gave + text("but this machine runs no more than %d threads at once", threads);
         }
-        return gave + text("less than %.2f. The structure is not why: memory bandwidth,\n"
-                           "    caches, the cost of spawns or other users of the machine may be",
-                           point.predicted->burdened);
+        return gave + text("less than %.2f. The structure is not why:\n", point.predicted->burdened) +
+               "    memory, caches, the cost of spawns or other users of the machine may be";
     }
     if (*point.speedup > 1.05 * point.predicted->at_most) {
-        return gave +
-               text("more than the structure allows (%.2f): caches, or a disturbed run on 1", point.predicted->at_most);
+        return gave + text("more than the structure allows, %.2f:\n", point.predicted->at_most) +
+               "    caches, or a disturbed run on one worker";
     }
     return {};
+}
+
+/// Work and spawns are another way to the time on one worker. Where the two are far apart, one of them was disturbed.
+inline std::string disagreement(Study const& study) {
+    Record const& record = study.record;
+    Timing const* const one = timing_on_one(study);
+    if (one == nullptr || record.workers != 1) { return {}; }
+    double const expected = record.work_seconds + static_cast<double>(record.spawns) * study.costs.plain_seconds;
+    if (std::abs(one->seconds - expected) <= 0.15 * expected) { return {}; }
+    return "one worker took " + time(one->seconds) + ", work and spawns come to " + time(expected) +
+           ":\n    the machine was disturbed in one of them";
 }
 
 /// What a reader should know before believing the numbers, each a line or two.
@@ -134,6 +145,7 @@ inline std::vector<std::string> warnings(Study const& study) {
     if (record.workers > 1) {
         found.emplace_back("recorded on several workers: strands include what these do to each other");
     }
+    if (std::string apart = disagreement(study); !apart.empty()) { found.push_back(std::move(apart)); }
     for (CurvePoint const& point : speedup_curve(study)) {
         if (std::string why = surprise(point); !why.empty()) { found.push_back(std::move(why)); }
     }
@@ -148,7 +160,7 @@ inline void print(std::ostream& out, Study const& study) {
         << report::verdict(study) << "\n\n";
     report::facts(out, study);
     report::curve(out, study);
-    report::price(out, study.costs);
+    report::price(out, study.costs, study.record.clock_seconds);
     for (std::string const& warning : report::warnings(study)) { out << "  - " << warning << '\n'; }
 }
 
@@ -220,6 +232,7 @@ inline void write_json(std::ostream& out, Study const& study) {
     row("schema", "\"headroom.record/1\"");
     row("name", report::quoted(study.name));
     row("problem", report::quoted(study.problem));
+    row("clock", report::quoted(study.clock));
     row("work_seconds", report::number(record.work_seconds));
     row("span_seconds", report::number(record.span_seconds));
     row("burdened_span_seconds", report::number(record.burdened_span_seconds));
@@ -231,6 +244,7 @@ inline void write_json(std::ostream& out, Study const& study) {
     row("strands", std::to_string(strands(record)));
     row("average_strand_seconds", report::number(average_strand_seconds(record)));
     row("burden_seconds", report::number(record.burden_seconds));
+    row("clock_seconds", report::number(record.clock_seconds));
     row("workers", std::to_string(record.workers));
     row("repeats", std::to_string(record.repeats));
     row("structure_varies", record.structure_varies ? "true" : "false");

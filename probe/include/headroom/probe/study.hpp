@@ -26,19 +26,26 @@ struct Timing {
 /// Everything that is known about a program: what `print` and `write_json` show.
 struct Study {
     std::string name;
-    std::string problem; ///< what was done, in words
+    std::string problem;          ///< what was done, in words
+    std::string clock = "steady"; ///< that strands were measured with
     Record record = {};
     SpawnCosts costs = {};
     std::optional<double> serial_seconds = {}; ///< of the best serial program for the same problem
     std::vector<Timing> timings = {};          ///< not recorded
 };
 
-/// Time on K workers over time on one, least against least; empty where one worker was not measured.
+/// Null where one worker was not measured.
+inline Timing const* timing_on_one(Study const& study) {
+    auto const one = std::find_if(study.timings.begin(), study.timings.end(),
+                                  [](Timing const& timing) { return timing.workers == 1; });
+    return one == study.timings.end() ? nullptr : &*one;
+}
+
+/// Time on one worker over time on K, least against least; empty where one worker was not measured.
 inline std::optional<double> measured_speedup(Study const& study, Timing const& timing) {
-    for (Timing const& one : study.timings) {
-        if (one.workers == 1 && timing.seconds > 0.0) { return one.seconds / timing.seconds; }
-    }
-    return std::nullopt;
+    Timing const* const one = timing_on_one(study);
+    if (one == nullptr || !(timing.seconds > 0.0)) { return std::nullopt; }
+    return one->seconds / timing.seconds;
 }
 
 inline Timing summarize(int workers, std::vector<double> seconds) {
