@@ -129,7 +129,7 @@ std::string counted(std::size_t count, std::string const& what) {
 
 // ---- tables -----------------------------------------------------------------------------------------------------
 
-std::string or_dash(std::optional<std::string> text) { return text.value_or("-"); }
+std::string or_dash(std::optional<std::string> const& text) { return text.value_or("-"); }
 
 Table schedule_table(GraphReport const& report) {
     std::string const& unit = report.graph().unit;
