@@ -30,7 +30,7 @@ Chart speedup_chart(GraphReport const& report) {
                 .caption =
                     "Every greedy schedule lies in the band: at most what the lower bound on time allows, at least "
                     "what Graham's bound promises. The curve bends where depth takes over, towards the ceiling of " +
-                    parallelism + "x: work over depth.",
+                    parallelism + "x: work over depth. The chosen count is the last that is 90 % efficient.",
                 .x = {.title = "workers", .scale = AxisScale::logarithmic},
                 .y = {.title = "speed-up", .scale = AxisScale::logarithmic},
                 .series = {std::move(greedy), std::move(between), std::move(ideal)},

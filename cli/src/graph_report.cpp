@@ -116,11 +116,14 @@ Json placement_json(GraphReport const& report) {
                             : Json{});
 }
 
-Json efficient_json(Ticks work, Ticks depth) {
+Json efficient_json(GraphReport const& report) {
+    Ticks const work = report.measured.work, depth = report.measured.depth;
+    auto const last = efficient_row(report);
     return Json::object()
         .set("efficiency", worthwhile_share)
         .set("guaranteed_up_to_workers", workers_surely_efficient(work, depth, worthwhile_share))
-        .set("impossible_past_workers", workers_perhaps_efficient(work, depth, worthwhile_share));
+        .set("impossible_past_workers", workers_perhaps_efficient(work, depth, worthwhile_share))
+        .set("last_listed_workers", last ? Json{report.schedules[*last].workers} : Json{});
 }
 
 std::string counted(std::size_t count, std::string const& what) {
@@ -129,15 +132,17 @@ std::string counted(std::size_t count, std::string const& what) {
 
 // ---- tables -----------------------------------------------------------------------------------------------------
 
-std::string or_dash(std::optional<std::string> text) { return text.value_or("-"); }
+std::string or_dash(std::optional<std::string> const& text) { return text.value_or("-"); }
 
 Table schedule_table(GraphReport const& report) {
     std::string const& unit = report.graph().unit;
     bool const in_cells = unit.empty() || unit == "seconds";
-    Table table{"Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)),
+    auto const marked = efficient_row(report);
+    Table table{"Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)) +
+                    (marked ? " (marked: the last that is 90 % efficient)" : ""),
                 {{"workers"}, {"lower bound"}, {"greedy"}, {"Graham"}, {"Brent"}, {"speed-up"}, {"busy %"}},
                 {},
-                efficient_row(report)};
+                marked};
     for (GraphSchedule const& schedule : report.schedules) {
         auto const fast = speedup(report, schedule), busy = utilization(report, schedule);
         table.rows.push_back({std::to_string(schedule.workers), amount_words(report, schedule.lower),
@@ -277,7 +282,7 @@ Json json_of(GraphReport const& report) {
              burdened ? Json{static_cast<double>(work) / static_cast<double>(*report.burdened_depth)} : Json{})
         .set("crossover_workers", crossover_workers(work, depth))
         .set("crossover_power_of_two", crossover_power_of_two(work, depth))
-        .set("efficient_workers", efficient_json(work, depth))
+        .set("efficient_workers", efficient_json(report))
         .set("order", report.question.order == ListOrder::arrival ? "arrival" : "longest-path")
         .set("schedules", schedules)
         .set("resource_schedule", placement_json(report))

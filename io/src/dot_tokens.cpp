@@ -115,6 +115,10 @@ DotToken DotTokens::number() {
     if (std::ranges::none_of(all, is_digit)) {
         fail(digits, fmt::format("{} where a name is due", headroom::quoted(all)), {}, "put it in quotes");
     }
+    if (at_ < text_.size() && is_letter(text_[at_])) { // Graphviz would read two words: cost=3ms as 3
+        fail(begin, fmt::format("a number that runs into letters after {}", headroom::quoted(all)),
+             "it would be read as two words", "put it in quotes");
+    }
     return {.type = DotToken::Type::name, .text = std::string{all}, .place = static_cast<Place>(begin)};
 }
 

@@ -217,12 +217,12 @@ void ChakraTrace::count_unmeasured() {
         if (node.operations > 0.0) { ++computations; }
     }
     if (messages > 0) {
-        draft_.notes.push_back(fmt::format("communication without a {}, {} nodes with {} in all, counts as 0",
-                                           draft_.unit == "seconds" ? "duration" : "number of operations", messages,
-                                           format(Bytes{bytes})));
+        draft_.notes.push_back(
+            fmt::format("{} of communication without a {} ({} in all), counted as 0", counted(messages, "node"),
+                        draft_.unit == "seconds" ? "duration" : "number of operations", format(Bytes{bytes})));
     }
     if (computations > 0) {
-        draft_.notes.push_back(fmt::format("{} nodes state operations and no duration, and count as 0", computations));
+        draft_.notes.push_back(counted(computations, "node") + " with operations and without a duration, counted as 0");
     }
 }
 

@@ -83,7 +83,8 @@ void state_costs(GraphDraft& draft) {
         draft.unit = "tasks";
         draft.notes.emplace_back("the file states no costs: every task counts as 1");
     } else if (without > 0) {
-        draft.notes.push_back(fmt::format("{} of {} tasks state no cost and count as 0", without, draft.costs.size()));
+        draft.notes.push_back(fmt::format("{} of {} without a cost of its own, counted as 0", without,
+                                          counted(draft.costs.size(), "task")));
     }
 }
 
@@ -113,9 +114,7 @@ std::vector<Place> split_links(GraphDraft& draft, std::string const& where, std:
             places.push_back(link.place);
         }
     }
-    if (messages > 0) {
-        draft.notes.push_back(fmt::format("{} edges carry a cost and became tasks of their own", messages));
-    }
+    if (messages > 0) { draft.notes.push_back(counted(messages, "task") + " made of edges that carry a cost"); }
     return places;
 }
 
@@ -137,7 +136,8 @@ void complete_columns(GraphDraft& draft) {
         auto const number = static_cast<std::uint16_t>(draft.resources.size());
         draft.resources.push_back({"no resource", free});
         std::ranges::replace(draft.resource_of, unnamed, number);
-        draft.notes.push_back(fmt::format("{} tasks name no resource and never wait for one", free));
+        draft.notes.push_back(counted(static_cast<std::size_t>(free), "task") +
+                              " without a resource, which never waits for one");
     }
 }
 

@@ -28,6 +28,9 @@ std::size_t utf8_length(std::string_view text);
 /// The first byte of `text` that is no UTF-8, or a zero byte; npos when all is well.
 std::size_t first_not_text(std::string_view text);
 
+/// "1 edge", "2 edges".
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Whether the first bytes hold a control character that no text has.
 bool looks_binary(std::string_view bytes);
 

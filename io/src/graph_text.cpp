@@ -58,6 +58,10 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 bool looks_binary(std::string_view bytes) {
     return std::ranges::any_of(bytes.substr(0, 4096), [](char c) {
         return static_cast<unsigned char>(c) < 0x20U && c != '\n' && c != '\r' && c != '\t' && c != '\f';

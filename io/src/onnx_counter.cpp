@@ -173,8 +173,8 @@ std::vector<std::string> OnnxCounter::notes(std::size_t functions) const {
         notes.push_back(fmt::format("sizes that the model leaves open count as 1: {}", names));
     }
     if (without_shape_ > 0) {
-        notes.push_back(
-            fmt::format("{} of {} operators have no known shape; their work is not counted", without_shape_, nodes_));
+        notes.push_back(fmt::format("{} of {} without a known shape; their work is not counted", without_shape_,
+                                    counted(nodes_, "operator")));
     }
     if (unknown_ > 0) {
         notes.push_back(fmt::format("{} of {} operators are not known ({}); their work is not counted", unknown_,

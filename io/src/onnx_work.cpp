@@ -63,6 +63,7 @@ void gemm_shape(OnnxCall& call) {
     auto const *a = call.dims(0), *b = call.dims(1);
     if (a == nullptr || b == nullptr || a->size() != 2 || b->size() != 2) { return; }
     bool const turn_a = call.whole("transA", 0) != 0, turn_b = call.whole("transB", 0) != 0;
+    if ((*a)[turn_a ? 0 : 1] != (*b)[turn_b ? 1 : 0]) { return; }
     call.give({(*a)[turn_a ? 1 : 0], (*b)[turn_b ? 0 : 1]});
 }
 

@@ -33,6 +33,10 @@ def agrees(value, what):
         sure, perhaps = (value["efficient_workers"][key] for key in ("guaranteed_up_to_workers", "impossible_past_workers"))
         equal(sure, math.floor(1 + work / (9 * depth) + 1e-9), f"{what}: sure of 90 %")
         equal(perhaps, math.floor(work / (0.9 * depth) + 1e-9), f"{what}: 90 % no longer possible")
+        efficient = [row["workers"] for row in value["schedules"]
+                     if work >= 0.9 * row["workers"] * (row["graham_bound"] if row["greedy_time"] is None else row["greedy_time"])]
+        equal(value["efficient_workers"]["last_listed_workers"], max(efficient, default=None), f"{what}: the last efficient count")
+        check(all(k <= perhaps for k in efficient), f"{what}: none is efficient past {perhaps}: {efficient}")
     else:
         for key in ("parallelism", "crossover_workers", "crossover_power_of_two"):
             equal(value[key], None, f"{what}: {key} without depth")
@@ -213,7 +217,9 @@ for arguments in (["sum-tree:1000000"], ["cholesky:12", "--order", "longest-path
     done = succeed("graph", *arguments)
     for line in done.out.splitlines():
         check(len(line) <= 80, f"{done}: a line of {len(line)} columns: {line}")
-    equal(run("graph", *arguments).out, done.out, f"{done}: again")
+    for form in ("table", "json", "csv", "markdown"):
+        again = [run("graph", *arguments, "--format", form).out for _ in range(2)]
+        equal(again[0], again[1], f"{done} as {form}: again")
     check("nan" not in done.out and "inf" not in done.out, f"{done}: no number in {done.out}")
     equal(done.err, "", f"{done}: nothing to say beside the answer")
 verdict = graph("sum-tree:1024")["verdict"]

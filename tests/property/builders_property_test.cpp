@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -282,6 +283,33 @@ TEST(Builders, MessagesChainAsTheAlgorithmsDo) {
     EXPECT_EQ(hops("ring-all-reduce:9"), 24U);
     EXPECT_EQ(hops("halving-doubling:8"), 9U);
     EXPECT_EQ(hops("recursive-doubling:8"), 6U);
+}
+
+TEST(Builders, TilesOfACholeskyWaitForWhatTheyMultiply) {
+    enum Kind { potrf, trsm, syrk, gemm };
+    using Kinds = std::multiset<int>;
+    std::vector<std::vector<Kinds>> const allowed{
+        {{}, {syrk}}, {{potrf}, {potrf, gemm}}, {{trsm}, {trsm, syrk}}, {{trsm, trsm}, {trsm, trsm, gemm}}};
+    for (Number tiles = 1; tiles <= 9; ++tiles) {
+        TaskGraph const graph = built("cholesky:" + std::to_string(tiles));
+        std::map<std::size_t, Number> readers; // of each tile below the diagonal: one product each with the others
+        for (TaskId task = 0; task < graph.dag.size(); ++task) {
+            Kinds waits;
+            std::set<TaskId> different;
+            for (TaskId const before : graph.dag.predecessors(task)) {
+                waits.insert(graph.kind_of[before]);
+                different.insert(before);
+            }
+            auto const& right = allowed[graph.kind_of[task]];
+            EXPECT_TRUE(waits == right[0] || waits == right[1]) << graph.name << " task " << task;
+            EXPECT_EQ(different.size(), waits.size()) << graph.name << " task " << task;
+            if (graph.kind_of[task] == trsm) { ++readers[graph.dag.successors(task).size()]; }
+        }
+        for (Number column = 0; column + 1 < tiles; ++column) {
+            Number const below_it = tiles - 1 - column;
+            EXPECT_EQ(readers[below_it], below_it) << graph.name << " column " << column;
+        }
+    }
 }
 
 // ---- what is refused ----------------------------------------------------------------------------------------------
