@@ -256,8 +256,8 @@ TaskGraph ChakraTrace::read() {
     if (!from_pytorch_) {
         link(control_, &ChakraNode::first_control);
     } else if (!control_.empty()) {
-        draft_.notes.push_back(
-            fmt::format("{} control dependencies say who called whom in PyTorch: they are no edges", control_.size()));
+        draft_.notes.push_back(counted(control_.size(), "caller") +
+                               " left out: in a trace of PyTorch control dependencies are no order");
     }
     cost_nodes();
     assign_lanes();

@@ -20,7 +20,7 @@ namespace headroom::io {
 namespace {
 
 constexpr int deepest = 256;                     ///< subgraphs in one another
-constexpr std::size_t most_expanded = 1U << 26U; ///< edges and members that groups stand for: {a b} -> {c d}
+constexpr std::size_t most_expanded = 1U << 24U; ///< edges and members that groups stand for: {a b} -> {c d}
 /// What says a cost: of a node all, of an edge all but `weight`, which is layout there.
 constexpr std::array<std::string_view, 5> cost_keys{"cost", "work", "duration", "time", "weight"};
 constexpr std::array<std::string_view, 2> kind_keys{"kind", "class"};
@@ -362,7 +362,7 @@ TaskGraph DotGraph::finish() {
     }
     if (strict_) { keep_one_of_each(); }
     bool const costly = std::ranges::any_of(links_, [](auto const& link) { return link.cost > 0.0; });
-    for (auto const& link : links_) { graph_.link(link); }
+    graph_.set_links(std::move(links_));
     if (weights_ && !costly) {
         graph_.note("'weight' of an edge is layout in DOT and no cost; write cost=... where an edge costs something");
     }

@@ -31,6 +31,7 @@ public:
     std::uint32_t declare(std::optional<std::uint32_t> name, Task task);
     /// An edge; its ends are numbers of `mention`.
     void link(GraphDraft::Link link) { draft_.links.push_back(link); }
+    void set_links(std::vector<GraphDraft::Link> links) { draft_.links = std::move(links); }
     [[nodiscard]] std::size_t link_count() const { return draft_.links.size(); }
 
     std::uint16_t resource(std::string_view name, Place place);

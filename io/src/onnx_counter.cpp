@@ -29,6 +29,13 @@ std::string listed(std::set<std::string> const& names) {
     return fmt::format("{}", fmt::join(shown, ", "));
 }
 
+/// What a loop hands to its body: the turn and the condition, which nobody knows, and what it carries.
+std::vector<OnnxValue const*> carried_by_loop(OnnxNode const& node, OnnxScope const& scope) {
+    std::vector<OnnxValue const*> given(2, nullptr);
+    for (std::size_t i = 2; i < node.inputs.size(); ++i) { given.push_back(scope.find(node.inputs[i])); }
+    return given;
+}
+
 } // namespace
 
 OnnxValue const* OnnxScope::find(std::string_view name) const {
@@ -101,31 +108,25 @@ void OnnxCounter::keep_outputs(OnnxCall& call, OnnxScope& scope) {
     }
 }
 
-/// The work of graphs inside of a node: a loop's body once, of branches the larger.
+/// The work of graphs inside of a node: a loop's body once, of branches the larger, which also says the shapes.
 double OnnxCounter::inner_graphs(OnnxCall& call, OnnxScope& scope) {
+    std::vector<OnnxValue const*> given;
+    if (call.node.op == "Loop") {
+        given = carried_by_loop(call.node, scope);
+        for (std::size_t i = 2; i < std::min(given.size(), call.outputs.size() + 2); ++i) {
+            if (given[i] != nullptr) { call.outputs[i - 2].dims = given[i]->dims; } // what is carried keeps its shape
+        }
+    }
     double largest = 0.0;
     for (OnnxAttribute const& attribute : call.node.attributes) {
         for (OnnxGraph const& graph : attribute.graphs) {
-            std::vector<OnnxValue const*> given;
-            if (call.node.op == "Loop") {
-                given.assign(2, nullptr);
-                for (std::size_t i = 2; i < call.node.inputs.size(); ++i) {
-                    given.push_back(scope.find(call.node.inputs[i]));
-                }
-            }
             OnnxScope inner{.outer = &scope};
             open(graph, inner, given);
             double work = 0.0;
             for (OnnxNode const& each : graph.nodes) { work += node(each, inner); }
-            bool const first = call.node.op == "If" && work >= largest;
-            for (std::size_t i = 0; first && i < std::min(graph.outputs.size(), call.outputs.size()); ++i) {
+            bool const says_shapes = call.node.op == "If" && work >= largest;
+            for (std::size_t i = 0; says_shapes && i < std::min(graph.outputs.size(), call.outputs.size()); ++i) {
                 if (auto const* const value = inner.find(graph.outputs[i].name)) { call.outputs[i] = *value; }
-            }
-            if (call.node.op == "Loop") { // what is carried keeps its shape; what is collected grows with the turns
-                std::size_t const carried = given.size() - std::min<std::size_t>(2, given.size());
-                for (std::size_t i = 0; i < std::min(carried, call.outputs.size()); ++i) {
-                    if (given[i + 2] != nullptr) { call.outputs[i].dims = given[i + 2]->dims; }
-                }
             }
             largest = std::max(largest, work);
         }
@@ -177,17 +178,15 @@ std::vector<std::string> OnnxCounter::notes(std::size_t functions) const {
                                     counted(nodes_, "operator")));
     }
     if (unknown_ > 0) {
-        notes.push_back(fmt::format("{} of {} operators are not known ({}); their work is not counted", unknown_,
-                                    nodes_, listed(unknown_names_)));
+        notes.push_back(fmt::format("{} of {} not known ({}); their work is not counted", unknown_,
+                                    counted(nodes_, "operator"), listed(unknown_names_)));
     }
     if (unknown_ > 0 && functions > 0) {
         notes.emplace_back("the functions that the model defines are not looked into");
     }
     if (with_graphs_ > 0) {
-        notes.push_back(
-            fmt::format("{} operators hold graphs of their own: of branches the larger is counted, a loop's "
-                        "body once",
-                        with_graphs_));
+        notes.push_back(counted(with_graphs_, "operator") +
+                        " with graphs inside: of branches the larger is counted, a loop's body once");
     }
     return notes;
 }

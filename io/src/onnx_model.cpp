@@ -9,8 +9,8 @@ namespace headroom::io {
 
 namespace {
 
-constexpr int deepest = 64;                ///< graphs in attributes of nodes of graphs
-constexpr std::size_t most_numbers = 1024; ///< of a tensor whose numbers are kept
+constexpr int deepest = 64;              ///< graphs in attributes of nodes of graphs
+constexpr std::size_t most_numbers = 64; ///< of a tensor whose numbers are kept
 
 enum DataType : std::int64_t { float32 = 1, int32 = 6, int64 = 7, boolean = 9, float64 = 11 };
 
@@ -65,7 +65,7 @@ OnnxTensor read_tensor(ProtoReader message) {
         case 4: // weights are not needed: long lists are passed over
         case 5:
         case 7:
-            if (message.is_list_longer_than(8 * most_numbers)) {
+            if (message.is_list_longer_than(16 * most_numbers)) {
                 message.skip();
             } else if (message.tag() == 4) {
                 message.numbers(data.numbers);

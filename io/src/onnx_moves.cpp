@@ -10,7 +10,7 @@ namespace headroom::io {
 
 namespace {
 
-constexpr std::size_t most_numbers = 1024;
+constexpr std::size_t most_numbers = 64;
 
 std::optional<double> no_work(OnnxCall const&) { return 0.0; }
 

@@ -10,7 +10,7 @@ namespace headroom::io {
 
 namespace {
 
-constexpr double most_numbers = 1024.0;
+constexpr double most_numbers = 64.0;
 constexpr double largest_number = 0x1p63;
 
 double applied(std::string_view op, double a, double b, bool whole) {

@@ -26,8 +26,8 @@ struct FormatRow {
 /// The binary formats first: their structure is checked, and chance may begin them with a brace.
 constexpr std::array formats{
     FormatRow{GraphFormat::chakra, {".et", ".chakra"}, looks_like_chakra, read_chakra_graph},
-    FormatRow{GraphFormat::onnx, {".onnx", ".ort"}, looks_like_onnx, read_onnx_graph},
-    FormatRow{GraphFormat::json, {".json", ".jsonl"}, looks_like_json_graph, read_json_graph},
+    FormatRow{GraphFormat::onnx, {".onnx", ""}, looks_like_onnx, read_onnx_graph},
+    FormatRow{GraphFormat::json, {".json", ""}, looks_like_json_graph, read_json_graph},
     FormatRow{GraphFormat::dot, {".dot", ".gv"}, looks_like_dot, read_dot_graph},
 };
 
