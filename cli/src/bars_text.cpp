@@ -15,9 +15,12 @@ std::string letter_of(std::size_t part) {
     return std::string(1, static_cast<char>('a' + static_cast<char>(part % 26)));
 }
 
+/// What can be drawn of a part: nothing of what is no number.
+double length_of(double value) { return value > 0.0 && std::isfinite(value) ? value : 0.0; }
+
 double sum_of(std::vector<double> const& values) {
     return std::accumulate(values.begin(), values.end(), 0.0,
-                           [](double sum, double value) { return sum + std::max(value, 0.0); });
+                           [](double sum, double value) { return sum + length_of(value); });
 }
 
 std::string right_aligned(std::string const& text, std::size_t width) {
@@ -36,7 +39,7 @@ struct Layout {
 
 Layout layout_of(StackedBars const& bars, std::size_t page) {
     Layout layout;
-    layout.scale = bars.limit.value_or(0.0);
+    layout.scale = length_of(bars.limit.value_or(0.0));
     std::size_t value = 0;
     for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
         layout.label = std::max(layout.label, std::min(widest_label, columns_of(bars.labels.at(bar))));
@@ -55,7 +58,7 @@ std::string bar_text(std::vector<double> const& values, Layout const& layout, st
     double sum = 0.0;
     std::size_t from = 0;
     for (std::size_t part = 0; part < values.size(); ++part) {
-        sum += std::max(values[part], 0.0);
+        sum += length_of(values[part]);
         std::size_t const to = layout.column(sum);
         for (std::size_t at = from; at < to; ++at) { cells[at] = {letter_of(part), part + 1}; }
         shown[part] = shown[part] || to > from;
@@ -104,11 +107,12 @@ std::string legend(StackedBars const& bars, std::vector<bool> const& shown, std:
 std::string plot_text(StackedBars const& bars, TextStyle style) {
     Layout const layout = layout_of(bars, style.width);
     if (bars.values.empty() || !(layout.scale > 0.0) || !std::isfinite(layout.scale)) { return {}; }
+    auto const limit = bars.limit && length_of(*bars.limit) > 0.0 ? bars.limit : std::nullopt;
     std::size_t const margin = layout.label + 2;
     std::string out;
-    if (bars.limit) {
-        std::string const name = bars.limit_name + " " + significant(*bars.limit) + " " + bars.unit;
-        std::size_t const at = margin + layout.column(*bars.limit);
+    if (limit) {
+        std::string const name = printable(bars.limit_name + " " + significant(*limit) + " " + bars.unit);
+        std::size_t const at = margin + layout.column(*limit);
         bool const left = at > columns_of(name);
         out += left ? right_aligned(name, at) : std::string(at + 2, ' ') + name;
         out += "\n";
@@ -117,8 +121,8 @@ std::string plot_text(StackedBars const& bars, TextStyle style) {
     for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
         std::string const label = wrap(printable(bars.labels.at(bar)), widest_label).front();
         out += right_aligned(label, layout.label) + (style.unicode ? " \u2502" : " |") +
-               bar_text(bars.values[bar], layout, bars.limit, style, shown) + " " +
-               significant(sum_of(bars.values[bar])) + "\n";
+               bar_text(bars.values[bar], layout, limit, style, shown) + " " + significant(sum_of(bars.values[bar])) +
+               "\n";
     }
     return out + legend(bars, shown, margin, style);
 }

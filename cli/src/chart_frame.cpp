@@ -89,7 +89,7 @@ void settle(AxisRange& range, Extent data, Extent const& shown) {
         return;
     }
     if (range.low > 0.0 && range.low < 0.6 * range.high) { range.low = 0.0; } // near enough to show the zero
-    if (range.high <= range.low) {
+    if (range.high - range.low <= 1e-9 * std::max(std::abs(range.low), std::abs(range.high))) {
         double const half = std::max(1.0, 0.5 * std::abs(range.low));
         range.low -= half;
         range.high += half;
@@ -196,7 +196,10 @@ double AxisRange::share(double value) const {
     return (value - low) / (high - low);
 }
 
-bool AxisRange::holds(double value) const { return std::isfinite(value) && (!logarithmic || value > 0.0); }
+bool AxisRange::holds(double value) const {
+    constexpr double most = 1e300; // spans of such numbers are numbers too
+    return std::abs(value) <= most && (!logarithmic || value >= 1.0 / most);
+}
 
 bool AxisRange::inside(double value) const {
     if (!holds(value)) { return false; }
@@ -212,7 +215,9 @@ Frame frame_of(Chart const& chart) {
 }
 
 std::vector<double> ticks_of(AxisRange const& range, std::size_t most) {
-    return range.logarithmic ? logarithmic_ticks(range, most) : linear_ticks(range, most);
+    std::vector<double> ticks = range.logarithmic ? logarithmic_ticks(range, most) : linear_ticks(range, most);
+    std::erase_if(ticks, [&range](double tick) { return !range.inside(tick); }); // ends are found by rounding
+    return ticks;
 }
 
 std::string tick_label(double value, AxisRange const& range) {

@@ -14,7 +14,7 @@ struct AxisRange {
     bool doubles = false; ///< its values are one number doubled: ticks stand at the values
     /// 0 at the low end, 1 at the high end; not limited to them.
     [[nodiscard]] double share(double value) const;
-    /// Whether the value can be drawn: a number, above zero where the axis is logarithmic.
+    /// Whether the value can be drawn: a number of any sensible size, above zero where the axis is logarithmic.
     [[nodiscard]] bool holds(double value) const;
     [[nodiscard]] bool inside(double value) const;
 };

@@ -80,7 +80,7 @@ struct Rule {
 };
 
 /// A figure on two axes: drawn by characters in a terminal, by the chart library on a page, where its numbers
-/// stand below it as a table.
+/// stand below it as a table. Of thousands of points, draw every so many and say so in the caption.
 struct Chart {
     std::string title;
     std::string caption; ///< what to see in it, in words

@@ -63,7 +63,8 @@ std::string legend_lines(std::vector<LegendEntry> const& legend, std::size_t mar
             line += "   ";
             used += 3;
         }
-        line += inked(entry.glyph, entry.ink, style) + (name.empty() ? "" : " " + name);
+        line += inked(entry.glyph, entry.ink, style);
+        if (!name.empty()) { line.append(" ").append(name); }
         used += wide;
     }
     return used > margin ? out + line + "\n" : out;

@@ -104,7 +104,8 @@ export function labelPoints(svg, figure, taken) {
   const [toX, toY] = ["x", "y"].map((axis) => svg.scale(axis).apply);
   let left = 0;
   figure.series.forEach((series, n) => {
-    for (const i of series.points) {
+    const chosen = (i) => n === 0 && i === figure.chosen; // it is named first
+    for (const i of [...series.points].sort((a, b) => chosen(b) - chosen(a))) {
       const label = series.labels[i];
       if (!label) continue;
       const [x, y] = [toX(series.x[i]), toY(series.y[i])];
