@@ -80,8 +80,9 @@ bench: build/release/.configured ## run the benchmarks
 
 examples: build/release/.configured ## build and run the programs that measure their own work and span
 	@scripts/packages.sh packages-examples.txt || echo 'examples: going on without the optional packages'
-	@cmake --preset release >/dev/null # what was found missing before may be there now
+	@cmake --preset release >build/release/examples.log # what was missing may be there now
 	@$(call NINJA,release) --target examples
+	@grep -h 'left out' build/release/examples.log || true
 	@for program in build/release/example_*; do test ! -x "$$program" || { "$$program" && echo; }; done
 
 clean: ## remove everything that was built

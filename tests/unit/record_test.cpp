@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace headroom::probe {
@@ -58,6 +60,9 @@ TEST(Record, TheLeastOfEachTimeCounts) {
     EXPECT_EQ(best.span_seconds, 9.0);
     EXPECT_EQ(best.repeats, 3);
     EXPECT_FALSE(best.structure_varies);
+    disturbed.running_share = 0.9;
+    calm.running_share = 0.95;
+    EXPECT_EQ(least(std::vector{disturbed, calm}).running_share, 0.95);
     disturbed.spawns = 50;
     EXPECT_TRUE(least(std::vector{disturbed, calm}).structure_varies);
     EXPECT_EQ(least({}), Record{});
@@ -174,6 +179,29 @@ TEST(Study, ATimeOnOneWorkerThatIsNotTheWorkIsSaid) {
     std::ostringstream fine;
     print(fine, study());
     EXPECT_EQ(fine.str().find("one worker took"), std::string::npos);
+}
+
+TEST(Study, ADisturbedRecordingIsSaid) {
+    Study disturbed = study();
+    disturbed.record.running_share = 0.6;
+    std::ostringstream out;
+    print(out, disturbed);
+    EXPECT_NE(out.str().find("even the best run got only 60 % of a core"), std::string::npos) << out.str();
+    disturbed.clock = "cpu"; // which does not count what others did
+    std::ostringstream fine;
+    print(fine, disturbed);
+    EXPECT_EQ(fine.str().find("even the best run"), std::string::npos);
+}
+
+TEST(Record, SleepingIsNotRunning) {
+    // Expectation: a strand that sleeps lasts on the wall and takes next to no time of the thread.
+    auto const sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds{20}); };
+    Record const steady = record(sleep, {.burden_seconds = 0.0});
+    EXPECT_GE(steady.work_seconds, 0.019);
+    ASSERT_TRUE(steady.running_share.has_value());
+    EXPECT_LT(*steady.running_share, 0.5);
+    EXPECT_LT((record<ThreadCpuClock>(sleep, {.burden_seconds = 0.0}).work_seconds), 0.010);
+    EXPECT_FALSE(record([] {}, {.workers = 2, .burden_seconds = 0.0}).running_share.has_value());
 }
 
 TEST(Study, SerialAndEmptyProgramsHaveAVerdict) {

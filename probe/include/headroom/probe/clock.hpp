@@ -22,6 +22,7 @@ struct SteadyClock {
 };
 
 #ifdef CLOCK_THREAD_CPUTIME_ID
+#define HEADROOM_PROBE_CPU_CLOCK 1
 /// Time that the thread really ran: other users of the machine do not count. The system is asked for it, which costs
 /// ten and more times what `SteadyClock` costs, so strands should be long. Where POSIX clocks are.
 struct ThreadCpuClock {

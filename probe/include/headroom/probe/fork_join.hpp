@@ -18,6 +18,7 @@
 #include "headroom/probe/record.hpp"
 #include "headroom/probe/scope.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -50,6 +51,7 @@ struct Measurement {
     Totals totals = {};
     MeterSettings settings = {};
     Nanoseconds elapsed = 0;
+    Nanoseconds ran = 0; ///< of that, the calling thread; 0 where the system does not say
     int workers = 1;
 };
 
@@ -64,6 +66,9 @@ inline Record make_record(Measurement const& measured) {
     record.burden_seconds = in_seconds(measured.settings.burden);
     record.clock_seconds = in_seconds(measured.settings.clock_cost);
     record.workers = measured.workers;
+    if (measured.workers == 1 && measured.ran > 0 && measured.elapsed > 0) {
+        record.running_share = std::min(1.0, in_seconds(measured.ran) / record.elapsed_seconds);
+    }
     return record;
 }
 
@@ -76,11 +81,20 @@ template <class Clock> MeterSettings meter_settings(RecordOptions const& options
 /// Runs `body()` with a meter on it, on the calling thread.
 template <class Clock, class Body> Measurement metered(Body&& body, MeterSettings const& settings) {
     Measurement measured{.settings = settings};
+#ifdef HEADROOM_PROBE_CPU_CLOCK
+    using Ran = ThreadCpuClock;
+#else
+    struct Ran {
+        static Nanoseconds now() { return 0; }
+    };
+#endif
+    Nanoseconds const ran = Ran::now();
     Nanoseconds const begin = SteadyClock::now();
     typename Recording<Clock>::Task meter{settings};
     std::forward<Body>(body)();
     std::tie(measured.end, measured.totals) = meter.end();
     measured.elapsed = SteadyClock::now() - begin;
+    measured.ran = Ran::now() - ran;
     return measured;
 }
 

@@ -16,11 +16,14 @@ struct Record {
     double burdened_span_seconds = 0.0; ///< the longest chain where every edge takes `burden_seconds`
     double elapsed_seconds = 0.0;       ///< of the run itself, with everything that recording adds
     std::uint64_t spawns = 0;
-    std::uint64_t syncs = 0;       ///< that had children to wait for
-    double burden_seconds = 0.0;   ///< of an edge
-    double clock_seconds = 0.0;    ///< taken off every strand: what reading the clock costs
-    int workers = 1;               ///< that it ran on
-    int repeats = 1;               ///< runs of which these are the least times
+    std::uint64_t syncs = 0;     ///< that had children to wait for
+    double burden_seconds = 0.0; ///< of an edge
+    double clock_seconds = 0.0;  ///< taken off every strand: what reading the clock costs
+    int workers = 1;             ///< that it ran on
+    int repeats = 1;             ///< runs of which these are the least times
+    /// The share of the elapsed time in which the thread really ran, in the least disturbed repeat; empty on several
+    /// workers and where the system does not say. Below 1 strands on the steady clock include what others did.
+    std::optional<double> running_share = {};
     bool structure_varies = false; ///< the repeats did not all spawn and sync equally often
     bool operator==(Record const&) const = default;
 };
@@ -93,6 +96,7 @@ inline Record least(std::span<Record const> runs) {
         best.elapsed_seconds = std::min(best.elapsed_seconds, run.elapsed_seconds);
         best.structure_varies =
             best.structure_varies || run.structure_varies || run.spawns != best.spawns || run.syncs != best.syncs;
+        best.running_share = std::max(best.running_share, run.running_share);
         best.repeats += run.repeats;
     }
     return best;

@@ -139,6 +139,11 @@ inline std::vector<std::string> warnings(Study const& study) {
     if (average_strand_seconds(record) < 10.0 * record.clock_seconds) {
         found.emplace_back("strands are so short that the clock decides what they seem to take");
     }
+    if (record.running_share.value_or(1.0) < 0.97 && study.clock == "steady") {
+        found.push_back(text("even the best run got only %.0f %% of a core: strands include what others did;\n",
+                             100.0 * *record.running_share) +
+                        "    the real parallelism is likely to be higher (see ThreadCpuClock)");
+    }
     if (record.structure_varies) {
         found.emplace_back("the repeats did not spawn equally often; their times are mixed");
     }
@@ -247,6 +252,7 @@ inline void write_json(std::ostream& out, Study const& study) {
     row("clock_seconds", report::number(record.clock_seconds));
     row("workers", std::to_string(record.workers));
     row("repeats", std::to_string(record.repeats));
+    row("running_share", report::number(record.running_share));
     row("structure_varies", record.structure_varies ? "true" : "false");
     row("hardware_threads", std::to_string(std::thread::hardware_concurrency()));
     row("serial_seconds", report::number(study.serial_seconds));
