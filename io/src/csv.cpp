@@ -10,6 +10,9 @@ namespace headroom::io {
 
 namespace {
 
+/// More are no table that somebody wrote: without an end a line of commas takes sixty times its size in memory.
+constexpr std::size_t most_columns = 16'384;
+
 /// Splits a text into records, one call a record.
 class CsvReader {
 public:
@@ -29,6 +32,9 @@ public:
         record.line = line_;
         record.cells.clear();
         for (;;) {
+            if (record.cells.size() == most_columns) {
+                fail_at(record.line, fmt::format("more than {} cells in a line", most_columns), "it is no table");
+            }
             bool const quote = at_ < text_.size() && text_[at_] == '"';
             record.cells.push_back(quote ? quoted_cell() : plain_cell());
             if (at_ >= text_.size()) { return true; }

@@ -10,9 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace headroom::io {
 
@@ -37,6 +39,27 @@ public:
 private:
     int number_;
 };
+
+constexpr std::uintmax_t device_limit = 64U << 20;
+constexpr int patience_milliseconds = 3000; ///< with a named pipe that nobody has opened for writing
+
+/// Waits for something to read, or for an end; false when neither comes. Without a limit where `milliseconds` is -1.
+bool comes(int descriptor, int milliseconds) {
+    pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
+    int ready = -1;
+    while ((ready = ::poll(&waiting, 1, milliseconds)) < 0 && errno == EINTR) {}
+    return ready != 0;
+}
+
+/// The next bytes, waited for where the file has none yet; 0 at its end.
+std::size_t read_some(int descriptor, std::vector<char>& buffer, std::string const& where) {
+    for (;;) {
+        ssize_t const got = ::read(descriptor, buffer.data(), buffer.size());
+        if (got >= 0) { return static_cast<std::size_t>(got); }
+        if (errno != EINTR && errno != EAGAIN) { unreadable_error(where, "cannot be read", reason(errno)); }
+        if (errno == EAGAIN) { comes(descriptor, -1); }
+    }
+}
 
 /// False, with the reason in errno, when not everything could be written.
 bool write_all(int descriptor, std::string_view content) {
@@ -93,7 +116,8 @@ bool is_there(fs::path const& path) {
 
 std::string read_file(fs::path const& path, std::uintmax_t limit) {
     std::string const where = path.string();
-    Descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    // Opening a named pipe would wait for somebody to write into it, perhaps for ever.
+    Descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (!file.open()) {
         if (errno == ENOENT || errno == ENOTDIR) { unreadable_error(where, "no such file"); }
         unreadable_error(where, "cannot be read", reason(errno));
@@ -101,22 +125,26 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
     struct stat status {};
     if (::fstat(file.number(), &status) != 0) { unreadable_error(where, "cannot be read", reason(errno)); }
     if (S_ISDIR(status.st_mode)) { unreadable_error(where, "cannot be read", "it is a folder", "name a file in it"); }
+    bool const silent = S_ISFIFO(status.st_mode) && !comes(file.number(), patience_milliseconds);
+    // Of a device nobody knows where it ends.
+    if (S_ISCHR(status.st_mode)) { limit = std::min(limit, device_limit); }
 
     std::string content;
     if (S_ISREG(status.st_mode)) {
         content.reserve(std::min<std::uintmax_t>(limit, static_cast<std::uintmax_t>(status.st_size)));
     }
-    std::array<char, 1 << 16> buffer;
-    for (;;) {
-        ssize_t const got = ::read(file.number(), buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) { continue; }
-        if (got < 0) { unreadable_error(where, "cannot be read", reason(errno)); }
-        if (got == 0) { return content; }
-        content.append(buffer.data(), static_cast<std::size_t>(got));
-        if (content.size() > limit) {
+    std::vector<char> buffer(1U << 16);
+    while (std::size_t const got = read_some(file.number(), buffer, where)) {
+        if (content.size() + got > limit) {
             unreadable_error(where, "too large", fmt::format("at most {} bytes are read", limit));
         }
+        content.append(buffer.data(), got);
     }
+    if (silent && content.empty()) {
+        unreadable_error(where, "nothing is written into this pipe", "it was waited for 3 seconds",
+                         "start first what writes into it");
+    }
+    return content;
 }
 
 void write_file(fs::path const& path, std::string_view content) {

@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -80,6 +81,9 @@ private:
         if (error == std::errc::result_out_of_range) { refuse_here(); }
         if (error != std::errc{} || !std::isfinite(value) || value < 0.0) { return std::nullopt; }
         at_ = static_cast<std::size_t>(stop - text_.data());
+        bool const runs_on =
+            at_ < text_.size() && (text_[at_] == '.' || std::isdigit(static_cast<unsigned char>(text_[at_])));
+        if (runs_on) { refuse_here(); } // "1..8" is no product of 1 and 0.8
         return value;
     }
 

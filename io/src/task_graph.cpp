@@ -42,6 +42,8 @@ constexpr std::array refusals{
     Refusal{"BZh", "a bzip2 file", "unpack it first: bunzip2"},
     Refusal{"PK\x03\x04", "a zip archive", "checkpoints are zip archives too: export the model as ONNX"},
     Refusal{"SQLite format 3", "a database", "profiler reports are not read as graphs yet"},
+    Refusal{"\xff\xfe", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
+    Refusal{"\xfe\xff", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
 };
 
 void refuse_known(std::string_view bytes, std::string const& where) {
@@ -61,7 +63,7 @@ void refuse_known(std::string_view bytes, std::string const& where) {
 bool has_ending(std::string const& where, FormatRow const& row) {
     std::string lower = where;
     std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return std::ranges::any_of(row.endings, [&](auto ending) { return lower.ends_with(ending); });
+    return std::ranges::any_of(row.endings, [&](auto ending) { return !ending.empty() && lower.ends_with(ending); });
 }
 
 } // namespace

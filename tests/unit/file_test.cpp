@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace headroom::io {
@@ -87,6 +91,28 @@ TEST_F(Files, SaysWhatCannotBeRead) {
     EXPECT_EQ(read_file(folder_ / "f", 10).size(), 10U);
     EXPECT_THAT(refused([&] { read_file(folder_ / "f", 9); }, Fault::unreadable),
                 HasSubstr("too large (at most 9 bytes"));
+    EXPECT_THAT(refused([] { read_file("/dev/zero", 1ULL << 40); }, Fault::unreadable),
+                HasSubstr("too large (at most 67108864 bytes"));
+}
+
+TEST_F(Files, APipeIsReadToItsEndAndNotWaitedForWithoutAWriter) {
+    fs::path const pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_THAT(refused([&] { read_file(pipe); }, Fault::unreadable), HasSubstr("nothing is written into this pipe"));
+
+    std::string const content(300'000, 'x'); // more than a pipe holds
+    std::thread writer{[&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{100});
+        int const end = ::open(pipe.c_str(), O_WRONLY);
+        std::this_thread::sleep_for(std::chrono::milliseconds{100});
+        for (std::size_t at = 0; at < content.size(); at += 100'000) {
+            EXPECT_EQ(::write(end, content.data() + at, 100'000), 100'000);
+            std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        }
+        ::close(end);
+    }};
+    EXPECT_TRUE(read_file(pipe) == content);
+    writer.join();
 }
 
 } // namespace

@@ -44,6 +44,8 @@ TEST(Overhead, QuotesWhatItCannotRead) {
     line("2 log(K)", HasSubstr("at 'log(K)'"));
     line("K^(2/0)", HasSubstr("cannot read"));
     line("K - 3", HasSubstr("at '- 3'"));
+    line("8..4", HasSubstr("at '.4'"));
+    line("1.5.2 K", HasSubstr("at '.2 K'"));
     line("inf K", HasSubstr("at 'inf K'"));
     line("0 K", HasSubstr("no usable factor"));
     line("K^17", HasSubstr("exponent is too large"));

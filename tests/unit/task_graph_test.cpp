@@ -203,6 +203,9 @@ TEST(TaskGraphFile, WhatIsNoGraphFileIsSaid) {
               "trace.et.gz: a gzip file (it is not read as a graph). unpack it first: gunzip");
     EXPECT_THAT(test::refused("PK\x03\x04 more", "model.pt"), HasSubstr("a zip archive"));
     EXPECT_THAT(test::refused("hello", "notes.txt"), HasSubstr("no known format of graphs"));
+    EXPECT_THAT(test::refused("hello", "graph.json"), HasSubstr("graph.json:1: not valid JSON"));
+    EXPECT_THAT(test::refused(",,,,", "graph.json"), HasSubstr("graph.json:1: not valid JSON"));
+    EXPECT_THAT(test::refused(std::string{"\xff\xfe[\0[\0", 6}, "graph.json"), HasSubstr("text in UTF-16"));
 }
 
 TEST(TaskGraphFile, TheFormatIsKnownByTheBytesWhateverTheName) {
