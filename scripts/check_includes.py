@@ -27,7 +27,7 @@ THIRD_PARTY = {
 
 # Headers with a dot or a slash are not standard ones; these are, or belong to the operating system (io only).
 STANDARD = re.compile(r"[a-z_0-9]+$")
-POSIX = {"fcntl.h", "unistd.h", "sys/mman.h", "sys/stat.h", "zlib.h"}
+POSIX = {"fcntl.h", "poll.h", "unistd.h", "sys/mman.h", "sys/stat.h", "zlib.h"}
 
 # Only what says so in its name needs oneTBB.
 TBB = ("oneapi/tbb/", "tbb/")
