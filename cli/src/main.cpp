@@ -293,6 +293,7 @@ int exit_code(Fault fault) {
 
 int main(int argc, char** argv) {
     using namespace headroom;
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
     try {
         return cli::dispatch({argv + 1, argv + argc});

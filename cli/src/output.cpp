@@ -53,6 +53,13 @@ void check_targets(Arguments const& arguments, Output const& output) {
                           .why = "they would run into each other",
                           .hint = "give one of them a file: --out FILE"}};
     }
+    if (!output.html.empty() && same_file(output.html, output.file)) {
+        throw InputError{Fault::usage,
+                         {.where = "--html",
+                          .problem = headroom::quoted(output.html) + " is where the result goes too",
+                          .why = "one of them would replace the other",
+                          .hint = "give one of them another file"}};
+    }
 }
 
 /// Whether a file could be there: what `write_file` refuses before it writes anything.
@@ -67,6 +74,18 @@ bool has_place(std::string const& file) {
 } // namespace
 
 std::span<Option const> output_options() { return options; }
+
+bool same_file(std::string const& left, std::string const& right) {
+    namespace fs = std::filesystem;
+    if (left == "-" || right == "-") { return left == right; }
+    std::error_code error;
+    bool const stream = fs::exists(left, error) && !fs::is_regular_file(left, error); // such as /dev/null
+    return !stream && fs::weakly_canonical(left, error) == fs::weakly_canonical(right, error);
+}
+
+bool result_has_place(Output const& output) {
+    return has_place(output.file) && (output.html.empty() || has_place(output.html));
+}
 
 Output read_output(Arguments const& arguments) {
     Output output;

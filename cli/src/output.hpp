@@ -34,6 +34,11 @@ struct Result {
     std::function<Sheet()> sheet;
 };
 
+/// Whether two names mean one file, whatever they are written like; never true of devices.
+bool same_file(std::string const& left, std::string const& right);
+/// False where `write_result` would refuse, so that nothing else is written before it does.
+bool result_has_place(Output const& output);
+
 /// Writes the result where it was asked for, whole or not at all.
 void write_result(Output const& output, Result const& result);
 

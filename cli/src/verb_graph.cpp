@@ -127,7 +127,7 @@ void check_timeline(Arguments const& arguments, Output const& output, GraphQuest
     auto const file = arguments.text("--timeline");
     if (!file) { return; }
     if (file->empty()) { refuse("--timeline", "names no file", "", ""); }
-    if (*file == output.file || (!output.html.empty() && *file == output.html)) {
+    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
         refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
                "they would run into each other", "give one of them another file");
     }
@@ -185,9 +185,14 @@ Sheet list_sheet() {
     return sheet;
 }
 
-int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog) {
+int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
     if (arguments.has("SOURCE")) { refuse("--list", "given beside a graph", "it shows the builders", "leave one out"); }
-    write_result(output, {[&] { return list_document(catalog); }, [&] { return list_json(catalog); }, list_sheet});
+    auto const json = [&] {
+        Json value = list_json(catalog);
+        if (output.stats) { value.set("stats", stats_json(stopwatch.seconds())); }
+        return value;
+    };
+    write_result(output, {[&] { return list_document(catalog); }, json, list_sheet});
     return Exit::done;
 }
 
@@ -195,9 +200,9 @@ int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog;
-    if (arguments.has("--list")) { return run_list(arguments, output, catalog); }
+    if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
     GraphReport report = answer_of(read_question(arguments, output), catalog);
-    if (report.timeline) {
+    if (report.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
         io::write_file(*arguments.text("--timeline"), chrome_trace(*report.timeline, report.graph()));
     }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
