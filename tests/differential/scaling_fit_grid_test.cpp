@@ -1,6 +1,6 @@
-#include "headroom/fit/scaling_fit.hpp"
-
 #include "support/random.hpp"
+
+#include "headroom/fit/scaling_fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,8 @@ Searched search(ScalingLaw const& law, ScalingData const& data, Coefficients con
         for (int i = 0; i <= steps; ++i) {
             for (int j = 0; j <= (high[2] > low[2] ? steps : 0); ++j) {
                 try_shape(law, data,
-                          {0.0, from[1] + (to[1] - from[1]) * i / steps, from[2] + (to[2] - from[2]) * j / steps}, best);
+                          {0.0, from[1] + (to[1] - from[1]) * i / steps, from[2] + (to[2] - from[2]) * j / steps},
+                          best);
             }
         }
         for (std::size_t a = 1; a < 3; ++a) { // half the size, around the best so far

@@ -64,8 +64,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
             check(row.workers >= 1.0 && row.value > 0.0 && row.weight > 0.0 && std::isfinite(row.value + row.weight));
         }
         fit_rows(table, size % 3 == 0 && table.quantity <= io::ScalingQuantity::speedup);
-    } catch (InputError const& error) {
-        check(std::string_view{error.what()}.find('\n') == std::string_view::npos);
-    }
+    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
     return 0;
 }

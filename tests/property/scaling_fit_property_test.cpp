@@ -167,9 +167,7 @@ double relative(double a, double b) { return std::abs(a - b) / std::max({std::ab
 RC_GTEST_PROP(ScalingFitProperty, CoefficientsComeBackWithoutNoise, ()) {
     Truth const truth = any_truth();
     LawFit const fit = fit_law(*scaling_law(truth.law), exact(truth), quick());
-    for (std::size_t j = 0; j < fit.coefficients.size(); ++j) {
-        RC_ASSERT(relative(fit.c[j], truth.c[j]) <= 1e-6);
-    }
+    for (std::size_t j = 0; j < fit.coefficients.size(); ++j) { RC_ASSERT(relative(fit.c[j], truth.c[j]) <= 1e-6); }
 }
 
 ScalingData any_noisy(Truth const& truth) {

@@ -15,8 +15,17 @@ using ::testing::HasSubstr;
 
 /// Ray tracer on an SGI Origin 2000; reference fits by the R package usl 3.0.3 (tests/data/scaling).
 ScalingData raytracer(std::size_t points = 11) {
-    ScalingData data{.samples = {{1, 20}, {4, 78}, {8, 130}, {12, 170}, {16, 190}, {20, 200}, {24, 210}, {28, 230},
-                                 {32, 260}, {48, 280}, {64, 310}},
+    ScalingData data{.samples = {{1, 20},
+                                 {4, 78},
+                                 {8, 130},
+                                 {12, 170},
+                                 {16, 190},
+                                 {20, 200},
+                                 {24, 210},
+                                 {28, 230},
+                                 {32, 260},
+                                 {48, 280},
+                                 {64, 310}},
                      .measured = Measured::throughput};
     data.samples.resize(points);
     return data;
@@ -93,7 +102,8 @@ TEST(ScalingFit, UslWithGammaAtTheFirstMeasurementIsThatOfR) {
     EXPECT_THAT(fit.normalisation, HasSubstr("fixed to X(1)"));
     FitQuestion question;
     question.normalise = true;
-    EXPECT_NEAR(coefficient(fitted("usl", raytracer(), question), "alpha").value, coefficient(fit, "alpha").value, 1e-14);
+    EXPECT_NEAR(coefficient(fitted("usl", raytracer(), question), "alpha").value, coefficient(fit, "alpha").value,
+                1e-14);
 }
 
 TEST(ScalingFit, SpecSdm91IsThatOfR) {

@@ -58,14 +58,13 @@ TEST(ScalingTable, ColumnsHaveManyNames) {
         char const* header;
         ScalingQuantity quantity;
     };
-    for (auto const& [header, quantity] : {Named{"processors,throughput", ScalingQuantity::throughput},
-                                           Named{"load,throughput", ScalingQuantity::throughput},
-                                           Named{"p,samples_per_second", ScalingQuantity::throughput},
-                                           Named{"nodes,frames/s", ScalingQuantity::throughput},
-                                           Named{"world_size,step time", ScalingQuantity::seconds},
-                                           Named{"n,x", ScalingQuantity::throughput},
-                                           Named{"users,Speed-up", ScalingQuantity::speedup},
-                                           Named{"ranks,barrier_us", ScalingQuantity::sync}}) {
+    for (auto const& [header, quantity] :
+         {Named{"processors,throughput", ScalingQuantity::throughput},
+          Named{"load,throughput", ScalingQuantity::throughput},
+          Named{"p,samples_per_second", ScalingQuantity::throughput},
+          Named{"nodes,frames/s", ScalingQuantity::throughput}, Named{"world_size,step time", ScalingQuantity::seconds},
+          Named{"n,x", ScalingQuantity::throughput}, Named{"users,Speed-up", ScalingQuantity::speedup},
+          Named{"ranks,barrier_us", ScalingQuantity::sync}}) {
         ScalingTable const table = read(std::string{header} + "\n1,2\n2,3\n");
         EXPECT_EQ(table.quantity, quantity) << header;
         EXPECT_EQ(table.rows.size(), 2U);
