@@ -253,11 +253,14 @@ Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
     }
     add_notes(answer, blocks);
     blocks.emplace_back(Paragraph{conversion_words(answer), "conversion"});
-    blocks.emplace_back(
-        Paragraph{"least squares with errors of one spread (or as the weights say); AICc judges fit against the number "
-                  "of coefficients, last off is the error at the largest count when it is predicted from the others; "
-                  "+ marks counts beyond the measured ones, where the bands hold only if the law does",
-                  "assumes"});
+    blocks.emplace_back(Paragraph{
+        std::string{"least squares with errors "} +
+            (answer.question.relative_errors ? "of one share of the value" : "of one size at every count") +
+            (answer.table.weight_column.empty() ? "" : ", weighed as the table says") +
+            "; AICc judges fit against the number "
+            "of coefficients, last off is the error at the largest count when it is predicted from the others; "
+            "+ marks counts beyond the measured ones, where the bands hold only if the law does",
+        "assumes"});
     return document;
 }
 

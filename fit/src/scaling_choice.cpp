@@ -159,7 +159,7 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     bool const steps = data.measured != Measured::sync && data.measured != Measured::value;
     if (steps && means_of(samples).size() > 1) { report.karp_flatt = karp_flatt(data); }
     if (data.measured == Measured::sync) { report.sync = sync_growth(report.fits, data, last); }
-    report.findings = findings_of(report, data);
+    report.findings = findings_of(report, data, question);
     return report;
 }
 

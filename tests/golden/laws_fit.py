@@ -202,6 +202,20 @@ for how in ("bootstrap", "bootstrap_pairs"):
 wide, narrow = (law(fit(tracer, "--coverage", c), "amdahl")["coefficients"]["s"] for c in ("0.95", "80%"))
 check(wide["low"] < narrow["low"] and narrow["high"] < wide["high"], "wider intervals cover more")
 
+# errors as a share of the time: sigma = 1 % of each says the same, up to the common factor
+counts = (1, 2, 4, 8, 16, 32, 64)
+wobble = (1.01, 0.99, 1.02, 0.985, 1.0, 1.015, 0.99)
+times = [(k, (0.5 + 100 / k) * w) for k, w in zip(counts, wobble)]
+plain = table("times.csv", "workers,seconds\n" + "".join(f"{k},{t!r}\n" for k, t in times))
+stated = table("sigmas.csv", "workers,seconds,sigma\n" + "".join(f"{k},{t!r},{t / 100!r}\n" for k, t in times))
+relative = fit(plain, "--errors", "relative")
+for name in ("a", "b"):
+    close(value_of(relative, "fixed_communication", name), value_of(fit(stated), "fixed_communication", name), f"relative errors, {name}", 1e-9)
+equal(relative["errors"], "relative", "what the errors are")
+equal([one["kind"] for one in fit(plain)["findings"]], ["unequal_times"], "long and short times in one table")
+row = relative["predictions"][-1]
+check(row["high"] - row["low"] < 0.2 * row["value"], f"errors of a share stay a share beyond: {row}")
+
 # ---- tables, weights, columns --------------------------------------------------------------------------------------------
 shuffled = tracer.read_text().splitlines()
 same = fit(table("shuffled.csv", "\n".join(shuffled[:1] + shuffled[:0:-1]) + "\n"))

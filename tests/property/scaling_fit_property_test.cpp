@@ -92,6 +92,35 @@ TEST(ScalingFitProperty, NinetyPercentIntervalsCoverTheTruth) {
     }
 }
 
+// Errors that are a share of the time, over a range where absolute ones would only see one worker
+TEST(ScalingFitProperty, RelativeErrorsHaveTheirOwnIntervalsAndBands) {
+    constexpr int trials = 500;
+    Truth const truth{"fixed_communication", Measured::seconds, {0.5, 100.0, 0.0}, {1, 2, 4, 8, 16, 32, 64, 128}, 0.0};
+    std::vector<double> const at{256};
+    FitQuestion question;
+    question.relative_errors = true;
+    int fixed = 0, divides = 0, curve = 0, measured = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+        ScalingData data = exact(truth);
+        CounterRandom random{seed + 99 + 1000003 * static_cast<std::uint64_t>(trial)};
+        for (ScalingSample& sample : data.samples) { sample.value *= 1.0 + 0.03 * normal(random); }
+        LawFit const fit = fit_law(*scaling_law(truth.law), data, question);
+        auto const holds = [&](std::size_t j) {
+            return *fit.coefficients[j].low <= truth.c[j] && truth.c[j] <= *fit.coefficients[j].high ? 1 : 0;
+        };
+        fixed += holds(0);
+        divides += holds(1);
+        ScalingPrediction const row = predict(fit, data, question, at).front();
+        double const there = curve_at(true_fit(truth), data, at[0]), again = there * (1.0 + 0.03 * normal(random));
+        curve += *row.curve_low <= there && there <= *row.curve_high ? 1 : 0;
+        measured += *row.low <= again && again <= *row.high ? 1 : 0;
+    }
+    for (int const count : {fixed, divides, curve, measured}) {
+        EXPECT_GE(count, trials * 85 / 100) << "seed " << seed;
+        EXPECT_LE(count, trials * 95 / 100) << "seed " << seed;
+    }
+}
+
 // The band of the curve holds the true curve, and that of measurements a new one, also beyond the measured counts
 TEST(ScalingFitProperty, NinetyPercentBandsCoverTheTruth) {
     constexpr int trials = 500;
