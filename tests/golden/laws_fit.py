@@ -212,7 +212,7 @@ relative = fit(plain, "--errors", "relative")
 for name in ("a", "b"):
     close(value_of(relative, "fixed_communication", name), value_of(fit(stated), "fixed_communication", name), f"relative errors, {name}", 1e-9)
 equal(relative["errors"], "relative", "what the errors are")
-equal([one["kind"] for one in fit(plain)["findings"]], ["unequal_times"], "long and short times in one table")
+check("unequal_times" in [one["kind"] for one in fit(plain)["findings"]], "long and short times in one table")
 row = relative["predictions"][-1]
 check(row["high"] - row["low"] < 0.2 * row["value"], f"errors of a share stay a share beyond: {row}")
 
