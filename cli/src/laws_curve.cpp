@@ -69,7 +69,8 @@ Json ceilings_json(CurveResult const& result) {
 
 std::vector<int> read_curve_workers(Arguments const& arguments, StepCurve const& curve, int k0) {
     double const valley = 2.0 * static_cast<double>(best_workers(curve).value_or(1));
-    return read_law_workers(arguments, std::max({1024.0, 4.0 * k0, valley}), k0);
+    auto const near_the_end = static_cast<double>(workers_for_share_of_ceiling(curve, 0.9).value_or(1));
+    return read_law_workers(arguments, std::max({1024.0, 4.0 * k0, valley, near_the_end}), k0);
 }
 
 CurveResult result_of(CurveQuestion question) {

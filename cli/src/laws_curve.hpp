@@ -43,7 +43,7 @@ struct CurveResult {
 
 CurveResult result_of(CurveQuestion question);
 
-/// A list that reaches past the curve's valley, unless --workers names one.
+/// A list that reaches past the curve's valley, or 90 % of its ceiling, unless --workers names one.
 std::vector<int> read_curve_workers(Arguments const& arguments, StepCurve const& curve, int k0);
 
 /// The keys that every curve has, from `rows` to `knee_workers`.

@@ -282,7 +282,7 @@ LawsAnswer data_parallel_answer(Arguments const& arguments) {
         answer.blocks.emplace_back(latency_table(question));
     }
     add_chart(answer, question, rows);
-    answer.blocks.emplace_back(Paragraph{"gamma belongs to its batch: with a smaller one it is larger in proportion, "
+    answer.blocks.emplace_back(Paragraph{"it belongs to its batch: with a smaller one it is larger in proportion, "
                                          "so it is never said without. A local "
                                          "batch of " +
                                              plain(local_batch_at_break_even(step_of(question, 1.0)), 4) +

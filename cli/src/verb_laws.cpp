@@ -183,6 +183,16 @@ bool is_fit_option(std::string_view name) {
     return std::ranges::any_of(fit_options(), [name](Option const& option) { return option.name == name; });
 }
 
+/// What only fitting takes, given without it.
+void check_no_fit(Arguments const& arguments) {
+    for (Option const& option : fit_options()) {
+        bool const shared =
+            std::ranges::any_of(options, [&](Option const& own) { return std::string_view{own.name} == option.name; });
+        if (!arguments.has(option.name) || shared) { continue; }
+        refuse_laws(option.name, "belongs to --fit", "it would be ignored", "leave it out, or give --fit FILE");
+    }
+}
+
 void check_fit(Arguments const& arguments) {
     for (Option const& option : options) {
         if (!arguments.has(option.name) || is_fit_option(option.name)) { continue; }
@@ -209,6 +219,7 @@ int run(Arguments const& arguments) {
     }
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
+    check_no_fit(arguments);
     LawsQuestion const& question = question_of(arguments);
     check_belongs(question, arguments);
     io::Catalog const catalog;
