@@ -18,7 +18,7 @@ namespace {
 
 struct FormatRow {
     GraphFormat format;
-    std::array<std::string_view, 2> endings; ///< of file names, in lower case
+    std::array<std::string_view, 2> endings; ///< of file names, in lower case; empty: no other
     bool (*looks_like)(std::string_view);
     TaskGraph (*read)(std::string_view, std::string const&);
 };
@@ -61,7 +61,7 @@ void refuse_known(std::string_view bytes, std::string const& where) {
 bool has_ending(std::string const& where, FormatRow const& row) {
     std::string lower = where;
     std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return std::ranges::any_of(row.endings, [&](auto ending) { return lower.ends_with(ending); });
+    return std::ranges::any_of(row.endings, [&](auto ending) { return !ending.empty() && lower.ends_with(ending); });
 }
 
 } // namespace
