@@ -21,6 +21,16 @@ struct Edge {
     bool operator==(Edge const&) const = default;
 };
 
+/// One direction of every edge: the neighbours of task v are tasks[first[v]] up to tasks[first[v + 1]], those of
+/// earlier edges before those of later ones.
+struct Neighbours {
+    std::span<std::uint32_t const> first; ///< one more than there are tasks
+    std::span<TaskId const> tasks;        ///< as many as there are edges
+    [[nodiscard]] std::span<TaskId const> operator[](TaskId task) const {
+        return tasks.subspan(first[task], first[task + 1] - first[task]);
+    }
+};
+
 /// Tasks with costs and the order between them, compressed: both directions of every edge, 4 bytes each.
 class Dag {
 public:
@@ -30,14 +40,10 @@ public:
     [[nodiscard]] std::size_t edge_count() const { return successors_.size(); }
     [[nodiscard]] Ticks cost(TaskId task) const { return costs_[task]; }
     [[nodiscard]] std::span<Ticks const> costs() const { return costs_; }
-    [[nodiscard]] std::span<TaskId const> predecessors(TaskId task) const {
-        return std::span{predecessors_}.subspan(first_predecessor_[task],
-                                                first_predecessor_[task + 1] - first_predecessor_[task]);
-    }
-    [[nodiscard]] std::span<TaskId const> successors(TaskId task) const {
-        return std::span{successors_}.subspan(first_successor_[task],
-                                              first_successor_[task + 1] - first_successor_[task]);
-    }
+    [[nodiscard]] Neighbours predecessors() const { return {first_predecessor_, predecessors_}; }
+    [[nodiscard]] Neighbours successors() const { return {first_successor_, successors_}; }
+    [[nodiscard]] std::span<TaskId const> predecessors(TaskId task) const { return predecessors()[task]; }
+    [[nodiscard]] std::span<TaskId const> successors(TaskId task) const { return successors()[task]; }
     /// Whether every edge leads from a smaller number to a larger one: the numbers are a topological order.
     [[nodiscard]] bool is_ordered() const { return ordered_; }
 
@@ -62,7 +68,8 @@ struct GraphFault {
     Kind kind = Kind::cycle;
     std::size_t edge = 0;           ///< index of the offending edge (unknown_task, self_edge, and one edge of a cycle)
     TaskId task = 0;                ///< the offending task
-    std::vector<TaskId> cycle = {}; ///< the tasks of a cycle, in order; the last waits for the first
+    std::vector<TaskId> cycle = {}; ///< the tasks of a cycle along its edges: each waits for the one before it, the
+                                    ///< first for the last. It begins at `task`, its smallest; `edge` closes it
 };
 
 /// A graph, or why there is none.
@@ -71,14 +78,18 @@ struct DagResult {
     std::optional<GraphFault> fault;
 };
 
-/// Compresses tasks and edges. An edge given twice is kept twice: it changes no answer.
+/// Compresses tasks and edges. An edge given twice is kept twice: it changes no answer. Of several faults one is told:
+/// sizes before costs before edges before cycles, the first of its kind.
+/// Holds for:  any input; O(tasks + edges). Twice as fast when the edges are sorted by `to`, and where they lead from
+///             smaller to larger numbers no cycle has to be looked for.
 DagResult build_dag(std::vector<Ticks> costs, std::span<Edge const> edges);
 
 /// Work, depth and one critical path of a graph.
 struct DagMeasure {
     Ticks work = 0;                    ///< W, the sum of all costs: the time on one worker
     Ticks depth = 0;                   ///< D, the longest chain of costs: the time on workers without end
-    std::vector<TaskId> critical_path; ///< of tasks; the one of smallest numbers where several tie
+    std::vector<TaskId> critical_path; ///< from a task that waits for none to the one that ends last. Where several
+                                       ///< tie, the smallest number, chosen from the end to the beginning
 };
 
 /// Work and depth, in one pass over the edges.
@@ -86,7 +97,8 @@ struct DagMeasure {
 ///     W = sum c(v),   D = max over paths of  sum c(v) + burden (edges of the path)
 ///
 /// With a burden it is the burdened depth: what scheduling or communication adds to each edge.
-/// Holds for:  any graph; O(tasks + edges).
+/// Holds for:  any graph, 0 <= burden and burden x tasks < 2^62; O(tasks + edges), at most 16 bytes a task beside the
+///             graph, the path included.
 /// Source:     [Blumofe1999], [He2010]
 DagMeasure measure(Dag const& dag, Ticks burden = 0);
 
@@ -107,9 +119,10 @@ double brent_bound(Ticks work, Ticks depth, double workers);
 /// Graham's tighter form, which no greedy schedule exceeds: W/K + (1 - 1/K) D. Source: [Graham1969]
 double graham_bound(Ticks work, Ticks depth, double workers);
 
-/// The smallest K with D > W/K: past it depth is the larger half of Brent's bound. Empty without depth.
+/// The smallest K with K D > W, exactly: from there on depth is the larger half of Brent's bound. Empty without depth.
+/// Source: [Brent1974]
 std::optional<std::int64_t> crossover_workers(Ticks work, Ticks depth);
-/// The first of K = 1, 2, 4, ... with D > W/K.
+/// The first of K = 1, 2, 4, ... with K D > W. Empty without depth, or past 2^62. Source: [Brent1974]
 std::optional<std::int64_t> crossover_power_of_two(Ticks work, Ticks depth);
 
 } // namespace headroom
