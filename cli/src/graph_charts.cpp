@@ -85,6 +85,9 @@ StackedBars kind_bars(GraphReport const& report) {
                      .parts = {},
                      .labels = {"work", "critical path"},
                      .values = {{}, {}}};
+    bars.caption =
+        "Each kind's share of all work, and of the critical path: what is longer on the path than in the work "
+        "is what limits the speed-up.";
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (i < most_parts) {
             bars.parts.push_back(i + 1 == most_parts && kinds.size() > most_parts ? "other" : printable(kinds[i].kind));

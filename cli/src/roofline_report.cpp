@@ -127,6 +127,9 @@ Table groups_table(RooflineReport const& report) {
 
 StackedBars groups_bars(RooflineReport const& report) {
     StackedBars bars{"Where the step's kernels spend their time", "ms", {}, {"roof", "predicted"}, {{}, {}}, {}, {}};
+    bars.caption =
+        "The least time that the machine's limits allow, above the predicted one: the part that grows most is "
+        "farthest from its limit.";
     for (GroupTime const& group : report.groups) {
         bars.parts.push_back(group.group);
         bars.values[0].push_back(group.attainable.in(units::ms));
