@@ -11,7 +11,7 @@ PROGRAM := build/headroom
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev check check-long format format-check include-check reference-check lint fit bench clean
+.PHONY: help packages build plan test dev browser check check-long format format-check include-check reference-check lint fit bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -41,12 +41,17 @@ test: packages build build/asan/.configured ## every test, under the address and
 	@$(call NINJA,asan)
 	@ctest --test-dir build/asan --output-on-failure -j2
 
+browser: packages build ## every verb's page in headless Chromium; pictures in build/browser
+	@scripts/packages.sh packages-long.txt
+	@tests/browser/run.sh $(PROGRAM)
+
 check: packages format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
 
 check-long: packages format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
-	@$(MAKE) --no-print-directory bench
+	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory browser
 	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 
@@ -72,6 +77,13 @@ fit: build ## refit the constants of catalog/calibration from validation
 bench: build/release/.configured ## run the benchmarks
 	@$(call NINJA,release) --target benches
 	@for program in build/release/bench_*; do test ! -x "$$program" || "$$program"; done
+
+examples: build/release/.configured ## build and run the programs that measure their own work and span
+	@scripts/packages.sh packages-examples.txt || echo 'examples: going on without the optional packages'
+	@cmake --preset release >build/release/examples.log # what was missing may be there now
+	@$(call NINJA,release) --target examples
+	@grep -h 'left out' build/release/examples.log || true
+	@for program in build/release/example_*; do test ! -x "$$program" || { "$$program" && echo; }; done
 
 clean: ## remove everything that was built
 	@rm -rf build

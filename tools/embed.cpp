@@ -1,5 +1,5 @@
-// embed ROOT LIST OUTPUT: writes a C++ source that holds the files named in LIST (one path per line,
-// relative to ROOT, sorted) byte for byte, as headroom::io::embedded_files().
+// embed ROOT LIST OUTPUT NAMESPACE FUNCTION: writes a C++ source that holds the files named in LIST (one path per
+// line, relative to ROOT, sorted) byte for byte, as NAMESPACE::FUNCTION().
 
 #include <cstddef>
 #include <fstream>
@@ -52,25 +52,27 @@ void write_literals(std::ostream& out, std::string_view content) {
     if (content.empty()) out << "        \"\"\n";
 }
 
-void write_source(std::ostream& out, std::string const& root, std::vector<std::string> const& paths) {
-    out << "// Generated from the catalog and the validation tables. Do not edit.\n"
-           "#include \"headroom/io/embedded.hpp\"\n\n#include <array>\n\nnamespace headroom::io {\nnamespace {\n\n"
-        << "constexpr std::array<EmbeddedFile, " << paths.size() << "> files{{\n";
+void write_source(std::ostream& out, std::string const& root, std::vector<std::string> const& paths,
+                  std::string const& space, std::string const& function) {
+    out << "// Generated. Do not edit.\n"
+           "#include \"headroom/io/embedded.hpp\"\n\n#include <array>\n\nnamespace "
+        << space << " {\nnamespace {\n\n"
+        << "constexpr std::array<headroom::io::EmbeddedFile, " << paths.size() << "> files{{\n";
     for (auto const& path : paths) {
         std::string const content = read_file(root + "/" + path);
         out << "    {\"" << path << "\", std::string_view{\n";
         write_literals(out, content);
         out << "        , " << content.size() << "}},\n";
     }
-    out << "}};\n\n}  // namespace\n\n"
-           "std::span<EmbeddedFile const> embedded_files() { return files; }\n\n}  // namespace headroom::io\n";
+    out << "}};\n\n}  // namespace\n\nstd::span<headroom::io::EmbeddedFile const> " << function
+        << "() { return files; }\n\n}  // namespace " << space << "\n";
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        std::cerr << "usage: embed ROOT LIST OUTPUT\n";
+    if (argc != 6) {
+        std::cerr << "usage: embed ROOT LIST OUTPUT NAMESPACE FUNCTION\n";
         return 2;
     }
     try {
@@ -80,7 +82,7 @@ int main(int argc, char** argv) {
             if (!line.empty()) paths.push_back(line);
 
         std::ofstream out{argv[3], std::ios::binary};
-        write_source(out, argv[1], paths);
+        write_source(out, argv[1], paths, argv[4], argv[5]);
         out.close();
         if (!out) throw std::runtime_error{std::string{argv[3]} + ": cannot be written"};
     } catch (std::exception const& error) {

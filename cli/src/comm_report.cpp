@@ -1,5 +1,6 @@
 #include "comm_report.hpp"
 
+#include "comm_chart.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -264,6 +265,7 @@ Document document_of(CommReport const& report) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{network_words(report.question.network), "network"});
+    for (Chart& chart : comm_charts(report)) { blocks.emplace_back(std::move(chart)); }
     blocks.emplace_back(rows_table(report));
     if (report.question.actors) { blocks.emplace_back(parts_table(report)); }
     if (!report.crossovers.empty()) { blocks.emplace_back(crossover_table(report)); }

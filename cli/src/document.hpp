@@ -35,21 +35,14 @@ struct Items {
     std::vector<std::string> items;
 };
 
-/// Speed-up over workers on logarithmic axes, beside the ideal line.
-struct SpeedupPlot {
-    std::string title;
-    std::vector<double> workers, speedup, low, high;
-    std::optional<std::size_t> chosen;
-    std::optional<double> stop; ///< worker count past which nothing is gained
-};
-
-/// Parts of a whole, one bar a label. Drawn on pages only: a table of the same data goes with it.
+/// Parts of a whole, one bar a label.
 struct StackedBars {
     std::string title, unit;
     std::vector<std::string> parts, labels;
     std::vector<std::vector<double>> values; ///< a row a label, a value a part
     std::optional<double> limit = {};
     std::string limit_name = {};
+    std::string caption = {}; ///< what to see in it, in words
 };
 
 // ---- charts ---------------------------------------------------------------------------------------------------
@@ -87,7 +80,7 @@ struct Rule {
 };
 
 /// A figure on two axes: drawn by characters in a terminal, by the chart library on a page, where its numbers
-/// stand below it as a table.
+/// stand below it as a table. Of thousands of points, draw every so many and say so in the caption.
 struct Chart {
     std::string title;
     std::string caption; ///< what to see in it, in words
@@ -102,7 +95,7 @@ struct Verbatim {
     std::string title, text;
 };
 
-using Block = std::variant<Paragraph, Table, Items, SpeedupPlot, StackedBars, Chart, Verbatim>;
+using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Verbatim>;
 
 /// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
 struct Document {
@@ -117,9 +110,15 @@ struct TextStyle {
     std::size_t width = 80;
 };
 
+/// What draws the figures of a page: a script, and the hash by which the page allows it and no other. Empty in a
+/// program that was built without the chart library; its pages carry tables.
+struct ChartLibrary {
+    std::string_view script, hash;
+};
+
 std::string render_text(Document const& document, TextStyle style);
 std::string render_markdown(Document const& document);
-std::string render_html(Document const& document);
+std::string render_html(Document const& document, ChartLibrary const& library);
 
 /// Rows for machines: exact numbers, RFC 4180.
 struct Sheet {

@@ -47,7 +47,9 @@ void write_escaped(std::string& out, char c) {
     }
 }
 
-void write_string(std::string& out, std::string_view text) {
+} // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
     out += '"';
     for (std::size_t at = 0; at < text.size();) {
         std::size_t const length = sequence_length(text, at);
@@ -64,8 +66,6 @@ void write_string(std::string& out, std::string_view text) {
     }
     out += '"';
 }
-
-} // namespace
 
 std::string exact(double value) {
     if (!std::isfinite(value)) { return {}; }
@@ -130,7 +130,7 @@ void Json::write(std::string& out, int depth) const {
     } else if (auto const* real = std::get_if<double>(&value_)) {
         out += std::isfinite(*real) ? exact(*real) : "null";
     } else if (auto const* string = std::get_if<std::string>(&value_)) {
-        write_string(out, *string);
+        append_json_string(out, *string);
     } else if (auto const* items = std::get_if<std::vector<Json>>(&value_)) {
         bool flat = items->size() <= 4;
         for (Json const& item : *items) { flat = flat && item.scalar() && item.value_.index() != 4; }
@@ -150,7 +150,7 @@ void Json::write(std::string& out, int depth) const {
         for (JsonMember const& member : *members) {
             if (!first) { out += ','; }
             indent(depth + 1);
-            write_string(out, member.key);
+            append_json_string(out, member.key);
             out += ": ";
             member.value.write(out, depth + 1);
             first = false;

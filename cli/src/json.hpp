@@ -69,4 +69,7 @@ struct JsonMember {
 /// The shortest text that reads back as the same double; empty when it is not finite.
 std::string exact(double value);
 
+/// Appends `text` as a JSON string, whatever its bytes are.
+void append_json_string(std::string& out, std::string_view text);
+
 } // namespace headroom::cli

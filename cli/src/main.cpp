@@ -41,6 +41,9 @@ void add_options(CLI::App& app, Verb const& verb, Parsed& parsed) {
             CLI::Option* option = nullptr;
             if (row.takes == Takes::nothing) {
                 option = app.add_flag(row.name, row.help);
+            } else if (row.takes == Takes::values) { // given again, it is one more
+                option = app.add_option(row.name, parsed.values[row.name], row.help);
+                option->expected(1)->take_all()->allow_extra_args(false);
             } else {
                 option = app.add_option(row.name, parsed.values[row.name], row.help);
                 option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
@@ -145,6 +148,10 @@ void add_configuration(Arguments& arguments, Verb const& verb, std::string const
         bool const is_settled = arguments.has(option->name) || std::string_view{option->name} == "--config" ||
                                 !settled.insert(option->name).second;
         if (is_settled || (entry.is_switch && entry.values.front() == "false")) { continue; }
+        if (option->takes == Takes::values) {
+            arguments.add(option->name, entry.values);
+            continue;
+        }
         arguments.add(option->name,
                       entry.is_switch ? std::vector<std::string>{} : std::vector{join(entry.values, ",")});
     }

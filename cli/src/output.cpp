@@ -1,5 +1,7 @@
 #include "output.hpp"
 
+#include "chart_library.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 
@@ -93,7 +95,9 @@ void write_result(Output const& output, Result const& result) {
         text = render_text(result.document(), {output.colour, output.unicode, 80});
     }
     // neither is left behind without the other: a result that has no place is refused first
-    if (!output.html.empty() && has_place(output.file)) { io::write_file(output.html, render_html(result.document())); }
+    if (!output.html.empty() && has_place(output.file)) {
+        io::write_file(output.html, render_html(result.document(), chart_library()));
+    }
     io::write_file(output.file, text);
 }
 

@@ -1,6 +1,7 @@
 #include "plan_report.hpp"
 
 #include "left_out.hpp"
+#include "plan_charts.hpp"
 #include "prediction_report.hpp"
 #include "text.hpp"
 
@@ -172,55 +173,6 @@ Table curve_table(Plan const& plan) {
         table.rows.push_back(std::move(row));
     }
     return table;
-}
-
-SpeedupPlot speedup_plot(Plan const& plan) {
-    SpeedupPlot plot{"Speed-up over the smallest size that fits", {}, {}, {}, {}, {}, {}};
-    Seconds first;
-    for (std::size_t i = 0; i < plan.curve.size(); ++i) {
-        CurvePoint const& point = plan.curve[i];
-        if (!point.feasible || !point.prediction) { continue; }
-        if (plot.workers.empty()) { first = point.prediction->step(); }
-        if (plan.recommended == i) { plot.chosen = plot.workers.size(); }
-        plot.workers.push_back(point.workers);
-        plot.speedup.push_back(first / point.prediction->step());
-        plot.low.push_back(first / point.prediction->interval.high);
-        plot.high.push_back(first / point.prediction->interval.low);
-    }
-    if (plan.stop.workers && !plot.workers.empty() && *plan.stop.workers < plot.workers.back()) {
-        plot.stop = *plan.stop.workers;
-    }
-    return plot;
-}
-
-/// Which parts of a step any size has.
-std::vector<bool> parts_shown(Plan const& plan) {
-    std::vector<bool> shown(parts_of(StepTime{}).size(), false);
-    for (CurvePoint const& point : plan.curve) {
-        if (!point.prediction) { continue; }
-        auto const parts = parts_of(point.prediction->time);
-        for (std::size_t i = 0; i < parts.size(); ++i) { shown[i] = shown[i] || parts[i].second.base() > 0.0; }
-    }
-    return shown;
-}
-
-StackedBars step_bars(Plan const& plan) {
-    StackedBars bars{"The step of each size", "%", {}, {}, {}, {}, {}};
-    std::vector<bool> const shown = parts_shown(plan);
-    for (CurvePoint const& point : plan.curve) {
-        if (!point.prediction) { continue; }
-        bars.labels.push_back(std::to_string(point.workers) + " workers");
-        std::vector<double> row;
-        bars.parts.clear();
-        auto const parts = parts_of(point.prediction->time);
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (!shown[i]) { continue; }
-            bars.parts.push_back(parts[i].first);
-            row.push_back(100.0 * (parts[i].second / point.prediction->step()));
-        }
-        bars.values.push_back(std::move(row));
-    }
-    return bars;
 }
 
 /// Columns of the table below; those that are not `always` show where a size has any of it.
@@ -446,8 +398,7 @@ Document document_of(PlanReport const& report) {
     blocks.emplace_back(curve_table(plan));
     add_details(document, report);
     if (!plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }
-    blocks.emplace_back(speedup_plot(plan));
-    blocks.emplace_back(step_bars(plan));
+    add_charts(blocks, plan);
     if (plan.recommended) { blocks.emplace_back(share_table(plan)); }
     if (CurvePoint const* point = recommended(plan)) {
         add_left_out(blocks, *point->prediction, report.setting.calibration);

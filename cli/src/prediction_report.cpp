@@ -1,6 +1,7 @@
 #include "prediction_report.hpp"
 
 #include "left_out.hpp"
+#include "prediction_charts.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -83,18 +84,6 @@ Json what_if_json(PredictionReport const& report) {
 
 // ---- for people ------------------------------------------------------------------------------------------------
 
-struct Scale {
-    Seconds unit;
-    std::string name;
-};
-
-/// The unit that a step reads best in.
-Scale scale_of(Seconds step) { return step.base() < 1.0 ? Scale{units::ms, "ms"} : Scale{units::s, "s"}; }
-
-std::string bar(double share) {
-    return std::string(static_cast<std::size_t>(std::lround(24.0 * std::clamp(share, 0.0, 1.0))), '#');
-}
-
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.prediction;
     std::string text = report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
@@ -120,22 +109,21 @@ std::string plan_line(PredictionReport const& report) {
 }
 
 Table step_table(StepTime const& time) {
-    Scale const scale = scale_of(time.total());
-    Table table{.title = "Where the step goes",
-                .columns = {{"part", Align::left}, {scale.name}, {"% of step"}, {"", Align::left}},
-                .rows = {}};
+    TimeScale const scale = scale_of(time.total());
+    Table table{
+        .title = "Where the step goes", .columns = {{"part", Align::left}, {scale.name}, {"% of step"}}, .rows = {}};
     double const total = time.total().base();
     for (auto const& [name, seconds] : parts_of(time)) {
         double const share = seconds.base() / total;
         if (share < 1e-6) { continue; }
-        table.rows.push_back({name, significant(seconds.in(scale.unit)), percent(share), bar(share)});
+        table.rows.push_back({name, significant(seconds.in(scale.unit)), percent(share)});
     }
-    table.rows.push_back({"step", significant(time.total().in(scale.unit)), "100", ""});
+    table.rows.push_back({"step", significant(time.total().in(scale.unit)), "100"});
     return table;
 }
 
 Table communication_table(Prediction const& p) {
-    Scale const scale = scale_of(p.step());
+    TimeScale const scale = scale_of(p.step());
     Table table{.title = "Communication a step, on one accelerator",
                 .columns = {{"for", Align::left},
                             {"collective", Align::left, true},
@@ -155,16 +143,15 @@ Table communication_table(Prediction const& p) {
 
 Table memory_table(Prediction const& p) {
     Table table{.title = "Memory of the fullest accelerator",
-                .columns = {{"part", Align::left}, {"GiB"}, {"% of usable"}, {"", Align::left}},
+                .columns = {{"part", Align::left}, {"GiB"}, {"% of usable"}},
                 .rows = {}};
-    auto const row = [&](std::string const& name, Bytes size, bool drawn) {
-        double const share = size / p.memory_usable;
-        table.rows.push_back({name, significant(size.in(units::GiB)), percent(share), drawn ? bar(share) : ""});
+    auto const row = [&](std::string const& name, Bytes size) {
+        table.rows.push_back({name, significant(size.in(units::GiB)), percent(size / p.memory_usable)});
     };
-    for (auto const& [name, size] : parts_of(p.memory)) { row(name, size, true); }
-    row("total", p.memory.total(), false);
-    row("usable", p.memory_usable, false);
-    row("capacity", p.memory_capacity, false);
+    for (auto const& [name, size] : parts_of(p.memory)) { row(name, size); }
+    row("total", p.memory.total());
+    row("usable", p.memory_usable);
+    row("capacity", p.memory_capacity);
     return table;
 }
 
@@ -204,7 +191,7 @@ Table quantities(PredictionReport const& report) {
 }
 
 Table what_if_table(PredictionReport const& report) {
-    Scale const scale = scale_of(report.prediction.step());
+    TimeScale const scale = scale_of(report.prediction.step());
     Table table{.title = "What if",
                 .columns = {{"change", Align::left, true},
                             {"step " + scale.name},
@@ -244,6 +231,8 @@ Items explanation(std::vector<Term> const& terms) {
 
 } // namespace
 
+TimeScale scale_of(Seconds step) { return step.base() < 1.0 ? TimeScale{units::ms, "ms"} : TimeScale{units::s, "s"}; }
+
 std::optional<Seconds> duration_of(Prediction const& prediction) { return run_time(prediction); }
 
 std::optional<Dollars> cost_of(Prediction const& prediction) {
@@ -253,12 +242,12 @@ std::optional<Dollars> cost_of(Prediction const& prediction) {
 }
 
 std::string step_words(Prediction const& prediction) {
-    Scale const scale = scale_of(prediction.step());
+    TimeScale const scale = scale_of(prediction.step());
     return significant(prediction.step().in(scale.unit)) + " " + scale.name;
 }
 
 std::string interval_words(Prediction const& prediction) {
-    Scale const scale = scale_of(prediction.step());
+    TimeScale const scale = scale_of(prediction.step());
     return significant(prediction.interval.low.in(scale.unit)) + " to " +
            significant(prediction.interval.high.in(scale.unit)) + " " + scale.name;
 }
@@ -407,22 +396,10 @@ Document document_of(PredictionReport const& report) {
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
     blocks.emplace_back(step_table(p.time));
-    Scale const scale = scale_of(p.step());
-    StackedBars step{"The step", scale.name, {}, {"step"}, {{}}, {}, {}};
-    for (auto const& [name, seconds] : parts_of(p.time)) {
-        if (seconds.base() <= 0.0) { continue; }
-        step.parts.push_back(name);
-        step.values[0].push_back(seconds.in(scale.unit));
-    }
-    blocks.emplace_back(std::move(step));
+    if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     if (!p.communication.empty()) { blocks.emplace_back(communication_table(p)); }
     blocks.emplace_back(memory_table(p));
-    StackedBars memory{"Memory", "GiB", {}, {"accelerator"}, {{}}, p.memory_usable.in(units::GiB), "usable"};
-    for (auto const& [name, size] : parts_of(p.memory)) {
-        memory.parts.push_back(name);
-        memory.values[0].push_back(size.in(units::GiB));
-    }
-    blocks.emplace_back(std::move(memory));
+    blocks.emplace_back(memory_bars(p));
     blocks.emplace_back(quantities(report));
     add_left_out(blocks, p, report.setting.calibration);
     if (!report.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }

@@ -32,6 +32,13 @@ struct PredictionReport {
 std::optional<Seconds> duration_of(Prediction const& prediction);
 std::optional<Dollars> cost_of(Prediction const& prediction);
 
+/// The unit that a step reads best in.
+struct TimeScale {
+    Seconds unit;
+    std::string name;
+};
+TimeScale scale_of(Seconds step);
+
 /// "48.5 s" and "29.1 to 82.3 s", in one unit, chosen by the step.
 std::string step_words(Prediction const& prediction);
 std::string interval_words(Prediction const& prediction);

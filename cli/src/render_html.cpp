@@ -1,9 +1,8 @@
-#include "document.hpp"
+#include "chart_frame.hpp"
+#include "page_data.hpp"
 #include "text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace headroom::cli {
 namespace {
@@ -13,23 +12,24 @@ constexpr char const* style_sheet = R"(
 body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1d2733; background: #fff;
        max-width: 58rem; margin: 2rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.35rem; margin: 0 0 1rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
-p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #2563a8; padding: .3rem 0 .3rem .8rem; }
+p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #0072b2; padding: .3rem 0 .3rem .8rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
 td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
-h1, p, li { overflow-wrap: anywhere; }
+h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
-svg { max-width: 100%; min-width: 32rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #3a4654; }
+figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
+figcaption { max-width: 46rem; } summary { cursor: pointer; color: #0b5a8a; }
+details { margin-top: .4rem; } details .scroll { max-height: 24rem; overflow-y: auto; }
+.drawing { position: relative; } .drawing svg { display: block; overflow: visible; }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: #3a4654; }
+.legend span { display: inline-flex; align-items: center; gap: .4rem; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
   table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 9rem; } }
 )";
-
-constexpr std::array<char const*, 16> palette{"#2563a8", "#e08a1e", "#3f9b63", "#b4477c", "#7a6bc4", "#5c8f9b",
-                                              "#a3a13a", "#8a5a44", "#4a5563", "#d2452d", "#79b4e8", "#f0c05a",
-                                              "#8fd0a5", "#e39ac0", "#b9aee8", "#b0b8c1"};
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -49,186 +49,6 @@ std::string escaped(std::string_view text) {
 }
 
 std::string heading(std::string const& title) { return title.empty() ? "" : "<h2>" + escaped(title) + "</h2>\n"; }
-
-/// A coordinate, to a tenth of a pixel.
-std::string px(double value) { return significant(std::round(10.0 * value) / 10.0, 6); }
-
-std::string element(std::string_view name, std::vector<std::pair<std::string, std::string>> const& attributes,
-                    std::string_view body = {}) {
-    std::string out = "<" + std::string{name};
-    for (auto const& [key, value] : attributes) { out += " " + key + "=\"" + escaped(value) + "\""; }
-    return body.empty() ? out + "/>\n" : out + ">" + std::string{body} + "</" + std::string{name} + ">\n";
-}
-
-std::string label(double x, double y, std::string_view text, std::string_view anchor = "middle") {
-    return element("text", {{"x", px(x)}, {"y", px(y)}, {"text-anchor", std::string{anchor}}}, escaped(text));
-}
-
-std::string line(double x1, double y1, double x2, double y2, std::string const& colour,
-                 std::string const& dash = "none") {
-    return element("line", {{"x1", px(x1)},
-                            {"y1", px(y1)},
-                            {"x2", px(x2)},
-                            {"y2", px(y2)},
-                            {"stroke", colour},
-                            {"stroke-dasharray", dash}});
-}
-
-std::string svg(double width, double height, std::string const& name, std::string const& body) {
-    return "<div class=\"scroll\"><svg viewBox=\"0 0 " + px(width) + " " + px(height) + "\" width=\"" + px(width) +
-           "\" role=\"img\" aria-label=\"" + escaped(name) + "\">\n" + body + "</svg></div>\n";
-}
-
-// ---- speed-up --------------------------------------------------------------------------------------------------
-
-/// Logarithmic axes of a plot: data to pixels.
-struct Axes {
-    double left = 60, right = 700, top = 20, bottom = 360;
-    double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
-    [[nodiscard]] double x(double value) const {
-        return left + (std::log2(value) - x_low) / (x_high - x_low) * (right - left);
-    }
-    [[nodiscard]] double y(double value) const {
-        return bottom - (std::log2(value) - y_low) / (y_high - y_low) * (bottom - top);
-    }
-};
-
-Axes axes_of(SpeedupPlot const& plot) {
-    Axes axes;
-    axes.x_low = std::log2(plot.workers.front());
-    axes.x_high = std::log2(plot.workers.back());
-    double lowest = 1.0, highest = plot.workers.back() / plot.workers.front();
-    for (double const value : plot.low) { lowest = std::min(lowest, value); }
-    for (double const value : plot.high) { highest = std::max(highest, value); }
-    axes.y_low = std::log2(lowest);
-    axes.y_high = std::log2(highest);
-    return axes;
-}
-
-std::string grid(SpeedupPlot const& plot, Axes const& axes) {
-    std::string out;
-    for (double const workers : plot.workers) {
-        out += line(axes.x(workers), axes.top, axes.x(workers), axes.bottom, "#eef1f4");
-        out += label(axes.x(workers), axes.bottom + 18, whole(workers));
-    }
-    for (double value = 1.0; std::log2(value) <= axes.y_high + 1e-9; value *= 2.0) {
-        out += line(axes.left, axes.y(value), axes.right, axes.y(value), "#eef1f4");
-        out += label(axes.left - 8, axes.y(value) + 4, significant(value) + "x", "end");
-    }
-    out += line(axes.left, axes.bottom, axes.right, axes.bottom, "#8894a1");
-    out += line(axes.left, axes.top, axes.left, axes.bottom, "#8894a1");
-    return out + label((axes.left + axes.right) / 2, axes.bottom + 38, "workers");
-}
-
-std::string points_text(std::vector<double> const& xs, std::vector<double> const& ys, Axes const& axes) {
-    std::string out;
-    for (std::size_t i = 0; i < xs.size(); ++i) { out += px(axes.x(xs[i])) + "," + px(axes.y(ys[i])) + " "; }
-    return out;
-}
-
-void add(std::string& out, SpeedupPlot const& plot) {
-    if (plot.workers.size() < 2) { return; }
-    Axes const axes = axes_of(plot);
-    std::string body = grid(plot, axes);
-    if (plot.low.size() == plot.workers.size() && plot.high.size() == plot.workers.size()) {
-        std::vector<double> xs = plot.workers, ys = plot.high;
-        xs.insert(xs.end(), plot.workers.rbegin(), plot.workers.rend());
-        ys.insert(ys.end(), plot.low.rbegin(), plot.low.rend());
-        body += element("polygon", {{"points", points_text(xs, ys, axes)}, {"fill", "#2563a8"}, {"opacity", "0.15"}});
-    }
-    double const first = plot.workers.front(), last = plot.workers.back();
-    body += line(axes.x(first), axes.y(1.0), axes.x(last), axes.y(last / first), "#8894a1", "5 4");
-    body += label(axes.x(last) - 6, axes.y(last / first) + 34, "ideal", "end");
-    body += element("polyline", {{"points", points_text(plot.workers, plot.speedup, axes)},
-                                 {"fill", "none"},
-                                 {"stroke", "#2563a8"},
-                                 {"stroke-width", "2"}});
-    for (std::size_t i = 0; i < plot.workers.size(); ++i) {
-        bool const chosen = plot.chosen == i;
-        double const x = axes.x(plot.workers[i]), y = axes.y(plot.speedup[i]);
-        body +=
-            element("circle",
-                    {{"cx", px(x)}, {"cy", px(y)}, {"r", chosen ? "7" : "4"}, {"fill", chosen ? "#d2452d" : "#2563a8"}},
-                    "<title>" + whole(plot.workers[i]) + " workers: " + significant(plot.speedup[i]) + "x</title>");
-        if (chosen) {
-            body +=
-                label(x + (x > 640 ? 10 : 0), y - 12, "chosen: " + whole(plot.workers[i]), x > 640 ? "end" : "middle");
-        }
-    }
-    if (plot.stop && *plot.stop >= first && *plot.stop <= last) {
-        body += line(axes.x(*plot.stop), axes.top, axes.x(*plot.stop), axes.bottom, "#d2452d", "3 4");
-        body += label(axes.x(*plot.stop) - 4, axes.top + 12, "stop: nothing gained past here", "end");
-    }
-    out += heading(plot.title) + svg(720, 410, plot.title, body);
-    out += "<p>The band is the prediction interval of each point.</p>\n";
-}
-
-// ---- bars ------------------------------------------------------------------------------------------------------
-
-std::string legend(StackedBars const& bars, double top) {
-    std::string out;
-    double x = 10;
-    for (std::size_t part = 0; part < bars.parts.size(); ++part) {
-        double const width = 30 + 7.0 * static_cast<double>(columns_of(bars.parts[part]));
-        if (x + width > 720) {
-            x = 10;
-            top += 18;
-        }
-        out += element("rect", {{"x", px(x)},
-                                {"y", px(top)},
-                                {"width", "11"},
-                                {"height", "11"},
-                                {"fill", palette[part % palette.size()]}});
-        out += label(x + 16, top + 10, bars.parts[part], "start");
-        x += width;
-    }
-    return out;
-}
-
-void add(std::string& out, StackedBars const& bars) {
-    double scale = bars.limit.value_or(0.0);
-    for (auto const& row : bars.values) {
-        double sum = 0.0;
-        for (double const value : row) { sum += value; }
-        scale = std::max(scale, sum);
-    }
-    if (!(scale > 0.0)) { return; }
-    constexpr double left = 120, width = 520, pitch = 30;
-    std::string body;
-    for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
-        double const y = 10 + pitch * static_cast<double>(bar);
-        double x = left, sum = 0.0;
-        body += label(left - 8, y + 15, bars.labels[bar], "end");
-        for (std::size_t part = 0; part < bars.values[bar].size(); ++part) {
-            double const value = bars.values[bar][part], length = value / scale * width;
-            sum += value;
-            if (!(length > 0.0)) { continue; }
-            body += element("rect",
-                            {{"x", px(x)},
-                             {"y", px(y)},
-                             {"width", px(length)},
-                             {"height", "21"},
-                             {"fill", palette[part % palette.size()]}},
-                            "<title>" + escaped(bars.parts[part]) + ": " + significant(value) + " " +
-                                escaped(bars.unit) + "</title>");
-            x += length;
-        }
-        double const limit = bars.limit ? left + *bars.limit / scale * width : x;
-        double const end = limit > x && limit < x + 60 ? limit : x; // clear of the line of the limit
-        body += label(end + 6, y + 15, significant(sum) + " " + bars.unit, "start");
-    }
-    double bottom = 14 + pitch * static_cast<double>(bars.values.size());
-    if (bars.limit) {
-        double const x = left + *bars.limit / scale * width;
-        body += line(x, 4, x, bottom, "#d2452d", "4 3");
-        body += label(x, bottom + 12, bars.limit_name, "end");
-        bottom += 16;
-    }
-    body += legend(bars, bottom + 6);
-    out += heading(bars.title) + svg(720, bottom + 50, bars.title, body);
-}
-
-void add(std::string&, Chart const&) {}
 
 // ---- words and tables ------------------------------------------------------------------------------------------
 
@@ -271,6 +91,18 @@ void add(std::string& out, Table const& table) {
     out += "</tbody></table></div>\n";
 }
 
+/// Title, drawing, what to see in it, and its numbers; the script that draws closes the numbers.
+template <class Figure> void add_figure(std::string& out, Figure const& figure, std::string const& title) {
+    out += "<figure>\n" + heading(title) + "<div class=\"drawing\"></div>\n<figcaption>" + sentence(figure.caption) +
+           "</figcaption>\n<details open><summary>The numbers</summary>\n";
+    add(out, numbers_of(figure));
+    out += "</details>\n</figure>\n";
+}
+
+void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
+
+void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
+
 void add(std::string& out, Items const& list) {
     out += heading(list.title) + "<ul>\n";
     for (std::string const& item : list.items) { out += "<li>" + sentence(item) + "</li>\n"; }
@@ -281,17 +113,49 @@ void add(std::string& out, Verbatim const& verbatim) {
     out += heading(verbatim.title) + "<pre>" + escaped(verbatim.text) + "</pre>\n";
 }
 
+bool has_figures(Document const& document) {
+    return std::ranges::any_of(document.blocks, [](Block const& block) {
+        return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block);
+    });
+}
+
+/// Nothing is fetched, and no script runs but the library: not even one that a name has smuggled in.
+std::string policy(ChartLibrary const& library) {
+    std::string const script = library.hash.empty() ? "" : "; script-src '" + std::string{library.hash} + "'";
+    return "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'" +
+           script + "\">\n";
+}
+
+/// Where the figures are, when they are not drawn.
+std::string drawing_note(Document const& document, ChartLibrary const& library) {
+    if (!has_figures(document)) { return {}; }
+    if (library.script.empty()) {
+        return "<p>This program was built without the chart library: its figures are left out, their numbers stand in "
+               "the tables.</p>\n";
+    }
+    return "<noscript><p>The figures are drawn by a script, which is switched off here; their numbers stand in the "
+           "tables.</p></noscript>\n";
+}
+
+/// The figures' numbers and what draws them, at the end of the page.
+std::string drawing_script(Document const& document, ChartLibrary const& library) {
+    if (!has_figures(document) || library.script.empty()) { return {}; }
+    return "<script type=\"application/json\" id=\"figures\">\n" + page_data(document) + "</script>\n<script>" +
+           std::string{library.script} + "</script>\n";
+}
+
 } // namespace
 
-std::string render_html(Document const& document) {
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+std::string render_html(Document const& document, ChartLibrary const& library) {
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" + policy(library) +
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
                       escaped(document.title) + "</title>\n<style>" + style_sheet + "</style>\n</head>\n<body>\n<h1>" +
                       escaped(document.title) + "</h1>\n";
     for (Block const& block : document.blocks) {
         std::visit([&out](auto const& content) { add(out, content); }, block);
     }
-    return out + "<footer>" + escaped(document.footer) + "</footer>\n</body>\n</html>\n";
+    return out + drawing_note(document, library) + "<footer>" + escaped(document.footer) + "</footer>\n" +
+           drawing_script(document, library) + "</body>\n</html>\n";
 }
 
 } // namespace headroom::cli

@@ -1,10 +1,10 @@
 #include "document.hpp"
+#include "plot_text.hpp"
 #include "text.hpp"
 
 #include "headroom/io/csv.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
 namespace {
@@ -117,72 +117,6 @@ void add(std::string& out, Table const& table, TextStyle style) {
     }
 }
 
-// ---- the plot --------------------------------------------------------------------------------------------------
-
-/// Cells of a plot with logarithmic axes.
-struct Canvas {
-    std::size_t width = 60, height = 11;
-    double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
-    std::vector<std::string> rows = std::vector<std::string>(height, std::string(width, ' '));
-
-    [[nodiscard]] std::size_t column(double x) const {
-        double const share = (std::log2(x) - x_low) / (x_high - x_low);
-        return static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width - 1)));
-    }
-    [[nodiscard]] std::size_t row(double y) const {
-        double const share = (std::log2(y) - y_low) / (y_high - y_low);
-        return height - 1 -
-               static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(height - 1)));
-    }
-    void draw(double x, double y, char c) { rows[row(y)][column(x)] = c; }
-};
-
-std::string axis_labels(SpeedupPlot const& plot, Canvas const& canvas, std::size_t margin) {
-    std::string line;
-    for (double const workers : plot.workers) {
-        std::string const label = whole(workers);
-        std::size_t at = margin + canvas.column(workers);
-        at = at + 1 > label.size() ? at + 1 - (label.size() + 1) / 2 : 0;
-        if (!line.empty() && at < line.size() + 1) { continue; }
-        if (at + label.size() > 80) { continue; }
-        line.resize(at, ' ');
-        line += label;
-    }
-    return line;
-}
-
-void add(std::string& out, SpeedupPlot const& plot, TextStyle style) {
-    if (plot.workers.size() < 2) { return; }
-    Canvas canvas;
-    double const first = plot.workers.front();
-    canvas.x_low = std::log2(first);
-    canvas.x_high = std::log2(plot.workers.back());
-    canvas.y_low = std::log2(std::min(1.0, *std::min_element(plot.speedup.begin(), plot.speedup.end())));
-    canvas.y_high =
-        std::max(canvas.x_high - canvas.x_low, std::log2(*std::max_element(plot.speedup.begin(), plot.speedup.end())));
-    for (std::size_t c = 0; c < canvas.width; ++c) {
-        double const share = static_cast<double>(c) / static_cast<double>(canvas.width - 1);
-        double const x = std::exp2(canvas.x_low + share * (canvas.x_high - canvas.x_low));
-        canvas.draw(x, x / first, '.');
-    }
-    for (std::size_t i = 0; i < plot.workers.size(); ++i) {
-        canvas.draw(plot.workers[i], plot.speedup[i], plot.chosen == i ? '*' : 'o');
-    }
-    add_wrapped(out, plot.title, "", "", style, true);
-    constexpr std::size_t margin = 8;
-    for (std::size_t r = 0; r < canvas.height; ++r) {
-        double const share = static_cast<double>(canvas.height - 1 - r) / static_cast<double>(canvas.height - 1);
-        std::string const label =
-            r % 2 == 0 ? significant(std::exp2(canvas.y_low + share * (canvas.y_high - canvas.y_low)), 3) : "";
-        std::string text =
-            padded(label, margin - 2, Align::right) + (style.unicode ? " \u2502" : " |") + canvas.rows[r];
-        text.erase(text.find_last_not_of(' ') + 1);
-        out += text + "\n";
-    }
-    out += axis_labels(plot, canvas, margin) + "\n";
-    out += std::string(margin, ' ') + "workers   o predicted   * chosen   . ideal\n";
-}
-
 // ---- the rest --------------------------------------------------------------------------------------------------
 
 void add(std::string& out, Paragraph const& paragraph, TextStyle style) {
@@ -190,14 +124,27 @@ void add(std::string& out, Paragraph const& paragraph, TextStyle style) {
     add_wrapped(out, label + paragraph.text, "", paragraph.label.empty() ? "" : "  ", style, paragraph.strong);
 }
 
+std::string figure_title(Chart const& chart) { return chart.title; }
+
+std::string figure_title(StackedBars const& bars) { return bars.title + ", " + bars.unit; }
+
 void add(std::string& out, Items const& list, TextStyle style) {
     if (!list.title.empty()) { add_wrapped(out, list.title, "", "", style, true); }
     for (std::string const& item : list.items) { add_wrapped(out, item, "  - ", "    ", style); }
 }
 
-void add(std::string&, StackedBars const&, TextStyle) {}
+/// A chart or bars: title, drawing, and what to see in it.
+template <class Figure> void add_figure(std::string& out, Figure const& figure, TextStyle style) {
+    std::string const drawing = plot_text(figure, style);
+    if (drawing.empty()) { return; }
+    if (!figure.title.empty()) { add_wrapped(out, figure_title(figure), "", "", style, true); }
+    out += drawing;
+    if (!figure.caption.empty()) { add_wrapped(out, figure.caption, "", "", style); }
+}
 
-void add(std::string&, Chart const&, TextStyle) {}
+void add(std::string& out, StackedBars const& bars, TextStyle style) { add_figure(out, bars, style); }
+
+void add(std::string& out, Chart const& chart, TextStyle style) { add_figure(out, chart, style); }
 
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
@@ -249,19 +196,16 @@ void add_markdown(std::string& out, Items const& list) {
     for (std::string const& item : list.items) { out += "- " + markdown_text(item) + "\n"; }
 }
 
-void add_markdown(std::string& out, SpeedupPlot const& plot) {
-    std::string drawing;
-    SpeedupPlot untitled = plot;
-    untitled.title.clear();
-    add(drawing, untitled, {});
-    if (!drawing.empty()) {
-        out += "### " + plot.title + "\n\n```\n" + drawing.substr(drawing.front() == '\n' ? 1 : 0) + "```\n";
-    }
+template <class Figure> void add_markdown_figure(std::string& out, Figure const& figure) {
+    std::string const drawing = plot_text(figure, {});
+    if (drawing.empty()) { return; }
+    out += "### " + figure_title(figure) + "\n\n```\n" + drawing + "```\n";
+    if (!figure.caption.empty()) { out += "\n" + markdown_text(figure.caption) + "\n"; }
 }
 
-void add_markdown(std::string&, StackedBars const&) {}
+void add_markdown(std::string& out, StackedBars const& bars) { add_markdown_figure(out, bars); }
 
-void add_markdown(std::string&, Chart const&) {}
+void add_markdown(std::string& out, Chart const& chart) { add_markdown_figure(out, chart); }
 
 void add_markdown(std::string& out, Verbatim const& verbatim) {
     if (!verbatim.title.empty()) { out += "### " + verbatim.title + "\n\n"; }

@@ -310,9 +310,10 @@ CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& c
     return set;
 }
 
-Setting read_setting(Arguments const& arguments) {
+Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine) {
     std::string const model = arguments.required("MODEL", "name a model: llama-3-70b, a config.json or a .toml file");
-    std::string const cluster = arguments.required("--cluster", "name the machine: --cluster dgx-h100");
+    std::string const cluster =
+        machine ? machine->name : arguments.required("--cluster", "name the machine: --cluster dgx-h100");
     Setting setting{.catalog = open_catalog(arguments),
                     .model = {},
                     .cluster = {},
@@ -333,7 +334,7 @@ Setting read_setting(Arguments const& arguments) {
         assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
     }
     cut_model(arguments, setting.model);
-    setting.cluster = io::load_cluster(setting.catalog, cluster);
+    setting.cluster = machine ? *machine : io::load_cluster(setting.catalog, cluster);
     check_precision(setting.given, setting.cluster.accelerator);
     std::string const framework = arguments.text("--framework").value_or(usual_framework(setting));
     setting.framework = setting.catalog.framework(framework);

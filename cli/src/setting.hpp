@@ -44,7 +44,8 @@ std::string batch_words(Workload const& workload, Model const& model);
 io::Catalog open_catalog(Arguments const& arguments);
 /// --calibration FILE, else the catalog's.
 CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
-Setting read_setting(Arguments const& arguments);
+/// `machine`: one that was read already; else --cluster names it.
+Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 
 /// Makes a batch that nobody gave divide into `pieces` (dp x micro-batch), and says so among the assumptions;
 /// returns whether it changed.

@@ -1,6 +1,7 @@
 #include "validation_report.hpp"
 
 #include "text.hpp"
+#include "validation_chart.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -338,6 +339,7 @@ Document document_of(ValidationReport const& report) {
         blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
     }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
+    if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : groups_tables(report)) { blocks.emplace_back(std::move(table)); }
     if (Table paces = pace_table(report); !paces.rows.empty()) {
         blocks.emplace_back(std::move(paces));

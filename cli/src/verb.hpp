@@ -7,7 +7,7 @@
 
 namespace headroom::cli {
 
-enum class Takes { value, nothing, perhaps_value };
+enum class Takes { value, nothing, perhaps_value, values };
 
 /// One option of a verb, as data: what the parser accepts and `--help` prints.
 struct Option {

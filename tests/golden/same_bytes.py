@@ -1,6 +1,7 @@
 """The same input gives the same bytes: again, on more threads, with colour refused, in every format."""
 
 import pathlib
+import re
 import subprocess
 
 from _harness import CONFIGS, ENVIRONMENT, PROGRAM, SCRATCH, answer, check, equal, finish, run, succeed
@@ -40,18 +41,25 @@ equal(run(*base, "--config", options).out, run(*base, "--workers", 16, "--tp", 2
 equal(run(*base, "--config", options, "--tp", 4).out, run(*base, "--workers", 16, "--tp", 4, "--format", "json").out, "the command line over the file")
 
 # a page that needs nothing from elsewhere, with the same numbers, everything escaped
-folder = SCRATCH / "a<b>&'c"
+folder = SCRATCH / "a<b>&'c<script>"
 folder.mkdir()
 (folder / "config.json").write_text((CONFIGS / "gpt2-xl" / "config.json").read_text())
 page = SCRATCH / "page.html"
 succeed("predict", folder, "--cluster", "dgx-a100", "--workers", 8, "--html", page)
 text = page.read_text()
-check(text.startswith("<!DOCTYPE html>") and "<svg" in text and "</html>" in text, "a page with a plot")
+check(text.startswith("<!DOCTYPE html>") and text.count("<figure>") == 2 and "</html>" in text, "a page with two figures")
 check("<b>&'c" not in text, "names are escaped on the page")
-check("http://" not in text and "https://" not in text and "<script" not in text, "a page that loads nothing")
+check("default-src 'none'" in text and "'unsafe-inline'" not in text.split("script-src")[-1].split('"')[0], "a policy that fetches nothing and runs no other script")
+outside = re.sub(r"<script>.*?</script>", "", text, flags=re.S)  # the library, which the policy names by its hash
+check("http://" not in outside and "https://" not in outside and "src=" not in outside, "a page that loads nothing")
+check(outside.count("<script") <= 1 and ("<script" in outside) == (outside != text), "no script but the library, and its data")
 succeed(*PLAN, "--html", page)
-text = page.read_text()
-check(text.count("<svg") == 2 and "polygon" in text, "a plan draws its curve with a band and its steps")
+again = page.read_text()
+succeed(*PLAN, "--html", page)
+equal(page.read_text(), again, "the same page twice")
+equal(again.count("<figure>"), 4, "figures of a plan: speed-up, time against cost, memory, step")
+equal(again.count("<figcaption>"), again.count("</table></div>\n</details>"), "every figure has a caption and a table")
+check(again.count("<figcaption></figcaption>") == 0, "no caption is empty")
 
 # the terminal's own refusals
 bare = subprocess.run(["script", "-qec", f"{PROGRAM} predict llama-3-8b --cluster dgx-h100 --workers 8", "/dev/null"],

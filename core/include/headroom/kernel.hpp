@@ -33,6 +33,28 @@ struct KernelRates {
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants);
 
+/// What one operation computes and what it has to move at least: where it stands under a roofline.
+struct Demand {
+    Flops work;
+    Bytes moved;
+    bool nominal = false; ///< `work` is not counted but stands in: one operation for each element read or written
+};
+
+/// Work and compulsory bytes of an operation, as its time is computed from them.
+///
+///     products            2 m n k, e_in (m k + k n) + e_out m n, `times` over; or the bytes that it states
+///     fused attention     4 m n q d w, e m d (2 n + 2 k / g) forward and twice that backward
+///     unfused attention   4 m n k d, e m (2 n d + 2 k d / g + 2 n k), `times` over
+///     element-wise        its bytes; of the loss 2 e a logit, of scores twice a pass; one operation an element
+///     collectives         nothing
+///
+/// q is the keys that a query sees, k those within reach, w 1 forward and 2.5 backward, g `queries_per_key`, the heads
+/// that share keys and values, e the bytes of an element.
+/// Holds for:  what `kernel_time` prices; element-wise work has no count of its own.
+/// Assumes:    tensors are read once and written once; nothing stays on the chip between two operations.
+/// Source:     [Williams2009], [Dao2022]
+Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key = 1.0);
+
 /// Time of an m x k by k x n product.
 ///
 ///     T = min over tiles (waves units 2 Tm Tn (k + k0) / (R e_tile)) (+) e (m k + k n + m n) / B

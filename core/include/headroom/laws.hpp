@@ -115,6 +115,16 @@ Seconds gradient_all_reduce(DataParallel const& step, Ranks workers);
 /// Source:     [ScalingBook]
 double break_even_workers(DataParallel const& step, double global_batch);
 
+/// The same with a latency a for each of the ring's 2(K-1) messages: the positive K of
+///
+///     a K^2 + (v - a) K - v = 3 P G / R,   v = g P / B
+///
+/// The model's size stays in it: a small model is bound by latency.
+/// Holds for:  a >= 0, P > 0; without latency it is the K above.
+/// Assumes:    as above; one buffer holds all gradients.
+/// Source:     [ScalingBook], [Thakur2005]
+double break_even_workers(DataParallel const& step, double global_batch, Seconds latency);
+
 /// gamma of many workers at a fixed local batch of b tokens.
 ///
 ///     gamma = g R / (3 b B)      as K goes to infinity

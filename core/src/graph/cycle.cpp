@@ -30,7 +30,7 @@ std::vector<TaskId> go_round(Dag const& dag, Walk const& walk) {
     }
     std::vector<TaskId> cycle(seen.begin() + static_cast<std::ptrdiff_t>(step[task] - 1), seen.end());
     std::ranges::reverse(cycle); // along the edges
-    std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
     return cycle;
 }
 

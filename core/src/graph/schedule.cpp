@@ -8,6 +8,7 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -154,7 +155,7 @@ private:
     }
 
     void start(TaskId task, std::uint32_t worker) {
-        graph::fetch(job_.successors[task].data());
+        fetch_successors(task);
         Ticks const end = now_ + job_.costs[task];
         running_.push_back({end, task, worker});
         std::ranges::push_heap(running_, std::greater{});
@@ -168,6 +169,14 @@ private:
     void fetch_task(TaskId task) const {
         graph::fetch(&job_.costs[task]);
         graph::fetch(&job_.successors.first[task]);
+    }
+
+    /// The list of successors now, and what is kept of them once the list is here, some starts later.
+    void fetch_successors(TaskId task) {
+        graph::fetch(job_.successors[task].data());
+        TaskId& place = started_[starts_++ % started_.size()];
+        fetch_waiting(place);
+        place = task;
     }
 
     void touch(std::uint32_t pool) {
@@ -187,6 +196,8 @@ private:
     std::size_t released_count_ = 0;
     std::vector<std::uint32_t> touched_;
     std::vector<bool> is_touched_;
+    std::array<TaskId, 16> started_{}; ///< the last ones
+    std::size_t starts_ = 0;
     Ticks now_ = 0;
 };
 

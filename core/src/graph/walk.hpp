@@ -28,9 +28,9 @@ struct Walk {
 /// A task may be visited when it waits for none: they come first, by number.
 inline Walk begin_walk(Neighbours before) {
     std::size_t const tasks = before.first.size() - 1;
-    Walk walk{std::make_unique_for_overwrite<std::uint32_t[]>(tasks),
-              std::make_unique_for_overwrite<TaskId[]>(tasks + 1), // one more: a place is written before it is taken
-              0};
+    Walk walk;
+    walk.waits_for = std::make_unique_for_overwrite<std::uint32_t[]>(tasks);
+    walk.order = std::make_unique_for_overwrite<TaskId[]>(tasks + 1); // a place is written before it is taken
     for (std::size_t v = 0; v < tasks; ++v) {
         walk.waits_for[v] = before.first[v + 1] - before.first[v];
         walk.order[walk.visited] = static_cast<TaskId>(v);

@@ -1,23 +1,12 @@
 #include "headroom/laws.hpp"
 
+#include "search.hpp"
+
 #include "headroom/collective.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom {
-
-namespace {
-
-constexpr double tie_slack = 1e-12; ///< relative; a tie in exact numbers must not be lost to rounding
-constexpr double largest_count = 9e15;
-
-std::optional<std::int64_t> smallest_whole_at_least(double count) {
-    if (!(count < largest_count)) { return std::nullopt; }
-    return static_cast<std::int64_t>(std::ceil(std::max(1.0, count * (1.0 - tie_slack))));
-}
-
-} // namespace
 
 double amdahl_speedup(double serial_fraction, Ranks workers) {
     double const s = serial_fraction, k = workers.count();
@@ -41,7 +30,7 @@ std::optional<double> amdahl_ceiling(double serial_fraction) {
 std::optional<std::int64_t> workers_for_share_of_ceiling(double serial_fraction, double share) {
     double const s = serial_fraction, q = share;
     if (s <= 0.0 || q >= 1.0) { return std::nullopt; }
-    return smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
+    return laws::smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
 }
 
 Seconds step_at(Profile const& profile, Ranks workers) {
@@ -82,6 +71,14 @@ Seconds gradient_all_reduce(DataParallel const& step, Ranks workers) {
 
 double break_even_workers(DataParallel const& step, double global_batch) {
     return 1.0 + global_batch / local_batch_at_break_even(step);
+}
+
+double break_even_workers(DataParallel const& step, double global_batch, Seconds latency) {
+    // (K-1)(v + a K) = compute of the whole batch on one worker / 2, with v = g P / B and a the latency
+    double const a = latency.base(), v = (step.per_parameter * step.parameters / step.bandwidth).base();
+    double const half = 0.5 * compute_time_data_parallel(step, global_batch).base();
+    double const root = std::sqrt((v - a) * (v - a) + 4.0 * a * (v + half));
+    return v >= a ? 2.0 * (v + half) / (v - a + root) : (a - v + root) / (2.0 * a); // nothing cancels
 }
 
 double weak_scaling_gamma(DataParallel const& step, double local_batch) {

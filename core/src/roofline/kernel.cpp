@@ -81,8 +81,17 @@ double waves(double tile_count, double units) {
 
 /// Score products over the whole square, both of them: 4 m n k d, `times` over (backward makes them twice).
 /// Source: [Korthikanti2022]
+double unfused_attention_work(Operation const& operation) {
+    return 4.0 * operation.m * operation.n * operation.k * operation.d * operation.times;
+}
+
+double fused_attention_work(Operation const& operation) {
+    double const forward = 4.0 * operation.m * operation.n * operation.keys * operation.d;
+    return forward * (operation.phase == Phase::backward ? fused_backward_work : 1.0);
+}
+
 Seconds unfused_attention_time(Operation const& operation, KernelRates const& rates) {
-    double const work = 4.0 * operation.m * operation.n * operation.k * operation.d * operation.times;
+    double const work = unfused_attention_work(operation);
     double const d = operation.d;
     double rate = rates.unfused.base() * d / (d + half_rate_head);
     auto const remainder = [d](double unit) { return std::fmod(d, unit) != 0.0; };
@@ -167,7 +176,54 @@ double plain_bytes(double m, double n, double k, KernelRates const& rates) {
     return rates.operand * (m * k + k * n) + rates.element * m * n;
 }
 
+/// Of one of the `times` products.
+double product_bytes(Operation const& o, KernelRates const& rates) {
+    return o.bytes.base() > 0.0 ? o.bytes.base() : plain_bytes(o.m, o.n, o.k, rates);
+}
+
+/// Reads of queries and writes of outputs, reads of keys and values; backward each of them again for gradients.
+double fused_attention_bytes(Operation const& o, KernelRates const& rates, double queries_per_key) {
+    double const once = rates.element * o.m * o.d * (2.0 * o.n + 2.0 * o.k / queries_per_key);
+    return o.phase == Phase::backward ? 2.0 * once : once;
+}
+
+/// The same, and the scores that the first product writes and the second one reads.
+double unfused_attention_bytes(Operation const& o, KernelRates const& rates, double queries_per_key) {
+    double const ends = 2.0 * o.n * o.d + 2.0 * o.k * o.d / queries_per_key;
+    return rates.element * o.m * (ends + 2.0 * o.n * o.k) * o.times;
+}
+
+/// A program counts logits where the loss reads each and writes its gradient, and one pass over scores that are read
+/// and written.
+double elementwise_bytes(Operation const& o, KernelRates const& rates) {
+    switch (o.memory) {
+    case MemoryClass::logits: return 2.0 * rates.element * o.bytes.base();
+    case MemoryClass::scores: return 2.0 * o.bytes.base();
+    default: return o.bytes.base();
+    }
+}
+
 } // namespace
+
+Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key) {
+    auto const& o = operation;
+    switch (o.kind) {
+    case OperationKind::gemm:
+    case OperationKind::grouped_gemm:
+        return {Flops{2.0 * o.m * o.n * o.k * o.times}, Bytes{product_bytes(o, rates) * o.times}};
+    case OperationKind::attention:
+        return {Flops{fused_attention_work(o)}, Bytes{fused_attention_bytes(o, rates, queries_per_key)}};
+    case OperationKind::unfused_attention:
+        return {Flops{unfused_attention_work(o)}, Bytes{unfused_attention_bytes(o, rates, queries_per_key)}};
+    case OperationKind::memory: {
+        double const moved = elementwise_bytes(o, rates);
+        return {Flops{moved / rates.element}, Bytes{moved}, true};
+    }
+    case OperationKind::collective:
+    case OperationKind::exchange: break;
+    }
+    return {};
+}
 
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
     return Seconds{
@@ -177,7 +233,7 @@ Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates
 Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates) {
     auto const& o = operation;
     bool const grouped = o.kind == OperationKind::grouped_gemm;
-    double const moved = o.bytes.base() > 0.0 ? o.bytes.base() : plain_bytes(o.m, o.n, o.k, rates);
+    double const moved = product_bytes(o, rates);
     double const launched = grouped ? o.times : 1.0;
     double const seconds = product_seconds(launched, o.m, o.n, o.k, grouped ? rate * rates.grouped : rate, rates);
     double const one = smooth_maximum(seconds, launched * moved / rates.memory.base());
@@ -186,8 +242,7 @@ Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRate
 
 Seconds attention_time(Operation const& operation, KernelRates const& rates) {
     bool const backward = operation.phase == Phase::backward;
-    double const forward = 4.0 * operation.m * operation.n * operation.keys * operation.d;
-    double const work = forward * (backward ? fused_backward_work : 1.0);
+    double const work = fused_attention_work(operation);
     double const reach = operation.k / (operation.k + rates.half_length);
     double const head = operation.d <= largest_small_head ? rates.small_head : 1.0;
     double const pass = backward ? rates.backward : 1.0;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "document.hpp"
+
+namespace headroom::cli {
+
+/// The chart library that this program was built with.
+ChartLibrary chart_library();
+
+} // namespace headroom::cli

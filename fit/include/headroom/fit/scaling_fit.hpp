@@ -1,0 +1,248 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::fit {
+
+// ---- what was measured ------------------------------------------------------------------------------------------
+
+/// What the measured values are. Laws are fitted to the values as they are: rows are never converted, a law of times
+/// is turned into one of rates (or back) instead, so that every law of a table answers for the same errors.
+enum class Measured {
+    seconds,    ///< time of a step: work / rate
+    throughput, ///< work a second
+    speedup,    ///< throughput in units of some baseline
+    sync,       ///< time of a synchronisation alone: there is no work in it
+    value,      ///< anything else: only growth is fitted
+};
+std::string_view name_of(Measured measured);
+/// Whether more of it is better.
+bool is_rate(Measured measured);
+
+/// Whether the work grows with the workers. Unsaid: times are of a fixed problem, rates are fitted both ways.
+enum class Scaling { unsaid, strong, weak };
+std::string_view name_of(Scaling scaling);
+
+/// One measurement. A weight is an inverse variance up to a common factor: 2 counts as two equal repeats.
+struct ScalingSample {
+    double workers = 1.0;
+    double value = 0.0;
+    double weight = 1.0;
+};
+
+struct ScalingData {
+    std::vector<ScalingSample> samples;
+    Measured measured = Measured::seconds;
+    Scaling scaling = Scaling::unsaid;
+};
+
+/// Mean of the samples of each worker count, in rising order; `weight` is their sum.
+std::vector<ScalingSample> means_of(std::span<ScalingSample const> samples);
+
+// ---- the laws ---------------------------------------------------------------------------------------------------
+
+inline constexpr std::size_t most_coefficients = 3;
+using Coefficients = std::array<double, most_coefficients>;
+
+/// Exponents of a term p^(numerator/denominator) log2(p)^logarithm.
+struct TermExponents {
+    int numerator = 0, denominator = 1, logarithm = 0;
+    [[nodiscard]] bool constant() const { return numerator == 0 && logarithm == 0; }
+    bool operator==(TermExponents const&) const = default;
+};
+
+struct LawCoefficient {
+    char const* name;
+    double low, high;
+    char const* meaning;
+};
+
+/// What the curve of a law gives: a rate, a time, or the measured value itself.
+enum class Gives { rate, time, value };
+
+/// One law. `curve` returns its value at K workers and writes the derivatives by the coefficients.
+struct ScalingLaw {
+    char const* name;
+    char const* formula;
+    Gives gives;
+    std::span<LawCoefficient const> coefficients;
+    double (*curve)(double workers, Coefficients const& c, Coefficients& gradient, TermExponents const& term);
+    /// Starting values, given the curve's own values at some counts.
+    std::vector<Coefficients> (*starts)(std::span<ScalingSample const> native);
+    /// The count at which the rate is highest; empty without one.
+    std::optional<double> (*peak)(Coefficients const& c);
+    /// The speed-up over one worker that is approached as K grows; empty when there is no end.
+    std::optional<double> (*limit)(Coefficients const& c);
+    bool (*applies)(Measured measured, Scaling scaling);
+    bool fixed_scale = false; ///< the first coefficient is X(1) as measured
+    char const* source = "";
+};
+
+/// Every law, in the order in which ties are decided. A new law is a row.
+std::span<ScalingLaw const> scaling_laws();
+/// Null when there is none of that name.
+ScalingLaw const* scaling_law(std::string_view name);
+
+// ---- the question and the answer --------------------------------------------------------------------------------
+
+enum class Intervals {
+    profile,         ///< where the residuals' sum of squares, refitted, rises by the F quantile
+    asymptotic,      ///< value +- t quantile x standard error
+    bootstrap,       ///< refits to the curve plus residuals drawn with replacement
+    bootstrap_pairs, ///< refits to measurements drawn with replacement
+};
+std::string_view name_of(Intervals intervals);
+
+/// Whether repeats are fitted one by one, which is their mean, or reduced to their median first.
+enum class Centre { mean, median };
+
+struct FitQuestion {
+    double coverage = 0.9;
+    Intervals intervals = Intervals::profile;
+    std::uint64_t seed = 1;
+    int resamples = 999;
+    bool normalise = false; ///< fixes gamma of every law of rates to X(1) as measured
+    Centre centre = Centre::mean;
+    bool relative_errors = false;    ///< an error is a share of the value: weights are divided by the squared mean
+    std::vector<std::string> laws;   ///< empty: every law that applies
+    std::vector<double> predict;     ///< empty: the measured counts, and two doublings beyond
+    bool negative_exponents = false; ///< of the normal form: also terms that fall
+};
+
+struct FittedCoefficient {
+    std::string name = {};
+    double value = 0.0;
+    std::optional<double> low = {}, high = {},
+                          standard_error = {}; ///< empty: cannot be told (no degrees of freedom; at a bound)
+    bool at_bound = false;
+    bool fixed = false; ///< given, not fitted
+};
+
+/// Leave-one-count-out figures, as Extra-P prints them.
+struct CrossValidation {
+    double rss = 0.0, smape = 0.0, adjusted_r2 = 0.0, relative_rss = 0.0;
+};
+
+struct LawFit {
+    ScalingLaw const* law = nullptr;
+    std::string formula = {}; ///< with the exponents, where the law chooses them
+    TermExponents term = {};
+    Coefficients c{};
+    std::vector<FittedCoefficient> coefficients = {};
+    int fitted = 0;   ///< coefficients that were fitted
+    int counted = 0;  ///< what the information criterion counts: chosen exponents too
+    double rss = 0.0; ///< weighted, weights of mean 1
+    int degrees_of_freedom = 0;
+    std::optional<double> residual_standard_error = {}, adjusted_r2 = {}, aicc = {}, leave_last_out_error = {};
+    double smape = 0.0; ///< percent, of the sum of both: 200 |e| / (|a| + |p|)
+    std::optional<double> peak_workers = {}, ceiling = {}, ceiling_value = {};
+    std::optional<double> limit = {}, limit_value = {}; ///< ceiling without the term that makes it fall again
+    std::string normalisation = {};
+    std::optional<CrossValidation> cross_validation = {};
+};
+
+/// Where a further measurement would lie (low, high) and where the curve does (curve_low, curve_high).
+struct ScalingPrediction {
+    double workers = 1.0, value = 0.0;
+    std::optional<double> low = {}, high = {}, curve_low = {}, curve_high = {};
+    std::optional<double> speedup = {}; ///< of the curve over its own value at one worker
+    bool beyond = false;                ///< of the largest measured count
+};
+
+struct LeftOutLaw {
+    std::string law = {}, why = {};
+};
+
+struct KarpFlattPoint {
+    double workers = 1.0, speedup = 1.0, serial_fraction = 0.0;
+};
+
+/// Experimentally determined serial fraction at each count, over the smallest one.
+struct KarpFlatt {
+    double baseline = 1.0; ///< the count that speed-ups are over
+    std::vector<KarpFlattPoint> points = {};
+    std::string trend = {}; ///< rising, flat, falling, unclear
+    std::string verdict = {};
+};
+
+struct NextMeasurement {
+    double workers = 1.0, target = 1.0;
+    double band_now = 0.0, band_then = 0.0; ///< half of the curve's band over its value, at the target
+    std::string why = {};
+};
+
+struct Finding {
+    std::string kind = {}, text = {};
+    std::optional<double> workers = {};
+};
+
+/// Whether synchronisation grows as a chain's does, or as a tree's.
+///
+///     odds = (RSS_worse / RSS_better)^((n-2)/2)
+///
+/// The likelihood ratio with coefficients and variance integrated out, which is the fair one of few measurements.
+/// Called from 20 to 1. Source: [BatesWatts1988]
+struct SyncGrowth {
+    std::string growth = {};       ///< linear, logarithmic, none, neither, unclear
+    double aicc_difference = 0.0;  ///< logarithmic less linear: above zero speaks for a chain
+    double likelihood_ratio = 1.0; ///< the odds for the better
+    double workers = 1.0, linear_seconds = 0.0, logarithmic_seconds = 0.0; ///< both at the largest count
+    std::string sentence = {};
+};
+
+struct ScalingReport {
+    std::vector<LawFit> fits = {}; ///< in the order of the laws
+    std::vector<LeftOutLaw> left_out = {};
+    std::size_t best = 0;
+    std::string chosen_because = {};
+    std::vector<ScalingPrediction> predictions = {}; ///< of the best
+    std::optional<KarpFlatt> karp_flatt = {};
+    std::optional<NextMeasurement> next_measurement = {};
+    std::optional<SyncGrowth> sync = {};
+    std::vector<Finding> findings = {};
+};
+
+/// Fits every law that applies to the measurements, by least squares under the bounds of its coefficients.
+///
+///     minimise  sum_i w_i (y_i - f(K_i; c))^2   over  low <= c <= high,   weights of mean 1
+///
+/// Best is, of the laws whose AICc is within 4 of the least, the one that predicts the measurements at the largest
+/// count best from all others; equals go to fewer coefficients, then to the order of the laws. A law with too few
+/// measurements for its AICc (fewer than its coefficients + 4) is best only if its prediction misses by less than half
+/// as much. A law whose X(1) is a measurement stands beside the one that fits X(1), and is no candidate; a law of a
+/// problem that grows is one where the scaling is said to be weak, or where no other law is within 4 of the least.
+/// Holds for:  independent errors of the same spread, or of spreads that the weights state.
+/// Assumes:    the law; bands know nothing of a wrong one.
+/// Errors:     InputError{insufficient} with fewer counts than the smallest asked law needs.
+/// Source:     [HurvichTsai1989], [More1978], [BatesWatts1988]
+ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question);
+
+/// One law, with figures and intervals. Errors: InputError{insufficient} with fewer than coefficients + 1 counts.
+LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const& question);
+
+/// The fitted curve at K workers, in what was measured; the derivatives by the coefficients, where asked for.
+double curve_at(LawFit const& fit, ScalingData const& data, double workers, Coefficients* gradient = nullptr);
+
+/// Bands of a fitted curve at each of `workers`.
+std::vector<ScalingPrediction> predict(LawFit const& fit, ScalingData const& data, FitQuestion const& question,
+                                       std::span<double const> workers);
+
+/// e = (1/S - 1/k) / (1 - 1/k) with k = K / K0 and S the speed-up over the smallest measured count K0.
+/// Flat with K: a part that does not divide. Rising: overhead that grows.
+/// Holds for:  at least two counts. Assumes: the means. Source: [KarpFlatt1990]
+KarpFlatt karp_flatt(ScalingData const& data);
+
+/// The count whose measurement would narrow the band at `target` most, among the measured ones, powers of two and
+/// counts between, and one doubling beyond: the variance of the curve there is g' M^-1 g, and a measurement at K adds
+/// g(K) g(K)' to the information M.
+/// Holds for:  a fit with at least one degree of freedom. Assumes: errors as those measured. Source: [BatesWatts1988]
+std::optional<NextMeasurement> next_measurement(LawFit const& fit, ScalingData const& data, FitQuestion const& question,
+                                                double target);
+
+} // namespace headroom::fit

@@ -1,0 +1,35 @@
+#pragma once
+
+// What the parts of a fit of scaling laws share.
+
+#include "scaling_interval.hpp"
+
+namespace headroom::fit {
+
+/// Samples in rising order with weights of mean 1, repeats reduced where that was asked for.
+std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion const& question);
+
+/// Why a law cannot be fitted to prepared samples; empty when it can.
+std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSample const> samples,
+                                   FitQuestion const& question);
+
+LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> const& samples,
+                    FitQuestion const& question);
+
+/// The problem that a fit is the answer of.
+Solved resolved(LawFit const& fit, ScalingData const& data, FitQuestion const& question);
+
+struct Choice {
+    std::size_t best = 0;
+    std::string because;
+};
+/// The rule of `fit_scaling`. `fits` is not empty.
+Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
+
+/// What growth of a synchronisation the measurements show.
+SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
+
+/// What stands out: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
+std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question);
+
+} // namespace headroom::fit

@@ -1,0 +1,88 @@
+// One page a row. `expects` says what the result as JSON demands of the page: of the figure whose title begins with
+// `figure`, how many marks stand for points (`marks`), the values of its first series (`y`), or which rules are drawn.
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+const feasible = (plan) => plan.curve.filter((row) => row.feasible);
+
+const planned = (plan) => {
+  const rows = feasible(plan);
+  const rules = [/^knee/, /^ceiling/];
+  return [
+    { figure: "Speed-up", marks: rows.length, y: rows.map((row) => row.speedup), rules },
+    { figure: "Time against cost", marks: rows.filter((row) => row.cost_dollars !== null).length },
+    { figure: "Memory of each size", bars: rows.length, rules: [/^usable/] },
+    { figure: "The step of each size", bars: rows.length },
+  ];
+};
+
+const predicted = (prediction) => [
+  { figure: "The step", bars: 1 },
+  { figure: "Memory", bars: 1, rules: [/^usable/],
+    pieces: Object.entries(prediction.memory).filter(([key, value]) =>
+      /^(weights|gradients|optimizer|activations|buffers)_bytes$/.test(key) && value > 0).length },
+];
+
+const moved = (comm) => {
+  const most = Math.max(...comm.rows.map((row) => row.ranks));
+  const largest = Math.max(...comm.rows.map((row) => row.size_bytes));
+  const over = (rows) => rows.length;
+  const expected = [];
+  if (new Set(comm.rows.map((row) => row.size_bytes)).size > 1) {
+    const inside = comm.crossovers.filter((one) => one.ranks === most && one.size_bytes <= largest && one.size_bytes >= 1024);
+    expected.push({ figure: /over size/, marks: over(comm.rows.filter((row) => row.ranks === most)), rules: inside.map(() => / \| /) });
+  }
+  if (new Set(comm.rows.map((row) => row.ranks)).size > 1) {
+    expected.push({ figure: /over (ranks|actors)/, marks: over(comm.rows.filter((row) => row.size_bytes === largest)) });
+  }
+  return expected;
+};
+
+const compared = (validation) => {
+  const known = validation.rows.filter((row) => row.predicted_step_seconds > 0 && row.measured_step_seconds > 0).length;
+  const stride = Math.ceil(known / 2000);
+  return [{ figure: "Predicted against measured", marks: Math.ceil(known / stride) }];
+};
+
+const bounded = (roofline) => [{ figure: /./, atLeast: roofline.kernels.length }];
+
+/** Every page that is looked at; `scratch` is a folder for what they read. */
+export function casesIn(scratch, source) {
+  const hostile = path.join(scratch, "a<b>&'c\" <img src=x onerror=alert(1)>");
+  mkdirSync(hostile, { recursive: true });
+  writeFileSync(path.join(hostile, "config.json"), source("tests/data/configs/gpt2-xl/config.json"));
+  const measured = path.join(scratch, "measured.csv");
+  const times = [[1, 100], [2, 52], [4, 28.5], [8, 17.1], [16, 12.2], [32, 11.4], [64, 13.9]];
+  writeFileSync(measured, "workers,seconds\n" + times.map((row) => row.join(",")).join("\n") + "\n");
+  const plan = ["plan", "llama-3-70b", "--cluster", "dgx-h100"];
+  const predict = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64"];
+  return [
+    { name: "plan", words: [...plan, "--workers", "8..8192", "--tokens", "2T"], expects: planned },
+    { name: "plan-stop", words: ["plan", "llama-3-8b", "--cluster", "dgx-a100", "--workers", "8..4096", "--global-batch", "64", "--tokens", "2T"],
+      expects: (json) => {
+        const list = planned(json);
+        list[0].rules.push(new RegExp(`^stop: ${json.stop.workers}$`));
+        return list;
+      } },
+    { name: "plan-sizes", words: [...plan, "--workers", "16..512:16", "--tokens", "2T"], expects: planned },
+    { name: "plan-against", words: [...plan, "--workers", "8..64", "--against", "dgx-b200", "--tokens", "2T"], expects: planned },
+    { name: "predict", words: [...predict, "--what-if"], expects: predicted },
+    { name: "predict-too-large", words: ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "8"], code: 3, expects: predicted },
+    { name: "predict-hostile", words: ["predict", hostile, "--cluster", "dgx-a100", "--workers", "8"], expects: predicted },
+    { name: "comm", words: ["comm", "--size", "1GB", "--ranks", "64", "--cluster", "dgx-h100"], expects: moved },
+    { name: "comm-sweep", words: ["comm", "--size", "4GiB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep"], expects: moved },
+    { name: "comm-actors", words: ["comm", "--collective", "actor_learner", "--size", "2GB", "--experience", "50MB",
+                                   "--ranks", "2..256", "--link", "25GB/s,5us"], expects: moved },
+    { name: "validate", words: ["validate"], expects: compared },
+    { name: "catalog-list", words: ["catalog", "list"] },
+    { name: "catalog-show", words: ["catalog", "show", "dgx-h100"] },
+    { name: "laws-serial", words: ["laws", "--serial", "0.5,0.1,0.02", "--workers", "1..1024"] },
+    { name: "laws-profile", words: ["laws", "--compute", "240ms", "--communication", "60ms", "--at-workers", "8"] },
+    { name: "laws-fit", words: ["laws", "--fit", measured] },
+    { name: "graph-tree", words: ["graph", "sum-tree:1000"] },
+    { name: "graph-chain", words: ["graph", "sum-chain:64"] },
+    { name: "graph-scan", words: ["graph", "scan-blelloch:256"] },
+    { name: "roofline", words: ["roofline", "--machine", "h100", "--model", "llama-3-8b"], expects: bounded },
+    { name: "roofline-kernel", words: ["roofline", "--machine", "h100", "--kernel", "axpy:flops=2GFLOP,bytes=12GB"], expects: bounded },
+  ];
+}

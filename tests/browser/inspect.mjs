@@ -1,0 +1,79 @@
+// Runs inside the page: what is drawn, measured. Returns what is wrong, in words, and what figures there are.
+export function inspect() {
+  const wrong = [];
+  const say = (true_, words) => { if (!true_) wrong.push(words); };
+  const block = document.getElementById("figures");
+  const data = block ? JSON.parse(block.textContent) : [];
+  const figures = [...document.querySelectorAll("figure")];
+  say(figures.length === data.length, `${figures.length} figures for ${data.length} of the data block`);
+  const wide = document.documentElement.scrollWidth;
+  say(wide <= innerWidth, `the page is ${wide} pixels wide in a window of ${innerWidth}`);
+  const summary = data.map((figure, n) => one(figures[n], figure));
+  return { wrong, summary };
+
+  function one(home, figure) {
+    const name = `'${figure.title}'`;
+    const svg = home.querySelector(".drawing > svg");
+    if (!svg) { wrong.push(`${name}: nothing is drawn`); return { title: figure.title }; }
+    const of = (selector) => svg.querySelectorAll(selector).length;
+    words(home, svg, name);
+    const rows = home.querySelectorAll("details tbody tr").length;
+    const found = { title: figure.title, marks: of(".marks > *"), rules: [], y: figure.series?.[0]?.y };
+    if (figure.kind === "bars") {
+      say(rows === figure.labels.length, `${name}: ${rows} rows in the table for ${figure.labels.length} bars`);
+      const pieces = figure.values.flat().filter((value) => value > 0).length;
+      say(found.marks === pieces, `${name}: ${found.marks} pieces drawn of ${pieces}`);
+      found.bars = figure.labels.length;
+      found.marks = undefined;
+      found.pieces = pieces;
+      if (figure.limit != null) rule(svg, home, name, figure.limit_name, 0, found);
+    } else {
+      const same = figure.series.every((one) => JSON.stringify(one.x) === JSON.stringify(figure.series[0].x));
+      const points = same ? figure.series[0].x.length : figure.series.reduce((sum, one) => sum + one.x.length, 0);
+      say(rows === points, `${name}: ${rows} rows in the table for ${points} points`);
+      figure.series.forEach((series, n) => drawn(of, name, series, n));
+      figure.rules.forEach((one, n) => rule(svg, home, name, one.label, n, found));
+      if (figure.chosen != null) say(figure.series[0].points.includes(figure.chosen), `${name}: the chosen point is not drawn`);
+    }
+    return found;
+  }
+
+  function drawn(of, name, series, n) {
+    const marks = of(`.marks.series-${n} > *`);
+    if (["line", "points", "bars"].includes(series.mark)) {
+      say(marks === series.points.length, `${name}, ${series.name}: ${marks} marks for ${series.points.length} points`);
+      say(series.points.length === series.x.length, `${name}, ${series.name}: ${series.x.length - series.points.length} points cannot be drawn`);
+      say(of(`.marks.series-${n} > * > title`) === marks, `${name}, ${series.name}: marks without a title`);
+    }
+    const paths = of(`.curve.series-${n} path[d^=M], .band.series-${n} path[d^=M]`);
+    if (series.mark !== "points" && series.mark !== "bars") say(paths >= 1, `${name}, ${series.name}: no line`);
+  }
+
+  function rule(svg, home, name, label, n, found) {
+    say(svg.querySelectorAll(`.rule-${n} line`).length === 1, `${name}: rule '${label}' is not drawn`);
+    const named = [...svg.querySelectorAll(".rule-name"), ...home.querySelectorAll(".legend span")];
+    say(named.some((text) => text.textContent.includes(label)), `${name}: rule '${label}' has no name`);
+    found.rules.push(label);
+  }
+
+  function words(home, svg, name) {
+    say(home.querySelector("figcaption")?.textContent.trim(), `${name}: no caption`);
+    say(home.querySelector("details:not([open])"), `${name}: the numbers are not folded away`);
+    const frame = svg.getBoundingClientRect();
+    say(frame.right <= innerWidth + 0.5 && frame.left >= -0.5, `${name}: runs out of the window`);
+    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim())
+      .map((text) => ({ words: text.textContent, box: text.getBoundingClientRect() }));
+    for (const { words: text, box } of texts) {
+      const inside = box.left >= frame.left - 1 && box.right <= frame.right + 1 && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
+      say(inside, `${name}: '${text}' runs out of the drawing`);
+    }
+    for (let a = 0; a < texts.length; ++a) {
+      for (let b = a + 1; b < texts.length; ++b) {
+        const [one, two] = [texts[a].box, texts[b].box];
+        const across = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+        const down = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+        say(across <= 1 || down <= 1, `${name}: '${texts[a].words}' and '${texts[b].words}' overlap`);
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// Any bytes as a machine file: a processor that every question about ceilings and kernels can be asked of, or one
+// InputError.
+
+#include "headroom/counted_kernels.hpp"
+#include "headroom/error.hpp"
+#include "headroom/io/processor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+void require(bool holds) {
+    if (!holds) { std::abort(); }
+}
+
+void ask(headroom::Processor const& processor) {
+    auto const format = headroom::usual_format(processor);
+    require(format.has_value());
+    for (auto const& one : headroom::ceilings_of(processor, *format, {.divergence = 2, .occupancy = 0.5})) {
+        require(one.kind != headroom::CeilingKind::lower || one.of_roof <= 1.0 + 1e-9);
+        require(one.level.has_value() != one.format.has_value());
+    }
+    for (auto const& counted : headroom::counted_kernels()) {
+        std::vector<double> const sizes(counted.dimensions, 64.0);
+        headroom::Kernel kernel = counted.count(sizes, headroom::bytes_of(*format));
+        kernel.format = *format;
+        require(headroom::attained(kernel, processor).of_peak <= 1.0 + 1e-9);
+        for (auto const& gain : headroom::gains_of(kernel, processor)) { require(!(gain.speedup < 1.0 - 1e-9)); }
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    try {
+        ask(headroom::io::read_processor({reinterpret_cast<char const*>(data), size}, "machine.toml"));
+    } catch (headroom::InputError const& error) {
+        require(std::string_view{error.what()}.find('\n') == std::string_view::npos);
+    }
+    return 0;
+}

@@ -1,0 +1,67 @@
+#include "support/random_questions.hpp"
+
+#include "headroom/step_roofline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+namespace headroom {
+namespace {
+
+using namespace training;
+
+/// Questions of every family without pipeline stages; the message says the seed, which is part of the model's name.
+template <class Check> void for_questions_of_one_stage(int count, Check check) {
+    int asked = 0;
+    for_random_questions(count, [&](Question question) {
+        question.strategy.pp = question.strategy.virtual_pp = 1;
+        if (!is_legal(question)) { return; }
+        ++asked;
+        check(question);
+    });
+    EXPECT_GT(asked, count / 2);
+}
+
+TEST(StepRooflineProperty, TheTimeOfTheKernelsIsThatOfThePrediction) {
+    for_questions_of_one_stage(600, [](Question const& question) {
+        auto const step = step_kernels(question, fitted());
+        auto const& time = step.prediction.time;
+        double const expected = (time.compute + time.optimizer).base();
+        EXPECT_NEAR((step.predicted() + step.gaps).base(), expected, 1e-9 * expected) << training::name_of(question);
+    });
+}
+
+TEST(StepRooflineProperty, EveryKernelHasAPlaceUnderTheRoof) {
+    for_questions_of_one_stage(400, [](Question const& question) {
+        auto const step = step_kernels(question, fitted());
+        for (auto const& one : step.kernels) {
+            auto const at = attained(one.kernel, step.processor);
+            EXPECT_TRUE(std::isfinite(at.time.base()) && at.time.base() > 0.0)
+                << one.name << " " << training::name_of(question);
+            EXPECT_LE(at.of_peak, 1.0 + 1e-12) << one.name << " " << training::name_of(question);
+            EXPECT_LE(one.kernel.handed_over, one.kernel.moved) << one.name;
+            if (!one.kernel.batched) { continue; }
+            auto const& rows = *one.kernel.batched;
+            EXPECT_NEAR((rows.rows * rows.moved + rows.fixed).base(), one.kernel.moved.base(),
+                        1e-9 * one.kernel.moved.base())
+                << one.name;
+            EXPECT_GE(rows.fixed.base(), -1e-9 * one.kernel.moved.base()) << one.name;
+        }
+    });
+}
+
+TEST(StepRooflineProperty, NamesTellKernelsOfAPartApart) {
+    for_questions_of_one_stage(200, [](Question const& question) {
+        if (!question.model.operators.empty()) { return; } // layers of a list may share a name
+        std::map<std::string, int> seen;
+        for (auto const& one : step_kernels(question, fitted()).kernels) {
+            std::string const key = one.part + "/" + std::to_string(static_cast<int>(one.phase)) + "/" + one.name;
+            if (one.group == "matrix products") { EXPECT_EQ(++seen[key], 1) << key << training::name_of(question); }
+        }
+    });
+}
+
+} // namespace
+} // namespace headroom

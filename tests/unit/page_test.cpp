@@ -1,0 +1,81 @@
+#include "document.hpp"
+#include "page_data.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace headroom::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char const* hostile = "</script><script>alert(1)</script><!-- & \u2028 \" '";
+
+Document document_with(std::string const& name) {
+    Chart const chart{.title = name,
+                      .caption = name,
+                      .x = {name},
+                      .y = {name},
+                      .series = {{.name = name,
+                                  .x = {0.1, 2},
+                                  .y = {1e-7, std::numeric_limits<double>::infinity()},
+                                  .labels = {name, name}}},
+                      .rules = {{true, 1.0, name}}};
+    StackedBars const bars{.title = name,
+                           .unit = name,
+                           .parts = {name},
+                           .labels = {name},
+                           .values = {{1}},
+                           .limit = 2.0,
+                           .limit_name = name,
+                           .caption = name};
+    return {name, {chart, bars}, name};
+}
+
+TEST(PageData, NoNameEndsTheScript) {
+    std::string const data = page_data(document_with(hostile));
+    EXPECT_THAT(data, Not(HasSubstr("<")));
+    EXPECT_THAT(data, Not(HasSubstr(">")));
+    EXPECT_THAT(data, Not(HasSubstr("&")));
+    EXPECT_THAT(data, HasSubstr(R"(\u003c/script\u003e\u003cscript\u003ealert(1))"));
+    EXPECT_THAT(data, HasSubstr(R"(\u0026 )"));
+    EXPECT_THAT(data, HasSubstr(R"(\" ')"));
+}
+
+// A number that JSON lacks is null, and its point is not among those to be drawn.
+TEST(PageData, NumbersInFullAndOnlyNumbers) {
+    std::string const data = page_data(document_with("plain"));
+    EXPECT_THAT(data, HasSubstr("1e-07, null"));
+    EXPECT_THAT(data, HasSubstr("0.1, 2"));
+    EXPECT_THAT(data, HasSubstr("\"points\": [0]"));
+    EXPECT_THAT(data, Not(HasSubstr("inf")));
+    EXPECT_THAT(data, Not(HasSubstr("nan")));
+}
+
+TEST(Page, NamesAreTextEverywhere) {
+    std::string const page = render_html(document_with(hostile), {"library();", "sha256-abc"});
+    EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+    EXPECT_THAT(page, Not(HasSubstr("<!--")));
+    EXPECT_THAT(page, HasSubstr("<script>library();</script>"));
+    EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-abc'"));
+}
+
+TEST(Page, WithoutTheLibraryTheTablesAreOpenAndItIsSaid) {
+    std::string const page = render_html(document_with("plain"), {});
+    EXPECT_THAT(page, HasSubstr("built without the chart library"));
+    EXPECT_THAT(page, HasSubstr("<details open>"));
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, Not(HasSubstr("script-src")));
+}
+
+TEST(Page, WithoutFiguresThereIsNoScript) {
+    std::string const page = render_html({"title", {Paragraph{"words"}}, ""}, {"library();", "sha256-abc"});
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, Not(HasSubstr("chart library")));
+}
+
+} // namespace
+} // namespace headroom::cli

@@ -1,0 +1,20 @@
+// Draws the figures of a page from its data block, at the width they have, and again when that changes. What cannot
+// be drawn leaves its table open.
+import { drawBars } from "./bars.js";
+import { drawChart } from "./chart.js";
+
+function show(home, figure) {
+  let width = 0;
+  const draw = () => {
+    if (home.clientWidth === width || home.clientWidth === 0) return;
+    width = home.clientWidth;
+    home.replaceChildren();
+    (figure.kind === "bars" ? drawBars : drawChart)(home, figure, width);
+  };
+  draw();
+  new ResizeObserver(() => requestAnimationFrame(draw)).observe(home);
+  home.closest("figure").querySelector("details").open = false;
+}
+
+const figures = JSON.parse(document.getElementById("figures").textContent);
+document.querySelectorAll("figure > .drawing").forEach((home, n) => show(home, figures[n]));
