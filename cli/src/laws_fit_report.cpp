@@ -18,12 +18,6 @@ std::string number_or_dash(std::optional<double> value, int digits = 3) {
 
 std::string count_words(double count) { return count == std::floor(count) ? whole(count) : significant(count, 4); }
 
-/// "90 %", "97.5 %".
-std::string share_words(double share) {
-    double const percents = 100.0 * share;
-    return (percents == std::round(percents) ? whole(percents) : significant(percents)) + " %";
-}
-
 std::string interval_cell(fit::FittedCoefficient const& c) {
     if (c.fixed) { return "given"; }
     if (!c.low && !c.high) { return "-"; }
@@ -196,6 +190,11 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
 }
 
 } // namespace
+
+std::string share_words(double share) {
+    double const percents = 100.0 * share;
+    return (percents == std::round(percents) ? whole(percents) : significant(percents)) + " %";
+}
 
 std::string value_words(FitAnswer const& answer, double value) {
     switch (answer.data.measured) {
