@@ -104,10 +104,12 @@ void add_rules(FitAnswer const& answer, double first, double last, Chart& chart)
     if (best.ceiling_value && !best.peak_workers) {
         chart.rules.push_back({.vertical = false,
                                .at = *best.ceiling_value,
-                               .label = fit::is_rate(answer.data.measured) ? "ceiling" : "ceiling: least time"});
+                               .label = (fit::is_rate(answer.data.measured) ? "ceiling " : "least time ") +
+                                        value_words(answer, *best.ceiling_value)});
     }
     if (best.peak_workers && *best.peak_workers >= first && *best.peak_workers <= last) {
-        chart.rules.push_back({.vertical = true, .at = *best.peak_workers, .label = "peak"});
+        chart.rules.push_back(
+            {.vertical = true, .at = *best.peak_workers, .label = "peak at " + significant(*best.peak_workers)});
     }
 }
 

@@ -68,7 +68,6 @@ void add(std::string& out, Paragraph const& paragraph) {
 void add(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
-            if (table.columns[c].title.empty()) { continue; } // bars of letters: the plots show them better
             bool const number = table.columns[c].align == Align::right;
             bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
             out += std::string{"<"} + tag +
