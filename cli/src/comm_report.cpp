@@ -129,19 +129,46 @@ std::string counted(std::size_t count, std::string const& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// "; of 84 cases tree is the fastest in 80, ring in 4": who wins how often, the most frequent first.
+std::string winners_words(CommReport const& report) {
+    std::vector<std::pair<std::string, std::size_t>> wins;
+    std::size_t cases = 0;
+    for (CommRow const& row : report.rows) {
+        if (!row.fastest) { continue; }
+        ++cases;
+        auto const same = std::ranges::find(wins, row.algorithm, &std::pair<std::string, std::size_t>::first);
+        if (same == wins.end()) {
+            wins.emplace_back(row.algorithm, 1);
+        } else {
+            ++same->second;
+        }
+    }
+    std::ranges::stable_sort(wins, std::greater<>{}, &std::pair<std::string, std::size_t>::second);
+    if (wins.size() == 1) { return "; it is the fastest in all " + std::to_string(cases) + " cases"; }
+    std::string text;
+    for (auto const& [algorithm, count] : wins) {
+        text += (text.empty() ? "; of " + std::to_string(cases) + " cases " + algorithm + " is the fastest in "
+                              : ", " + algorithm + " in ") +
+                std::to_string(count);
+    }
+    return text;
+}
+
+/// The fastest at the largest size and number of ranks; of a sweep also how often which algorithm is.
 std::string verdict(CommReport const& report) {
     CommQuestion const& question = report.question;
     std::string const who = question.actors ? "actor" : "rank";
-    if (question.ranks.size() > 1 || question.sweep) {
-        return question.movement + ": " + counted(question.ranks.size(), who + " count") + ", " +
-               counted(sizes_of(question).size(), "size") + " up to " + size_words(question.size.size) +
-               "; * marks the fastest.";
+    auto best = report.rows.begin();
+    for (auto row = best; row != report.rows.end(); ++row) {
+        if (row->fastest && (!best->fastest || std::pair{row->ranks, row->size.size.base()} >=
+                                                   std::pair{best->ranks, best->size.size.base()})) {
+            best = row;
+        }
     }
-    auto const best =
-        std::find_if(report.rows.begin(), report.rows.end(), [](CommRow const& row) { return row.fastest; });
     std::string text = best->algorithm + ": " + format(best->time.total()) + " for " + question.movement + " of " +
                        size_words(best->size.size) + " over " + counted(static_cast<std::size_t>(best->ranks), who);
     if (best->bus_bandwidth) { text += ", bus bandwidth " + format(*best->bus_bandwidth); }
+    if (question.ranks.size() > 1 || question.sweep) { return text + winners_words(report) + "."; }
     return text + (report.rows.size() > 1 ? "; the fastest of " + std::to_string(report.rows.size()) + "." : ".");
 }
 

@@ -30,7 +30,7 @@ Chart speedup_chart(GraphReport const& report) {
                 .caption =
                     "Every greedy schedule lies in the band: at most what the lower bound on time allows, at least "
                     "what Graham's bound promises. The curve bends where depth takes over, towards the ceiling of " +
-                    parallelism + "x: work over depth. The chosen count is the last that is 90 % efficient.",
+                    parallelism + "x: work W over depth D. The chosen count is the last that is 90 % efficient.",
                 .x = {.title = "workers", .scale = AxisScale::logarithmic},
                 .y = {.title = "speed-up", .scale = AxisScale::logarithmic},
                 .series = {std::move(greedy), std::move(between), std::move(ideal)},
@@ -46,7 +46,7 @@ Chart speedup_chart(GraphReport const& report) {
     if (crossover) {
         chart.rules.push_back({.vertical = true,
                                .at = static_cast<double>(*crossover),
-                               .label = "depth over half: " + std::to_string(*crossover)});
+                               .label = "D > W/K from " + std::to_string(*crossover)});
     }
     return chart;
 }
@@ -85,6 +85,9 @@ StackedBars kind_bars(GraphReport const& report) {
                      .parts = {},
                      .labels = {"work", "critical path"},
                      .values = {{}, {}}};
+    bars.caption =
+        "Each kind's share of all work, and of the critical path: what is longer on the path than in the work "
+        "is what limits the speed-up.";
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (i < most_parts) {
             bars.parts.push_back(i + 1 == most_parts && kinds.size() > most_parts ? "other" : printable(kinds[i].kind));
@@ -96,14 +99,23 @@ StackedBars kind_bars(GraphReport const& report) {
     return bars;
 }
 
+/// As many tasks in every level: a figure of it would be a box.
+bool is_level(GraphReport const& report) {
+    return std::ranges::all_of(report.bins, [&](LevelBin const& bin) { return bin.widest == report.widest; });
+}
+
+auto working_kinds(GraphReport const& report) {
+    return std::ranges::count_if(report.kinds, [](KindShare const& share) { return share.work > 0; });
+}
+
 } // namespace
 
 std::vector<Block> charts_of(GraphReport const& report) {
     std::vector<Block> blocks;
     bool const has_work = report.measured.work > 0;
     if (has_work && report.schedules.size() > 1) { blocks.emplace_back(speedup_chart(report)); }
-    if (report.levels > 1) { blocks.emplace_back(level_chart(report)); }
-    if (has_work && report.kinds.size() > 1) { blocks.emplace_back(kind_bars(report)); }
+    if (report.levels > 1 && !is_level(report)) { blocks.emplace_back(level_chart(report)); }
+    if (has_work && working_kinds(report) > 1) { blocks.emplace_back(kind_bars(report)); }
     return blocks;
 }
 

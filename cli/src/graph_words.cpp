@@ -122,7 +122,7 @@ std::string verdict(GraphReport const& report) {
     std::string const parallelism = ratio_words(report.parallelism().value_or(1.0));
     return "Parallelism " + parallelism + ": no number of workers is more than " + parallelism + "x as fast as one." +
            efficient_words(report) + " From " + counted(crossover_workers(work, depth).value_or(1), "worker") +
-           " on, depth is the larger half of the bound." + placed_words(report);
+           " on the longest path (depth D) outweighs a worker's share of the work (W/K)." + placed_words(report);
 }
 
 } // namespace headroom::cli

@@ -29,6 +29,7 @@ constexpr std::array options{
     Option{"--resamples", "N", "of a bootstrap (default: 999)", fit_group},
     Option{"--normalise", "", "gamma is X(1) as measured, in every law that has it", fit_group, Takes::nothing},
     Option{"--centre", "HOW", "mean (default) fits repeats as they are, median their median", fit_group},
+    Option{"--errors", "HOW", "absolute (default): as large at every count; relative: a share of the value", fit_group},
     Option{"--falling-terms", "", "the normal form may also take terms that fall with the workers", fit_group,
            Takes::nothing},
     Option{"--quantity", "WHAT", "seconds, throughput, speedup or sync (times of synchronisation alone)", file_group},
@@ -141,6 +142,7 @@ fit::FitQuestion read_question(Arguments const& arguments, fit::ScalingData cons
     question.normalise = arguments.has("--normalise");
     bool const median = arguments.choice("--centre", {"mean", "median"}) == "median";
     question.centre = median ? fit::Centre::median : fit::Centre::mean;
+    question.relative_errors = arguments.choice("--errors", {"absolute", "relative"}) == "relative";
     question.negative_exponents = arguments.has("--falling-terms");
     question.predict = read_predictions(arguments);
     return question;

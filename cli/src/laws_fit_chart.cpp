@@ -2,10 +2,27 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
+
+/// The unit in which times read best: that of the largest that was measured.
+struct TimeUnit {
+    char const* name;
+    double seconds;
+};
+TimeUnit unit_of(FitAnswer const& answer) {
+    constexpr std::array<TimeUnit, 4> units{{{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
+    bool const times = answer.data.measured == fit::Measured::seconds || answer.data.measured == fit::Measured::sync;
+    if (!times) { return {"", 1.0}; }
+    double const largest = std::ranges::max_element(answer.data.samples, {}, &fit::ScalingSample::value)->value;
+    for (TimeUnit const& unit : units) {
+        if (largest >= unit.seconds) { return unit; }
+    }
+    return units.back();
+}
 
 Series points_series(FitAnswer const& answer) {
     Series series{.name = "measured", .mark = Mark::points};
@@ -31,7 +48,7 @@ Series curve_series(FitAnswer const& answer, double first, double last) {
 }
 
 std::optional<Series> band_series(FitAnswer const& answer) {
-    Series series{.name = percent(answer.question.coverage) + " % band of the curve", .mark = Mark::band};
+    Series series{.name = share_words(answer.question.coverage) + " band of the curve", .mark = Mark::band};
     for (fit::ScalingPrediction const& row : answer.report.predictions) {
         if (!row.curve_low || !row.curve_high || !(*row.curve_low > 0.0)) { continue; }
         series.x.push_back(row.workers);
@@ -43,20 +60,30 @@ std::optional<Series> band_series(FitAnswer const& answer) {
     return series;
 }
 
-/// What every worker would add, or take off, if nothing were lost: from the mean at the smallest count.
+/// What every worker would add, or take off, if nothing were lost: from the mean at the smallest count, and no further
+/// than a little beyond what is drawn anyway.
 std::optional<Series> ideal_series(FitAnswer const& answer, double last) {
     if (!answer.of_steps()) { return std::nullopt; }
-    fit::ScalingSample const first = fit::means_of(answer.data.samples).front();
-    bool const rate = fit::is_rate(answer.data.measured), weak = answer.data.scaling == fit::Scaling::weak;
-    double const more = last / first.workers, end = rate ? more : weak ? 1.0 : 1.0 / more;
-    return Series{
-        .name = "ideal", .mark = Mark::dashed, .x = {first.workers, last}, .y = {first.value, first.value * end}};
+    std::vector<fit::ScalingSample> const means = fit::means_of(answer.data.samples);
+    fit::ScalingSample const first = means.front();
+    if (!fit::is_rate(answer.data.measured) && answer.data.scaling == fit::Scaling::weak) {
+        return Series{
+            .name = "ideal", .mark = Mark::dashed, .x = {first.workers, last}, .y = {first.value, first.value}};
+    }
+    auto const [least, most] = std::ranges::minmax_element(means, {}, &fit::ScalingSample::value);
+    bool const rate = fit::is_rate(answer.data.measured);
+    double const room = rate ? 3.0 * most->value / first.value : 3.0 * first.value / least->value;
+    double const more = std::min(last / first.workers, std::max(2.0, room));
+    return Series{.name = "ideal",
+                  .mark = Mark::dashed,
+                  .x = {first.workers, first.workers * more},
+                  .y = {first.value, rate ? first.value * more : first.value / more}};
 }
 
 std::string axis_title(FitAnswer const& answer) {
     switch (answer.data.measured) {
-    case fit::Measured::seconds: return "step s";
-    case fit::Measured::sync: return "synchronisation s";
+    case fit::Measured::seconds: return std::string{"step "} + unit_of(answer).name;
+    case fit::Measured::sync: return std::string{"synchronisation "} + unit_of(answer).name;
     case fit::Measured::speedup: return "speedup";
     case fit::Measured::throughput:
         return "throughput" + (answer.table.unit.empty() ? std::string{} : " " + printable(answer.table.unit));
@@ -75,10 +102,26 @@ std::string caption_words(FitAnswer const& answer) {
 void add_rules(FitAnswer const& answer, double first, double last, Chart& chart) {
     fit::LawFit const& best = answer.best();
     if (best.ceiling_value && !best.peak_workers) {
-        chart.rules.push_back({.vertical = false, .at = *best.ceiling_value, .label = "ceiling"});
+        chart.rules.push_back({.vertical = false,
+                               .at = *best.ceiling_value,
+                               .label = (fit::is_rate(answer.data.measured) ? "ceiling " : "least time ") +
+                                        value_words(answer, *best.ceiling_value)});
     }
     if (best.peak_workers && *best.peak_workers >= first && *best.peak_workers <= last) {
-        chart.rules.push_back({.vertical = true, .at = *best.peak_workers, .label = "peak"});
+        chart.rules.push_back(
+            {.vertical = true, .at = *best.peak_workers, .label = "peak at " + significant(*best.peak_workers)});
+    }
+}
+
+/// Every height in another unit.
+void rescale(Chart& chart, double unit) {
+    for (Series& series : chart.series) {
+        for (std::vector<double>* values : {&series.y, &series.low, &series.high}) {
+            for (double& value : *values) { value /= unit; }
+        }
+    }
+    for (Rule& rule : chart.rules) {
+        if (!rule.vertical) { rule.at /= unit; }
     }
 }
 
@@ -101,6 +144,7 @@ Chart fit_chart(FitAnswer const& answer) {
     if (auto band = band_series(answer)) { chart.series.push_back(std::move(*band)); }
     if (auto ideal = ideal_series(answer, last)) { chart.series.push_back(std::move(*ideal)); }
     add_rules(answer, first, last, chart);
+    rescale(chart, unit_of(answer).seconds);
     return chart;
 }
 

@@ -176,6 +176,7 @@ Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
         .set("conversion", conversion_words(answer))
         .set("scaling", fit::name_of(answer.data.scaling))
         .set("centre", answer.question.centre == fit::Centre::median ? "median" : "mean")
+        .set("errors", answer.question.relative_errors ? "relative" : "absolute")
         .set("intervals", intervals_json(answer))
         .set("fits", fits)
         .set("left_out", left_out_json(answer))

@@ -18,12 +18,6 @@ std::string number_or_dash(std::optional<double> value, int digits = 3) {
 
 std::string count_words(double count) { return count == std::floor(count) ? whole(count) : significant(count, 4); }
 
-/// "90 %", "97.5 %".
-std::string share_words(double share) {
-    double const percents = 100.0 * share;
-    return (percents == std::round(percents) ? whole(percents) : significant(percents)) + " %";
-}
-
 std::string interval_cell(fit::FittedCoefficient const& c) {
     if (c.fixed) { return "given"; }
     if (!c.low && !c.high) { return "-"; }
@@ -48,6 +42,16 @@ Table laws_table(FitAnswer const& answer) {
         }
         table.rows.push_back(std::move(row));
     }
+    return table;
+}
+
+/// What the names of the laws stand for.
+Table formulas_table(FitAnswer const& answer) {
+    Table table{.title = "Formulas",
+                .columns = {{"law", Align::left}, {"formula", Align::left, true}},
+                .rows = {},
+                .marked = answer.report.best};
+    for (fit::LawFit const& one : answer.report.fits) { table.rows.push_back({one.law->name, one.formula}); }
     return table;
 }
 
@@ -125,15 +129,24 @@ std::string counted(std::size_t count, std::string const& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// ", a throughput of 378 img/s": what the ceiling is in what was measured; nothing where that is the speedup itself.
+std::string ceiling_words(FitAnswer const& answer) {
+    std::optional<double> const value = answer.best().ceiling_value;
+    switch (answer.data.measured) {
+    case fit::Measured::seconds: return value ? ", a time of " + value_words(answer, *value) : "";
+    case fit::Measured::throughput: return value ? ", a throughput of " + value_words(answer, *value) : "";
+    default: return "";
+    }
+}
+
 /// What the best law says of the measured end of the table.
 std::string reach_words(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
     double const last = answer.largest_measured();
     if (best.peak_workers) {
         std::string const at = significant(std::max(1.0, *best.peak_workers), 3);
-        std::string text = "the peak is at " + at + " workers";
-        if (best.ceiling_value) { text += ", " + value_words(answer, *best.ceiling_value); }
-        text += ", " + times(best.ceiling) + " one worker; more make it slower";
+        std::string text = "the peak is at " + at + " workers: " + times(best.ceiling) + " one worker" +
+                           ceiling_words(answer) + "; more make it slower";
         if (last > *best.peak_workers) { text += ", and " + whole(last) + ", which was measured, is past it"; }
         return text;
     }
@@ -142,8 +155,7 @@ std::string reach_words(FitAnswer const& answer) {
         if (row.workers == last) { reached = row.speedup; }
     }
     if (best.ceiling) {
-        std::string text = "never more than " + times(best.ceiling) + " one worker";
-        if (best.ceiling_value) { text += ", " + value_words(answer, *best.ceiling_value); }
+        std::string text = "never more than " + times(best.ceiling) + " one worker" + ceiling_words(answer);
         if (reached) {
             text += "; " + whole(last) + " workers reach " + percent(*reached / *best.ceiling) + " % of it";
         }
@@ -197,6 +209,11 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
 
 } // namespace
 
+std::string share_words(double share) {
+    double const percents = 100.0 * share;
+    return (percents == std::round(percents) ? whole(percents) : significant(percents)) + " %";
+}
+
 std::string value_words(FitAnswer const& answer, double value) {
     switch (answer.data.measured) {
     case fit::Measured::seconds:
@@ -234,7 +251,8 @@ std::string band_words(FitAnswer const& answer) {
 }
 
 Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
-    Document document{"Scaling laws fitted to " + printable(answer.file), {}, footer(catalog, "")};
+    std::string const name = answer.file.substr(answer.file.find_last_of('/') + 1); // the whole path stands below
+    Document document{"Scaling laws fitted to " + printable(name), {}, footer(catalog, "")};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(answer), "", true});
     blocks.emplace_back(Paragraph{answer.report.chosen_because, "chosen"});
@@ -251,13 +269,17 @@ Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
         blocks.emplace_back(karp_flatt_table(*answer.report.karp_flatt));
         blocks.emplace_back(Paragraph{answer.report.karp_flatt->verdict, "trend"});
     }
+    if (answer.report.fits.size() > 1) { blocks.emplace_back(formulas_table(answer)); }
     add_notes(answer, blocks);
     blocks.emplace_back(Paragraph{conversion_words(answer), "conversion"});
-    blocks.emplace_back(
-        Paragraph{"least squares with errors of one spread (or as the weights say); AICc judges fit against the number "
-                  "of coefficients, last off is the error at the largest count when it is predicted from the others; "
-                  "+ marks counts beyond the measured ones, where the bands hold only if the law does",
-                  "assumes"});
+    blocks.emplace_back(Paragraph{
+        std::string{"least squares with errors "} +
+            (answer.question.relative_errors ? "of one share of the value" : "of one size at every count") +
+            (answer.table.weight_column.empty() ? "" : ", weighed as the table says") +
+            "; AICc judges fit against the number "
+            "of coefficients, last off is the error at the largest count when it is predicted from the others; "
+            "+ marks counts beyond the measured ones, where the bands hold only if the law does",
+        "assumes"});
     return document;
 }
 

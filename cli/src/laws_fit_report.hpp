@@ -28,6 +28,8 @@ struct FitAnswer {
 
 /// A measured or fitted value with its unit.
 std::string value_words(FitAnswer const& answer, double value);
+/// "90 %", "97.5 %".
+std::string share_words(double share);
 /// How rows relate to what was fitted, in words.
 std::string conversion_words(FitAnswer const& answer);
 /// What the two bands of a prediction are.

@@ -66,7 +66,7 @@ std::string trend_words(std::string const& trend) {
     return "";
 }
 
-std::string verdict(std::vector<Measured> const& points) {
+std::string verdict(std::vector<Measured> const& points, std::string const& trend) {
     Measured const& last = points.back();
     std::string const what = times(last.speedup) + " on " + workers_words(last.workers);
     if (!last.fraction) { return what + " tells nothing of a serial fraction."; }
@@ -76,7 +76,15 @@ std::string verdict(std::vector<Measured> const& points) {
     }
     std::string text = what + " is what a serial fraction of " + percent_of(last.fraction) + " % gives";
     auto const ceiling = amdahl_ceiling(*last.fraction);
-    return text + (ceiling && *last.fraction > 1e-12 ? "; if it stays, the ceiling is " + times(ceiling) : "") + ".";
+    if (!ceiling || *last.fraction <= 1e-12) { return text + "."; }
+    if (trend == "flat") { return text + "; it is the same at every count, so the ceiling is " + times(ceiling) + "."; }
+    if (trend == "rising") {
+        return text + "; it grows with the workers, so even its ceiling of " + times(ceiling) + " is out of reach.";
+    }
+    if (trend == "falling") {
+        return text + "; it falls with the workers, so its ceiling of " + times(ceiling) + " is none yet.";
+    }
+    return text + "; if it stays, the ceiling is " + times(ceiling) + ".";
 }
 
 } // namespace
@@ -89,7 +97,7 @@ LawsAnswer karp_flatt_answer(Arguments const& arguments) {
                       .blocks = {},
                       .sheet = {{"workers", "speedup", "efficiency", "serial_fraction", "super_linear"}, {}}};
     Table table{.title = "Experimentally determined serial fraction (Karp-Flatt)",
-                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"serial %"}, {"", Align::left}},
+                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"serial %"}, {"note", Align::left}},
                 .rows = {}};
     Json rows = Json::array();
     for (Measured const& one : points) {
@@ -107,7 +115,7 @@ LawsAnswer karp_flatt_answer(Arguments const& arguments) {
     }
     answer.members.emplace_back("karp_flatt", rows);
     answer.members.emplace_back("trend", trend);
-    answer.blocks.emplace_back(Paragraph{verdict(points), "", true});
+    answer.blocks.emplace_back(Paragraph{verdict(points, trend), "", true});
     answer.blocks.emplace_back(table);
     if (trend != "unknown") { answer.blocks.emplace_back(Paragraph{trend_words(trend), "trend"}); }
     answer.blocks.emplace_back(Paragraph{"speed-ups are over one worker, e = (1/S - 1/K) / (1 - 1/K)", "assumes"});

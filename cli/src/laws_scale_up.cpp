@@ -6,7 +6,9 @@
 #include "headroom/io/words.hpp"
 #include "headroom/scale_up.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace headroom::cli {
 namespace {
@@ -86,6 +88,18 @@ std::string matches_words(ScaleUpQuestion const& question, ScaleOut const& one) 
            times(question.factor) + " the speed" + who;
 }
 
+/// Who is cheaper for a result, in one sentence, where it turns once at most; empty otherwise or without prices.
+std::string cheaper_words(std::vector<Pair> const& pairs) {
+    if (pairs.empty() || std::ranges::any_of(pairs, [](Pair const& one) { return one.cheaper.empty(); })) { return {}; }
+    auto const is_out = [](Pair const& one) { return one.cheaper != "up"; };
+    if (!std::ranges::is_partitioned(pairs, is_out)) { return {}; }
+    auto const turn = std::ranges::partition_point(pairs, is_out);
+    if (turn == pairs.begin()) { return "For a result the faster machine costs less at every listed count."; }
+    if (turn == pairs.end()) { return "More of the present ones cost no more for a result at any listed count."; }
+    return "A result costs no more with up to " + workers_words(std::prev(turn)->workers) +
+           ", and less with the faster machine from " + workers_words(turn->workers) + " on.";
+}
+
 Table pairs_table(std::vector<ScaleOut> const& curves, std::vector<Pair> const& pairs, bool priced) {
     Table table{.title = "Up or out: one faster machine against more of them", .columns = {}, .rows = {}};
     bool const several = curves.size() > 1;
@@ -151,7 +165,12 @@ void add_scale_up(LawsAnswer& answer, std::optional<ScaleUpQuestion> const& ques
                                                 .set("price_dollars_per_hour", hourly(question->price))
                                                 .set("matches", matches)
                                                 .set("rows", rows));
-    answer.blocks.emplace_back(Paragraph{join(words, "; ") + ".", "up or out"});
+    std::string verdict = join(words, "; ") + ".";
+    if (curves.size() == 1) {
+        if (std::string const cheaper = cheaper_words(pairs); !cheaper.empty()) { verdict += " " + cheaper; }
+    }
+    verdict[0] = verdict[0] == 'n' ? 'N' : verdict[0];                                    // "no number of ..."
+    answer.blocks.insert(answer.blocks.begin(), Paragraph{std::move(verdict), "", true}); // it was asked for
     answer.blocks.emplace_back(pairs_table(curves, pairs, question->price.has_value()));
     answer.blocks.emplace_back(
         Paragraph{"the faster machine runs the whole job " + times(question->factor) +

@@ -109,7 +109,7 @@ std::string checkpoint_words(Goodput const& goodput) {
 
 Table shares_table(Goodput const& goodput) {
     Table table{.title = "Where the time of the run goes",
-                .columns = {{"part", Align::left}, {"%"}, {"", Align::left}},
+                .columns = {{"part", Align::left}, {"%"}, {"what", Align::left}},
                 .rows = {}};
     auto const row = [&table](char const* name, double share, char const* what) {
         table.rows.push_back({name, percent(share, 4), what});

@@ -143,12 +143,15 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
 
 // ---- bars ------------------------------------------------------------------------------------------------------
 
-/// Which parts of a step any size has.
+/// Which parts any size spends a millionth of its step on.
 std::vector<bool> parts_shown(Plan const& plan, std::vector<std::size_t> const& points) {
     std::vector<bool> shown(parts_of(StepTime{}).size(), false);
     for (std::size_t const point : points) {
-        auto const parts = parts_of(plan.curve[point].prediction->time);
-        for (std::size_t i = 0; i < parts.size(); ++i) { shown[i] = shown[i] || parts[i].second.base() > 0.0; }
+        StepTime const& time = plan.curve[point].prediction->time;
+        auto const parts = parts_of(time);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            shown[i] = shown[i] || parts[i].second / time.total() >= 1e-6;
+        }
     }
     return shown;
 }

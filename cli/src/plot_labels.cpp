@@ -53,13 +53,21 @@ bool place_label(Canvas& canvas, Label const& label) {
     });
 }
 
+/// Names that are letters already: the keys of a table.
+bool are_keys(std::vector<Label> const& labels) {
+    return !labels.empty() && std::ranges::all_of(labels, [](Label const& one) { return columns_of(one.text) == 1; });
+}
+
 /// Points named by a letter in place of their mark; a letter whose cell is taken stands in a free one beside it.
 void place_letters(Plot& plot) {
     static constexpr std::array<Place, 9> around{
         {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}};
+    bool const keys = are_keys(plot.labels);
+    std::size_t const series_entries = plot.legend.size();
     for (std::size_t n = 0; n < plot.labels.size(); ++n) {
         Label const& label = plot.labels[n];
-        std::string const letter{static_cast<char>((n < letters ? 'a' : 'A') + static_cast<char>(n % letters))};
+        std::string const counted{static_cast<char>((n < letters ? 'a' : 'A') + static_cast<char>(n % letters))};
+        std::string const letter = keys ? label.text : counted;
         std::ranges::any_of(around, [&](Place const& beside) {
             Slot const slot{std::round(label.at.column) + beside.column, std::round(label.at.row) + beside.row, 0, 0};
             return write_if_free(plot.canvas, slot, letter, Layer::mark, label.ink);
@@ -77,13 +85,14 @@ void place_letters(Plot& plot) {
         }
         entry.glyph = first->glyph + "-" + last;
     }
+    if (keys) { plot.legend.resize(series_entries); } // a table names them
 }
 
 /// Names beside the points where all have room, else letters and a key.
 void name_points(Plot& plot) {
     Canvas with_names = plot.canvas;
     bool const all = std::ranges::all_of(plot.labels, [&](Label const& one) { return place_label(with_names, one); });
-    if (all) {
+    if (all && !are_keys(plot.labels)) {
         plot.canvas = std::move(with_names);
     } else if (plot.labels.size() <= 2 * letters) {
         place_letters(plot);

@@ -28,6 +28,13 @@ std::string curve_glyph(std::size_t n, TextStyle style) {
     return glyphs[(n - 1) % glyphs.size()];
 }
 
+/// The character of the n-th dashed line; empty: a line of dots.
+std::string dash_glyph(std::size_t n, TextStyle style) {
+    static constexpr std::array glyphs{".", ",", "'", ";", "`", "^"};
+    if (style.unicode && (n == 0 || style.colour)) { return ""; }
+    return glyphs[n % glyphs.size()];
+}
+
 void draw_curve(Plot& plot, Series const& series, std::string const& glyph, std::size_t ink) {
     bool const dashed = series.mark == Mark::dashed;
     Layer const layer = dashed ? Layer::reference : Layer::curve;
@@ -76,10 +83,13 @@ void draw_bars(Plot& plot, Series const& series, std::size_t ink) {
     double const foot =
         plot.frame.y.logarithmic ? plot.frame.y.low : std::clamp(0.0, plot.frame.y.low, plot.frame.y.high);
     std::vector<std::size_t> const points = drawable(series, plot.frame);
-    double const pitch = pitch_of(plot, series, points), half = pitch < 4.0 ? 0.5 * pitch : 0.4 * pitch;
+    double const pitch = pitch_of(plot, series, points);
+    bool const apart = pitch >= 4.0;
+    double const wide = apart ? std::floor(pitch) - 1.0 : pitch;
     for (std::size_t const i : points) {
         Place const from = plot.at(series.x[i], foot), to = plot.at(series.x[i], series.y[i]);
-        double const first = std::ceil(from.column - half - 1e-9), end = from.column + half - 1e-9;
+        double const left = from.column - 0.5 * wide, first = apart ? std::round(left) : std::ceil(left - 1e-9);
+        double const end = (apart ? first : left) + wide - 1e-9;
         double column = first < end ? first : std::round(from.column); // narrower than a column
         do {
             plot.canvas.line({column, from.row}, {column, to.row}, plot.pick("\u2588", "#"), Layer::curve, ink);
@@ -114,7 +124,7 @@ std::string legend_glyph(Plot const& plot, Series const& series, std::string con
     switch (series.mark) {
     case Mark::band: return plot.pick("\u2591", ":");
     case Mark::bars: return plot.pick("\u2588", "#");
-    case Mark::dashed: return plot.pick("\u2824 \u2824", ". .");
+    case Mark::dashed: return glyph.empty() ? "\u2824 \u2824" : glyph + " " + glyph;
     case Mark::smooth: return glyph.empty() ? plot.pick("\u2812\u2812", "---") : glyph;
     case Mark::line:
     case Mark::points: break;
@@ -126,6 +136,8 @@ bool has_marks(Series const& series) { return series.mark == Mark::line || serie
 
 bool is_smooth(Series const& series) { return series.mark == Mark::smooth; }
 
+bool is_dashed(Series const& series) { return series.mark == Mark::dashed; }
+
 /// `before` are the series above this one in the list.
 std::string glyph_of(Series const& series, std::span<Series const> before, std::vector<Series> const& all,
                      TextStyle style) {
@@ -134,7 +146,7 @@ std::string glyph_of(Series const& series, std::span<Series const> before, std::
     };
     if (has_marks(series)) { return mark_glyph(count(before, has_marks), count(all, has_marks), style); }
     if (is_smooth(series)) { return curve_glyph(count(before, is_smooth), style); }
-    return series.mark == Mark::dashed && !style.unicode ? "." : "";
+    return is_dashed(series) ? dash_glyph(count(before, is_dashed), style) : "";
 }
 
 } // namespace

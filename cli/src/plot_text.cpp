@@ -76,7 +76,8 @@ std::string drawn(Plot const& plot, YAxis const& axis) {
     for (std::size_t row = 0; row < plot.canvas.height(); ++row) {
         std::string const& label = axis.labels[row];
         std::string const edge = label.empty() ? plot.pick("\u2502", "|") : plot.pick("\u2524", "+");
-        out += std::string(axis.width - columns_of(label), ' ') + label + " " + edge + plot.canvas.row_text(row) + "\n";
+        out.append(axis.width - columns_of(label), ' ').append(label).append(" ").append(edge);
+        out.append(plot.canvas.row_text(row)).append("\n");
     }
     out += x_axis(plot, margin);
     std::string const title = printable(plot.chart.x.title);

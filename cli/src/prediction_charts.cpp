@@ -11,7 +11,7 @@ StackedBars step_bars(Prediction const& prediction) {
     bars.caption = "What a step spends its time on, one part after the other; only what is not hidden behind something "
                    "else takes time.";
     for (auto const& [name, seconds] : parts_of(prediction.time)) {
-        if (seconds.base() <= 0.0) { continue; }
+        if (seconds / prediction.step() < 1e-6) { continue; } // as in the table beside it
         bars.parts.push_back(name);
         bars.values[0].push_back(seconds.in(scale.unit));
     }

@@ -68,7 +68,6 @@ void add(std::string& out, Paragraph const& paragraph) {
 void add(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
-            if (table.columns[c].title.empty()) { continue; } // bars of letters: the plots show them better
             bool const number = table.columns[c].align == Align::right;
             bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
             out += std::string{"<"} + tag +
@@ -126,16 +125,22 @@ std::string policy(ChartLibrary const& library) {
            script + "\">\n";
 }
 
-/// The figures' numbers and what draws them, at the end of the page.
-std::string drawing_script(Document const& document, ChartLibrary const& library) {
+/// Where the figures are, when they are not drawn.
+std::string drawing_note(Document const& document, ChartLibrary const& library) {
     if (!has_figures(document)) { return {}; }
     if (library.script.empty()) {
         return "<p>This program was built without the chart library: its figures are left out, their numbers stand in "
                "the tables.</p>\n";
     }
     return "<noscript><p>The figures are drawn by a script, which is switched off here; their numbers stand in the "
-           "tables.</p></noscript>\n<script type=\"application/json\" id=\"figures\">\n" +
-           page_data(document) + "</script>\n<script>" + std::string{library.script} + "</script>\n";
+           "tables.</p></noscript>\n";
+}
+
+/// The figures' numbers and what draws them, at the end of the page.
+std::string drawing_script(Document const& document, ChartLibrary const& library) {
+    if (!has_figures(document) || library.script.empty()) { return {}; }
+    return "<script type=\"application/json\" id=\"figures\">\n" + page_data(document) + "</script>\n<script>" +
+           std::string{library.script} + "</script>\n";
 }
 
 } // namespace
@@ -148,8 +153,8 @@ std::string render_html(Document const& document, ChartLibrary const& library) {
     for (Block const& block : document.blocks) {
         std::visit([&out](auto const& content) { add(out, content); }, block);
     }
-    return out + "<footer>" + escaped(document.footer) + "</footer>\n" + drawing_script(document, library) +
-           "</body>\n</html>\n";
+    return out + drawing_note(document, library) + "<footer>" + escaped(document.footer) + "</footer>\n" +
+           drawing_script(document, library) + "</body>\n</html>\n";
 }
 
 } // namespace headroom::cli

@@ -169,7 +169,6 @@ void add_markdown(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, bool strong) {
         out += '|';
         for (std::size_t c = 0; c < cells.size(); ++c) {
-            if (table.columns[c].title.empty()) { continue; } // bars of letters
             std::string const text = markdown_text(cells[c]);
             out += strong && !text.empty() ? " **" + text + "** |" : " " + text + " |";
         }

@@ -80,15 +80,15 @@ std::vector<NumberFormat> formats_of(RooflineReport const& report) {
     return formats;
 }
 
-/// Kernels in one place are one point with all their names.
+/// Kernels in one place are one point: those of a step by the key of the first, as in the table, others by their names.
 Series points_of(RooflineReport const& report) {
     Series points{.name = "kernels", .mark = Mark::points};
     auto const order = rows_by_time(report, most_points);
-    for (std::size_t const i : order) {
-        RooflineRow const& row = report.rows[i];
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        RooflineRow const& row = report.rows[order[place]];
         double const x = row.at.intensity.base(), y = row.at.rate.base();
         if (!(x > 0.0) || !std::isfinite(x)) { continue; }
-        std::string const name = (row.in_step ? row.of.operation : row.of.name);
+        std::string const name = report.step ? mark_of(place) : row.of.name;
         std::size_t at = 0;
         while (at < points.x.size() &&
                (std::abs(points.x[at] / x - 1.0) > same_place || std::abs(points.y[at] / y - 1.0) > same_place)) {
@@ -98,7 +98,7 @@ Series points_of(RooflineReport const& report) {
             points.x.push_back(x);
             points.y.push_back(y);
             points.labels.push_back(name);
-        } else if (points.labels[at].find(name) == std::string::npos) {
+        } else if (!report.step && points.labels[at].find(name) == std::string::npos) {
             points.labels[at] += ", " + name;
         }
     }
@@ -134,6 +134,9 @@ Chart chart_of(RooflineReport const& report) {
     Series points = points_of(report);
     chart.caption = "Kernels left of the ridge wait for memory, those right of it for arithmetic; the distance to the "
                     "dashed lines is what the code leaves.";
+    if (report.step) {
+        chart.caption += " Letters are the keys of the table above; of kernels in one place the first is named.";
+    }
     if (!points.x.empty()) { chart.series.push_back(std::move(points)); }
     chart.rules.push_back({true, report.ridge.base(), "ridge"});
     return chart;

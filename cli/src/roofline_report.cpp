@@ -69,7 +69,7 @@ std::string kernel_words(RooflineRow const& row) {
 
 Table given_table(RooflineReport const& report) {
     Table table{.title = "Kernels under the roof",
-                .columns = {{"", Align::left},
+                .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
                             {"FLOP/B"},
                             {"bound by", Align::left, true},
@@ -89,7 +89,7 @@ Table given_table(RooflineReport const& report) {
 
 Table step_table(RooflineReport const& report) {
     Table table{.title = "Kernels of a step, the longest first",
-                .columns = {{"", Align::left},
+                .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
                             {"pass", Align::left},
                             {"FLOP/B"},
@@ -127,6 +127,9 @@ Table groups_table(RooflineReport const& report) {
 
 StackedBars groups_bars(RooflineReport const& report) {
     StackedBars bars{"Where the step's kernels spend their time", "ms", {}, {"roof", "predicted"}, {{}, {}}, {}, {}};
+    bars.caption =
+        "The least time that the machine's limits allow, above the predicted one: the part that grows most is "
+        "farthest from its limit.";
     for (GroupTime const& group : report.groups) {
         bars.parts.push_back(group.group);
         bars.values[0].push_back(group.attainable.in(units::ms));
@@ -139,7 +142,7 @@ StackedBars groups_bars(RooflineReport const& report) {
 std::string step_words(RooflineReport const& report) {
     StepTime const& time = report.step->prediction.time;
     Seconds const kernels = report.totals.predicted + report.totals.gaps;
-    return format(kernels) + " of kernels and gaps between them, as `headroom predict` has it (computation " +
+    return format(kernels) + " of kernels and launch gaps between them, as `headroom predict` has it (computation " +
            format(time.compute) + ", optimizer " + format(time.optimizer) + "); its step of " + format(time.total()) +
            " has " + format(time.total() - kernels) + " besides: host, exposed communication, stragglers, overhead.";
 }
@@ -170,11 +173,11 @@ Table levers_table(RooflineReport const& report) {
                 .columns = {{"lever", Align::left, true}, {"roof"}, {"gain x"}},
                 .rows = {}};
     bool const step = report.step.has_value();
-    if (step) { table.columns.push_back({"predicted, same gains"}); }
+    if (step) { table.columns.push_back({"predicted if it gains alike"}); }
     for (RooflineLever const& lever : report.levers) {
         table.rows.push_back({lever_title(lever.by), format(lever.attainable),
                               significant(report.totals.attainable / lever.attainable)});
-        if (step) { table.rows.back().push_back(format(lever.seconds)); }
+        if (step) { table.rows.back().push_back(format(lever.seconds + report.totals.gaps)); }
     }
     return table;
 }
@@ -205,7 +208,7 @@ Table against_table(RooflineReport const& report) {
     Processor const& here = report.processor();
     Processor const& there = report.question.against->processor;
     Table table{.title = "Against " + there.name,
-                .columns = {{"", Align::left},
+                .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
                             {"bound", Align::left},
                             {here.name},

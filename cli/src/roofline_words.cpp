@@ -153,8 +153,10 @@ std::string roofline_verdict(RooflineReport const& report) {
     if (report.rows.empty()) { return ridge_words(report); }
     if (report.step) {
         return report.question.model->question.model.name + " on " + report.processor().name + ": " +
-               percent(compute_bound_share(report)) + " % of the kernels' time is compute-bound; the roof allows " +
-               format(report.totals.attainable) + " a step, " + format(report.totals.predicted) + " are predicted.";
+               percent(compute_bound_share(report)) +
+               " % of the kernels' time is compute-bound; the kernels of a step take " +
+               format(report.totals.attainable) + " at least, and " +
+               format(report.totals.predicted + report.totals.gaps) + " as predicted, with the launch gaps.";
     }
     if (report.rows.size() == 1) { return one_kernel_words(report.rows.front(), report); }
     auto const bound =

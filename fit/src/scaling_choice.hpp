@@ -30,6 +30,6 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
 /// What stands out: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
-std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data);
+std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question);
 
 } // namespace headroom::fit

@@ -116,6 +116,22 @@ void add_growing_times(std::vector<Finding>& findings, ScalingData const& data) 
     }
 }
 
+/// Times of very different length under errors that count in seconds.
+void add_unequal_times(std::vector<Finding>& findings, ScalingData const& data) {
+    bool const times = data.measured == Measured::seconds || data.measured == Measured::sync;
+    auto const [least, most] = std::ranges::minmax_element(data.samples, {}, &ScalingSample::value);
+    bool const weighed = std::ranges::any_of(
+        data.samples, [&](ScalingSample const& sample) { return sample.weight != data.samples.front().weight; });
+    constexpr double unequal = 10.0;
+    if (!times || weighed || most->value < unequal * least->value) { return; }
+    findings.push_back(
+        {.kind = "unequal_times",
+         .text = "the longest time is " + number(most->value / least->value) +
+                 " times the shortest and errors count in seconds, so that the short ones hardly count: if "
+                 "they are a share of the time say --errors relative",
+         .workers = {}});
+}
+
 void add_bounds(std::vector<Finding>& findings, LawFit const& best) {
     for (FittedCoefficient const& one : best.coefficients) {
         if (!one.at_bound) { continue; }
@@ -172,14 +188,17 @@ KarpFlatt karp_flatt(ScalingData const& data) {
     return result;
 }
 
-std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data) {
+std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question) {
     std::vector<Finding> findings;
     LawFit const& best = report.fits[report.best];
     if (data.measured != Measured::sync && data.measured != Measured::value) { add_superlinear(findings, data); }
     add_growing_times(findings, data);
     add_bounds(findings, best);
     add_below_zero(findings, report);
-    add_lack_of_fit(findings, best, data);
+    if (!question.relative_errors) {
+        add_lack_of_fit(findings, best, data);
+        add_unequal_times(findings, data);
+    }
     return findings;
 }
 

@@ -11,10 +11,19 @@
 namespace headroom::fit {
 namespace {
 
+/// An error as a share of the mean at its count.
+void weigh_relatively(std::vector<ScalingSample>& samples) {
+    std::vector<ScalingSample> const means = means_of(samples);
+    for (ScalingSample& sample : samples) {
+        auto const mean = std::ranges::lower_bound(means, sample.workers, {}, &ScalingSample::workers);
+        sample.weight /= mean->value * mean->value;
+    }
+}
+
 /// In rising order, so that the order of rows does not matter, with weights of mean 1.
-std::vector<ScalingSample> prepared(ScalingData const& data, Centre centre) {
-    std::vector<ScalingSample> samples =
-        centre == Centre::median ? medians_of(data.samples) : std::vector<ScalingSample>(data.samples);
+std::vector<ScalingSample> prepared(ScalingData const& data, FitQuestion const& question) {
+    std::vector<ScalingSample> samples = question.centre == Centre::median ? medians_of(data.samples) : data.samples;
+    if (question.relative_errors) { weigh_relatively(samples); }
     std::ranges::sort(samples, [](ScalingSample const& a, ScalingSample const& b) {
         if (a.workers != b.workers) { return a.workers < b.workers; }
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
@@ -52,7 +61,8 @@ Given given_of(Curve const& curve, std::span<ScalingSample const> samples, FitQu
 }
 
 /// A problem that is not solved yet.
-Solved unsolved(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> samples) {
+Solved unsolved(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> samples,
+                FitQuestion const& question) {
     Solved problem{
         .curve = {&law, data.measured, data.scaling, {}}, .samples = std::move(samples), .points = {}, .solution = {}};
     problem.points = means_of(problem.samples);
@@ -60,14 +70,16 @@ Solved unsolved(ScalingLaw const& law, ScalingData const& data, std::vector<Scal
     for (ScalingSample const& sample : problem.samples) {
         while (point->workers < sample.workers) { ++point; }
         problem.within += sample.weight * (sample.value - point->value) * (sample.value - point->value);
+        problem.relative += sample.weight * point->value * point->value / static_cast<double>(problem.samples.size());
     }
+    if (!question.relative_errors) { problem.relative = 0.0; }
     return problem;
 }
 
 /// Fits one law to prepared samples.
 Solved solved_of(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> samples,
                  FitQuestion const& question) {
-    Solved solved = unsolved(law, data, std::move(samples));
+    Solved solved = unsolved(law, data, std::move(samples), question);
     if (chooses_term(law)) { solved.curve.term = choose_normal_form(solved.points, question.negative_exponents).term; }
     Given const given = given_of(solved.curve, solved.samples, question);
     std::vector<Coefficients> starts = solved.curve.starts(solved.points);
@@ -265,7 +277,7 @@ std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSampl
 }
 
 LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const& question) {
-    std::vector<ScalingSample> const samples = prepared(data, question.centre);
+    std::vector<ScalingSample> const samples = prepared(data, question);
     if (auto const why = why_not(law, samples, question)) {
         throw InputError{Fault::insufficient, {.where = law.name, .problem = "too few measurements", .why = *why}};
     }
@@ -273,11 +285,11 @@ LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const
 }
 
 std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion const& question) {
-    return prepared(data, question.centre);
+    return prepared(data, question);
 }
 
 Solved resolved(LawFit const& fit, ScalingData const& data, FitQuestion const& question) {
-    Solved solved = unsolved(*fit.law, data, prepared(data, question.centre));
+    Solved solved = unsolved(*fit.law, data, prepared(data, question), question);
     solved.curve.term = fit.term;
     solved.solution = {
         .c = fit.c, .rss = residual_sum(solved.curve, solved.points, fit.c), .at_bound = {}, .found = true};

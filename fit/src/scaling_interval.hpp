@@ -16,10 +16,13 @@ struct Solved {
     double within = 0.0;                ///< the sum of squares around the means, which no curve changes
     Solution solution;                  ///< of the points
     Mask fixed{};
+    double relative = 0.0; ///< where errors are a share of the value: the weight of a measurement of 1; else 0
     int degrees_of_freedom = 0;
     double variance = 0.0; ///< of an error with weight 1
 
     [[nodiscard]] std::vector<int> columns(bool at_bounds_too) const;
+    /// Of one more measurement, of average weight among those that are there.
+    [[nodiscard]] double weight_of(double value) const { return relative > 0.0 ? relative / (value * value) : 1.0; }
     /// Whether the errors are above the rounding of the values.
     [[nodiscard]] bool noisy() const;
 };

@@ -12,11 +12,11 @@ namespace {
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional{value} : std::nullopt; }
 
 /// A measurement scatters around the curve, and the curve is not known: both, as independent errors. No measurement is
-/// below zero.
+/// below zero, unless the curve itself may be.
 Edges with_noise(Edges curve, double value, double noise) {
     auto const side = [&](std::optional<double> edge, double direction) -> std::optional<double> {
         if (!edge) { return std::nullopt; }
-        return std::max(std::min(0.0, value), value + direction * std::hypot(*edge - value, noise));
+        return std::max(std::min(0.0, *edge), value + direction * std::hypot(*edge - value, noise));
     };
     return {side(curve.low, -1.0), side(curve.high, 1.0)};
 }
@@ -33,7 +33,8 @@ Bands drawn_bands(Solved const& solved, FitQuestion const& question, std::vector
     Coefficients g{};
     for (Coefficients const& c : drawn) {
         curve.push_back(solved.curve.at(workers, c, g));
-        measured.push_back(curve.back() + residuals[random.below(residuals.size())]);
+        double const error = residuals[random.below(residuals.size())];
+        measured.push_back(curve.back() + error / std::sqrt(solved.weight_of(curve.back())));
     }
     return {percentile_edges(std::move(curve), question.coverage),
             percentile_edges(std::move(measured), question.coverage)};
@@ -65,7 +66,7 @@ Bands bands_at(Solved const& solved, FitQuestion const& question, std::vector<Co
     } else {
         curve = curve_edges(solved, workers, t);
     }
-    return {curve, with_noise(curve, value, t * std::sqrt(solved.variance))};
+    return {curve, with_noise(curve, value, t * std::sqrt(solved.variance / solved.weight_of(value)))};
 }
 
 /// Counts that a next measurement could be at: those measured, powers of two and counts between neighbours, and one
@@ -91,18 +92,20 @@ struct Information {
     std::vector<int> columns;
     Solved const* solved;
 
-    [[nodiscard]] Eigen::VectorXd slope(double workers) const {
+    [[nodiscard]] Eigen::VectorXd slope(double workers, bool weighted) const {
         Coefficients g{};
-        solved->curve.at(workers, solved->solution.c, g);
+        double root = 1.0;
+        double const value = solved->curve.at(workers, solved->solution.c, g);
+        if (weighted) { root = std::sqrt(solved->weight_of(value)); }
         Eigen::VectorXd result(static_cast<Eigen::Index>(columns.size()));
         for (std::size_t j = 0; j < columns.size(); ++j) {
-            result[static_cast<Eigen::Index>(j)] = g[static_cast<std::size_t>(columns[j])];
+            result[static_cast<Eigen::Index>(j)] = root * g[static_cast<std::size_t>(columns[j])];
         }
         return result;
     }
     /// The variance that is left at `target`, as a share of what it is now.
     [[nodiscard]] double left(double target, double measured) const {
-        Eigen::VectorXd const at = slope(target), more = slope(measured);
+        Eigen::VectorXd const at = slope(target, false), more = slope(measured, true);
         Eigen::VectorXd const moved = inverse * more;
         double const now = at.dot(inverse * at), shared = at.dot(moved);
         return now > 0.0 ? 1.0 - shared * shared / (1.0 + more.dot(moved)) / now : 1.0;

@@ -207,6 +207,7 @@ void DotGraph::statement(Group& members, int depth) {
     } else if (!group) {
         attribute_lists(nodes_[chain[0][0]].said, Owner::node);
     }
+    if (depth == 0) { return; } // nobody asks for the members of the whole
     for (Group const& part : chain) { members.insert(members.end(), part.begin(), part.end()); }
 }
 

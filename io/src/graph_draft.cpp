@@ -114,6 +114,7 @@ std::vector<Place> split_links(GraphDraft& draft, std::string const& where, std:
             places.push_back(link.place);
         }
     }
+    draft.links = {}; // as large as all the rest together
     if (messages > 0) { draft.notes.push_back(counted(messages, "task") + " made of edges that carry a cost"); }
     return places;
 }

@@ -49,10 +49,15 @@ public:
     [[nodiscard]] std::vector<std::string> const& names() const { return names_; }
 
 private:
-    [[nodiscard]] std::size_t slot_of(std::string_view name) const;
+    /// A place of the table, found by open addressing.
+    struct Slot {
+        std::uint32_t hash = 0;   ///< tells most names apart without a look at them
+        std::uint32_t number = 0; ///< plus 1; 0 is free
+    };
+    [[nodiscard]] std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
     void grow();
     std::vector<std::string> names_;
-    std::vector<std::uint32_t> slots_; ///< open addressing; number + 1, 0 is free
+    std::vector<Slot> slots_;
 };
 
 /// A cost that the file does not state.

@@ -12,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 namespace headroom::io {
 
@@ -70,32 +71,47 @@ bool looks_binary(std::string_view bytes) {
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
-std::size_t NameTable::slot_of(std::string_view name) const {
+namespace {
+
+std::uint32_t hash_of(std::string_view name) { return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name)); }
+
+} // namespace
+
+std::size_t NameTable::slot_of(std::string_view name, std::uint32_t hash) const {
     std::size_t const mask = slots_.size() - 1;
-    for (std::size_t slot = std::hash<std::string_view>{}(name)&mask;; slot = (slot + 1) & mask) {
-        if (slots_[slot] == 0 || names_[slots_[slot] - 1] == name) { return slot; }
+    for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+        if (slots_[slot].number == 0) { return slot; }
+        if (slots_[slot].hash == hash && names_[slots_[slot].number - 1] == name) { return slot; }
     }
 }
 
 void NameTable::grow() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
-    for (std::size_t i = 0; i < names_.size(); ++i) { slots_[slot_of(names_[i])] = static_cast<std::uint32_t>(i + 1); }
+    std::vector<Slot> const old = std::move(slots_);
+    slots_.assign(std::max<std::size_t>(64, 2 * old.size()), Slot{});
+    std::size_t const mask = slots_.size() - 1;
+    for (Slot const& held : old) {
+        if (held.number == 0) { continue; }
+        std::size_t slot = held.hash & mask;
+        while (slots_[slot].number != 0) { slot = (slot + 1) & mask; }
+        slots_[slot] = held;
+    }
 }
 
 std::uint32_t NameTable::intern(std::string_view name) {
     if (2 * names_.size() >= slots_.size()) { grow(); }
-    std::size_t const slot = slot_of(name);
-    if (slots_[slot] == 0) {
+    std::uint32_t const hash = hash_of(name);
+    Slot& slot = slots_[slot_of(name, hash)];
+    if (slot.number == 0) {
         if (names_.size() >= most_tasks) { too_many_tasks(""); }
         names_.emplace_back(name);
-        slots_[slot] = static_cast<std::uint32_t>(names_.size());
+        slot = {hash, static_cast<std::uint32_t>(names_.size())};
     }
-    return slots_[slot] - 1;
+    return slot.number - 1;
 }
 
 std::optional<std::uint32_t> NameTable::find(std::string_view name) const {
     if (slots_.empty()) { return std::nullopt; }
-    std::uint32_t const held = slots_[slot_of(name)];
+    std::uint32_t const held = slots_[slot_of(name, hash_of(name))].number;
     return held == 0 ? std::nullopt : std::optional{held - 1};
 }
 

@@ -103,7 +103,7 @@ std::optional<std::array<std::int64_t, 128>> einsum_sizes(OnnxCall const& call,
             if (dims == nullptr || axis >= dims->size() || static_cast<unsigned char>(letter) >= 128U) {
                 return std::nullopt;
             }
-            sizes[static_cast<std::size_t>(letter)] = (*dims)[axis++];
+            sizes[static_cast<unsigned char>(letter)] = (*dims)[axis++];
         }
     }
     return sizes;
@@ -117,7 +117,7 @@ void einsum_shape(OnnxCall& call) {
     for (char const letter : terms.back()) {
         if (letter == ' ') { continue; }
         if (static_cast<unsigned char>(letter) >= 128U) { return; }
-        dims.push_back((*sizes)[static_cast<std::size_t>(letter)]);
+        dims.push_back((*sizes)[static_cast<unsigned char>(letter)]);
     }
     call.give(std::move(dims));
 }

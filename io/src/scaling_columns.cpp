@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 19> throughput_names{"throughput",
                                                             "tps",
                                                             "ips",
                                                             "tput"};
-constexpr std::array<std::string_view, 3> speedup_names{"speedup", "relativespeedup", "scaling"};
+constexpr std::array<std::string_view, 2> speedup_names{"speedup", "relativespeedup"};
 constexpr std::array<std::string_view, 12> sync_names{"syncseconds",
                                                       "sync",
                                                       "synctime",

@@ -17,18 +17,17 @@ namespace headroom::io {
 namespace {
 
 struct FormatRow {
-    GraphFormat format;
-    std::array<std::string_view, 2> endings; ///< of file names, in lower case
+    std::array<std::string_view, 2> endings; ///< of file names, in lower case; empty: no other
     bool (*looks_like)(std::string_view);
     TaskGraph (*read)(std::string_view, std::string const&);
 };
 
 /// The binary formats first: their structure is checked, and chance may begin them with a brace.
 constexpr std::array formats{
-    FormatRow{GraphFormat::chakra, {".et", ".chakra"}, looks_like_chakra, read_chakra_graph},
-    FormatRow{GraphFormat::onnx, {".onnx", ""}, looks_like_onnx, read_onnx_graph},
-    FormatRow{GraphFormat::json, {".json", ""}, looks_like_json_graph, read_json_graph},
-    FormatRow{GraphFormat::dot, {".dot", ".gv"}, looks_like_dot, read_dot_graph},
+    FormatRow{{".et", ".chakra"}, looks_like_chakra, read_chakra_graph},
+    FormatRow{{".onnx", ""}, looks_like_onnx, read_onnx_graph},
+    FormatRow{{".json", ""}, looks_like_json_graph, read_json_graph},
+    FormatRow{{".dot", ".gv"}, looks_like_dot, read_dot_graph},
 };
 
 /// What is known by its first bytes and not read.

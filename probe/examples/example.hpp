@@ -24,7 +24,7 @@ namespace example {
 struct Options {
     std::size_t size = 0;
     std::size_t grain = 0; ///< what is not divided any further
-    int repeat = 5;
+    int repeat = 20;
     int record_on = 1;
     std::vector<int> workers{1, 2};
     std::string clock = "steady";

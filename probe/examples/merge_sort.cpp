@@ -69,5 +69,5 @@ struct MergeSort {
 
 int main(int count, char** arguments) {
     return example::run<MergeSort>("merge_sort", {arguments, static_cast<std::size_t>(count)},
-                                   {.size = std::size_t{1} << 21U, .grain = std::size_t{1} << 12U});
+                                   {.size = std::size_t{1} << 18U, .grain = std::size_t{1} << 12U});
 }

@@ -38,5 +38,5 @@ struct Sum {
 
 int main(int count, char** arguments) {
     return example::run<Sum>("parallel_sum", {arguments, static_cast<std::size_t>(count)},
-                             {.size = std::size_t{1} << 24U, .grain = std::size_t{1} << 14U});
+                             {.size = std::size_t{1} << 23U, .grain = std::size_t{1} << 14U});
 }

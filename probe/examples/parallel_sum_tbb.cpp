@@ -47,5 +47,5 @@ template <class SomeClock> struct TbbWorkers {
 
 int main(int count, char** arguments) {
     return example::run<Sum, TbbWorkers>("parallel_sum_tbb", {arguments, static_cast<std::size_t>(count)},
-                                         {.size = std::size_t{1} << 24U, .grain = std::size_t{1} << 14U});
+                                         {.size = std::size_t{1} << 23U, .grain = std::size_t{1} << 14U});
 }

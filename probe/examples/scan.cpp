@@ -71,5 +71,5 @@ struct Scan {
 
 int main(int count, char** arguments) {
     return example::run<Scan>("scan", {arguments, static_cast<std::size_t>(count)},
-                              {.size = std::size_t{1} << 24U, .grain = std::size_t{1} << 14U});
+                              {.size = std::size_t{1} << 22U, .grain = std::size_t{1} << 14U});
 }

@@ -33,6 +33,10 @@ def comm(*arguments):
     return value
 
 
+def first_sentence(*arguments):
+    return " ".join(succeed("comm", *arguments).out.split("\n\n")[0].split())
+
+
 def algorithm(value, name):
     found = [row for row in value["rows"] if row["algorithm"] == name] if value else []
     return found[0] if check(len(found) == 1, f"one row of {name}: {found}") else {"seconds": None, "latency_seconds": None}
@@ -146,5 +150,13 @@ for arguments, contains in [
     equal(done.code, 2, f"{done}: exit")
     check(len(done.err.splitlines()) == 1 and done.out == "", f"{done}: one line on standard error and no result: {done.err}")
     check(contains in done.err, f"{done}: {contains!r} is not in {done.err.strip()!r}")
+
+# a sweep's first sentence: the fastest at the largest, and how often which one is
+sweep = ["--collective", "all_reduce", "--size", "8GB", "--ranks", "64", "--cluster", "dgx-h100", "--sweep"]
+value, said = comm(*sweep), first_sentence(*sweep)
+winners = [row["algorithm"] for row in value["fastest"]]
+check(said.startswith(winners[-1] + ": ") and "of 8 GB over 64 ranks" in said, f"the sweep's verdict: {said}")
+for name in set(winners):
+    check(f"{name} in {winners.count(name)}" in said or f"{name} is the fastest in {winners.count(name)}" in said, f"{name} of {winners}: {said}")
 
 finish()

@@ -188,6 +188,9 @@ equal((value["ceiling"], value["peak_workers"], value["workers_for_90_percent"])
 shown(by_workers(value["rows"])[16]["speedup"], 6.4, 6, "without beta, 16 workers")
 check(all(row["super_linear"] for row in laws("--alpha", "-0.01", "--workers", "2,50")["rows"]), "alpha below zero is super-linear, and said to be")
 
+page = SCRATCH / "karp_flatt.html"
+succeed("laws", "--speedup", "3,5", "--workers", "4,4", "--html", page, "--quiet")
+check("<td>super-linear</td>" in page.read_text(), "a page says which rows are super-linear")
 book = BOOK["karp_flatt"]
 row = laws("--speedup", book["speedup"], "--workers", book["workers"])["karp_flatt"][0]
 exact(row["serial_fraction"], book["serial_fraction"], "Karp-Flatt")
@@ -279,6 +282,11 @@ for question in (["--serial", "5%"], ["--compute", "950ms", "--communication", "
         equal(row["cheaper"], "up" if 5 < row["tie_price_dollars_per_hour"] else "out", f"{question}: cheaper at {row['workers']}")
 tie = laws("--serial", "5%", "--faster", "2", "--price", "2", "--faster-price", "4", "--workers", 1)["scale_up"]["rows"][0]
 equal((tie["cheaper"], tie["tie_price_ratio"]), ("tie", 2.0), "twice the price for twice the speed is a tie")
+# the first sentence answers what was asked, and turns where the rows do
+for price, words in (("5 $/h", "costs no more with up to 4 workers, and less with the faster machine from 16 workers on"),
+                     ("1 $/h", "the faster machine costs less at every listed count"), ("50 $/h", "cost no more for a result at any listed count")):
+    said = " ".join(succeed("laws", "--serial", "5%", *PRICED[:2], "--faster-price", price, *PRICED[4:]).out.split("\n\n")[0].split())
+    check(said.startswith("3 workers are as fast") and words in said, f"up or out at {price}: {said}")
 equal(laws("--serial", "50%", "--faster", "2x")["scale_up"]["matches"][0]["workers_to_match"], None, "no number matches the ceiling")
 
 # ---- for people, for tables, for pages ------------------------------------------------------------------------------------

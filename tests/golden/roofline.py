@@ -167,6 +167,18 @@ for arguments in CALLS:
     succeed("roofline", *arguments, "--html", SCRATCH / "roofline.html", "--quiet")
     check("<table" in (SCRATCH / "roofline.html").read_text(), f"{done}: a page")
 
+# what "What would move them" calls A and B is found in the table, in the picture and on the page
+STEP = ["roofline", "--machine", "h100", "--model", "llama-3-8b"]
+done = succeed(*STEP, "--html", SCRATCH / "keys.html")
+page = (SCRATCH / "keys.html").read_text()
+check("<th>key</th>" in page and "<td>A</td>" in page and "<td>B</td>" in page, "a page has the keys of the kernels")
+plot = done.out.split("Roofline of", 1)[1].split("Kernels left of the ridge", 1)[0]
+picture = "".join(line.split("|", 1)[1] for line in plot.splitlines() if "|" in line)
+check("A" in picture and "E" in picture, f"the picture has the keys of the table: {plot}")
+step = answer(*STEP)["step"]
+predicted = step["kernels_seconds"] + step["gaps_seconds"]
+check(f"{1e3 * predicted:.0f} ms as predicted" in " ".join(done.out.split()), f"the verdict has the table's {predicted} s: {done.out[:300]}")
+
 # options from a file; kernels as a list
 options = SCRATCH / "roofline.toml"
 options.write_text('[roofline]\nmachine = "h100"\nkernel = ["dot:1000:fp32", "mine:flops=1GFLOP,bytes=1GB"]\n')

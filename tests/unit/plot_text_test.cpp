@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -95,6 +96,19 @@ TEST(PlotText, CrowdedPointsAreNamedByLetters) {
                                     std::to_string(i)));
     }
     EXPECT_THAT(text, HasSubstr("a-t kernels"));
+}
+
+// Names of one letter are the keys of a table: each stands at its point, and nothing repeats them below.
+TEST(PlotText, KeysOfATableStandAtTheirPoints) {
+    Series const kernels{
+        .name = "kernels", .mark = Mark::points, .x = {0, 1, 2}, .y = {0, 1, 2}, .labels = {"C", "A", "B"}};
+    Chart const chart{.title = "", .caption = "", .x = {"x"}, .y = {"y"}, .series = {kernels}};
+    std::string const text = plot_text(chart, narrow);
+    auto const place = [&](char key) { return text.find(std::string{' '} + key); };
+    EXPECT_LT(place('B'), place('A')); // from the top down
+    EXPECT_THAT(text, HasSubstr("C"));
+    EXPECT_THAT(text, Not(HasSubstr("o")));
+    EXPECT_EQ(std::ranges::count(text, 'A'), 1);
 }
 
 TEST(PlotText, NothingToDrawIsNoPlot) {

@@ -187,6 +187,7 @@ TEST(Study, ADisturbedRecordingIsSaid) {
     std::ostringstream out;
     print(out, disturbed);
     EXPECT_NE(out.str().find("even the best run got only 60 % of a core"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("so roughly:\nparallelism 10: more than 10"), std::string::npos) << out.str();
     disturbed.clock = "cpu"; // which does not count what others did
     std::ostringstream fine;
     print(fine, disturbed);

@@ -34,10 +34,16 @@ function barEdges(figure, points) {
   return points.map((p) => ({ ...p, x1: from(to(p.x) - 0.4 * gap), x2: from(to(p.x) + 0.4 * gap), y1: foot, y2: p.y }));
 }
 
+/** A single reference is grey; of several each has its colour. */
+function colourOfSeries(figure, n) {
+  const dashed = figure.series.filter((series) => series.mark === "dashed").length;
+  return figure.series[n].mark === "dashed" && dashed === 1 ? faint : colourOf(n);
+}
+
 /** The marks of one series; those that stand for points have the class `marks`. */
 function marksOf(figure, series, n) {
   const points = pointsOf(series);
-  const colour = series.mark === "dashed" ? faint : colourOf(n);
+  const colour = colourOfSeries(figure, n);
   const common = { x: "x", y: "y", clip: true };
   const title = titleOf(figure, series);
   const named = { ...common, className: `marks series-${n}`, title, ariaLabel: title };
@@ -69,7 +75,7 @@ const looks = { band: "area", dashed: "dashed", smooth: "line", bars: "box", lin
 
 function legendEntries(figure) {
   const entries = figure.series.map((series, n) => ({
-    look: looks[series.mark], colour: series.mark === "dashed" ? faint : colourOf(n), shape: shapeOf(n), name: series.name,
+    look: looks[series.mark], colour: colourOfSeries(figure, n), shape: shapeOf(n), name: series.name,
   }));
   if (figure.chosen != null) entries.push({ look: "points", colour: alarm, shape: star, name: "chosen" });
   return entries;

@@ -33,7 +33,7 @@ export function obstaclesOf(svg, size) {
   for (const mark of svg.querySelectorAll(".marks > *")) hard.push(boxIn(svg, mark, 1));
   const soft = [...svg.querySelectorAll(".curve path")].flatMap((path) => boxesAlong(svg, path));
   for (const rule of svg.querySelectorAll(".rule line")) soft.push(boxIn(svg, rule, 1));
-  const frame = { left: size.marginLeft + 1, right: size.width - 2, top: size.marginTop + 1, bottom: size.height - size.marginBottom - 2 };
+  const frame = { left: size.marginLeft + 1, right: size.width - 2, top: size.marginTop - 14, bottom: size.height - size.marginBottom - 2 };
   return { hard, soft, frame };
 }
 

@@ -109,6 +109,7 @@ struct FitQuestion {
     int resamples = 999;
     bool normalise = false; ///< fixes gamma of every law of rates to X(1) as measured
     Centre centre = Centre::mean;
+    bool relative_errors = false;    ///< an error is a share of the value: weights are divided by the squared mean
     std::vector<std::string> laws;   ///< empty: every law that applies
     std::vector<double> predict;     ///< empty: the measured counts, and two doublings beyond
     bool negative_exponents = false; ///< of the normal form: also terms that fall

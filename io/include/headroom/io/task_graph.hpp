@@ -7,10 +7,8 @@
 
 namespace headroom::io {
 
-/// Formats of graphs that are read: a JSON edge list, DOT, ONNX, a Chakra execution trace.
-enum class GraphFormat { json, dot, onnx, chakra };
-
-/// Reads a graph in whatever format its first bytes show; `where` names the file in errors and helps the sniffing.
+/// Reads a graph in whatever format its bytes show: a JSON edge list, DOT, ONNX, a Chakra execution trace.
+/// `where` names the file in errors; its ending decides where the bytes are too damaged to show anything.
 /// Errors: InputError{unreadable} with the place.
 TaskGraph read_task_graph(std::string_view bytes, std::string const& where);
 

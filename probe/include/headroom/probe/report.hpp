@@ -50,13 +50,21 @@ inline std::string or_dash(std::optional<double> value, char const* format) {
     return value ? text(format, *value) : "-";
 }
 
+/// The recording was interrupted so much that its strands say more about the machine than about the program.
+inline bool disturbed(Study const& study) {
+    return study.record.running_share.value_or(1.0) < 0.97 && study.clock == "steady";
+}
+
 /// The sentence that answers "would more workers help".
 inline std::string verdict(Study const& study) {
     auto const all = parallelism(study.record);
     auto const burdened = burdened_parallelism(study.record);
     if (!all || !burdened) { return "Nothing was measured: no strand lasted as long as reading the clock."; }
     if (study.record.spawns == 0) { return "Nothing was spawned: this is a serial program."; }
-    std::string const limit = text("Parallelism %.4g: more than %.0f workers cannot help.\n", *all, std::ceil(*all));
+    std::string const limit =
+        text(disturbed(study) ? "Interrupted while it was recorded, so roughly:\nparallelism %.4g" : "Parallelism %.4g",
+             *all) +
+        text(": more than %.0f workers cannot help.\n", std::ceil(*all));
     double const well_used = std::floor(1.0 + *burdened / 4.0); // K with W / (W + (K-1) D) = 4/5, D burdened
     if (well_used < 2.0) { return limit + "Even 2 are predicted to be used to less than 80 %."; }
     return limit + text("Up to %.0f are predicted to be used to 80 %% or better.", well_used);
@@ -139,7 +147,7 @@ inline std::vector<std::string> warnings(Study const& study) {
     if (average_strand_seconds(record) < 10.0 * record.clock_seconds) {
         found.emplace_back("strands are so short that the clock decides what they seem to take");
     }
-    if (record.running_share.value_or(1.0) < 0.97 && study.clock == "steady") {
+    if (disturbed(study)) {
         found.push_back(text("even the best run got only %.0f %% of a core: strands include what others did;\n",
                              100.0 * *record.running_share) +
                         "    the real parallelism is likely to be higher (see ThreadCpuClock)");
