@@ -25,8 +25,8 @@ struct Timing {
 
 /// Everything that is known about a program: what `print` and `write_json` show.
 struct Study {
-    std::string name;
-    std::string problem;          ///< what was done, in words
+    std::string name = {};
+    std::string problem = {};     ///< what was done, in words
     std::string clock = "steady"; ///< that strands were measured with
     Record record = {};
     SpawnCosts costs = {};
