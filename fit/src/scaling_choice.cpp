@@ -11,8 +11,8 @@
 namespace headroom::fit {
 namespace {
 
-constexpr double acceptable = 4.0; ///< AICc above the least, from which a law has considerably less support
-constexpr double equal_errors = 1e-6;
+constexpr double acceptable = 4.0;    ///< AICc above the least, from which a law has considerably less support
+constexpr double equal_errors = 1e-6; ///< predictions that close are the same
 
 std::string number(double value, char const* shape = "%.4g") {
     std::array<char, 40> text{};
@@ -23,7 +23,7 @@ std::string number(double value, char const* shape = "%.4g") {
 bool predicts_better(LawFit const& a, LawFit const& b) {
     double const worst = 1e300;
     double const error_a = a.leave_last_out_error.value_or(worst), error_b = b.leave_last_out_error.value_or(worst);
-    if (std::abs(error_a - error_b) > equal_errors * std::max(error_a, error_b) + 1e-9) { return error_a < error_b; }
+    if (std::abs(error_a - error_b) > equal_errors) { return error_a < error_b; }
     return a.fitted < b.fitted;
 }
 
@@ -34,7 +34,8 @@ bool judged(LawFit const& fit) {
 }
 
 bool predicts_far_better(LawFit const& a, LawFit const& b) {
-    return a.leave_last_out_error && b.leave_last_out_error && *a.leave_last_out_error < 0.5 * *b.leave_last_out_error;
+    if (!a.leave_last_out_error || !b.leave_last_out_error) { return false; }
+    return *a.leave_last_out_error < 0.5 * *b.leave_last_out_error - equal_errors;
 }
 
 /// Laws of a problem that grows, where nobody said that it does.

@@ -110,7 +110,9 @@ Coefficients sum_of(Native native, std::array<double, N> (*terms)(double), bool 
             for (std::size_t j = 0; j < N; ++j) { a(i, static_cast<Eigen::Index>(j)) = in[j] ? root * row[j] : 0.0; }
             y[i] = root * value;
         }
-        Eigen::VectorXd const solved = a.colPivHouseholderQr().solve(y);
+        Eigen::VectorXd const size = a.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
+        a *= size.cwiseInverse().asDiagonal();
+        Eigen::VectorXd const solved = a.colPivHouseholderQr().solve(y).cwiseQuotient(size);
         bool again = false;
         for (std::size_t j = 0; j < N; ++j) {
             double const value = solved[static_cast<Eigen::Index>(j)];

@@ -12,11 +12,11 @@ namespace {
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional{value} : std::nullopt; }
 
 /// A measurement scatters around the curve, and the curve is not known: both, as independent errors. No measurement is
-/// below zero.
+/// below zero, unless the curve itself may be.
 Edges with_noise(Edges curve, double value, double noise) {
     auto const side = [&](std::optional<double> edge, double direction) -> std::optional<double> {
         if (!edge) { return std::nullopt; }
-        return std::max(std::min(0.0, value), value + direction * std::hypot(*edge - value, noise));
+        return std::max(std::min(0.0, *edge), value + direction * std::hypot(*edge - value, noise));
     };
     return {side(curve.low, -1.0), side(curve.high, 1.0)};
 }

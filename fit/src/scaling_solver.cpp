@@ -27,14 +27,37 @@ public:
 
     Coefficients base{};
 
+    /// Measures each coefficient by how much it moves the curve at `base`: Eigen's pivoting takes a column for zero
+    /// that is 1e-16 of another, and a rate of 1e-15 beside a share of 0.1 is that.
+    void rescale() {
+        scale_ = weighted_jacobian(curve_, samples_, base, columns_).colwise().norm().cwiseInverse();
+        for (double& one : scale_) { one = std::isfinite(one) ? one : 1.0; }
+    }
+    [[nodiscard]] Eigen::VectorXd start() const {
+        Eigen::VectorXd x(static_cast<Eigen::Index>(columns_.size()));
+        for (std::size_t j = 0; j < columns_.size(); ++j) {
+            auto const at = static_cast<Eigen::Index>(j);
+            x[at] = base[static_cast<std::size_t>(columns_[j])] / scale_[at];
+        }
+        return x;
+    }
+
     [[nodiscard]] Eigen::Index values() const { return static_cast<Eigen::Index>(samples_.size()); }
 
     [[nodiscard]] Coefficients with(Eigen::VectorXd const& x) const {
         Coefficients c = base;
         for (std::size_t j = 0; j < columns_.size(); ++j) {
-            c[static_cast<std::size_t>(columns_[j])] = x[static_cast<Eigen::Index>(j)];
+            auto const at = static_cast<Eigen::Index>(j);
+            c[static_cast<std::size_t>(columns_[j])] = x[at] * scale_[at];
         }
         return c;
+    }
+
+    /// Of the values themselves.
+    [[nodiscard]] double size() const {
+        double sum = 0.0;
+        for (ScalingSample const& sample : samples_) { sum += sample.weight * sample.value * sample.value; }
+        return std::sqrt(sum);
     }
 
     int operator()(Eigen::VectorXd const& x, Eigen::VectorXd& residuals) const {
@@ -49,7 +72,7 @@ public:
     }
 
     int df(Eigen::VectorXd const& x, Eigen::MatrixXd& jacobian) const {
-        jacobian = weighted_jacobian(curve_, samples_, with(x), columns_);
+        jacobian = weighted_jacobian(curve_, samples_, with(x), columns_) * scale_.asDiagonal();
         return 0;
     }
 
@@ -57,6 +80,7 @@ private:
     Curve const& curve_;
     std::span<ScalingSample const> samples_;
     std::vector<int> const& columns_;
+    Eigen::VectorXd scale_ = {};
 };
 
 /// Full Gauss-Newton steps as long as they shrink: Levenberg-Marquardt ends where the sum of squares no longer tells
@@ -79,28 +103,51 @@ void polish(Residuals const& residuals, Eigen::VectorXd& x) {
     }
 }
 
+/// Whether the residuals stand at right angles on every derivative that moves the curve at all.
+bool stationary(Residuals const& residuals, Eigen::VectorXd const& x) {
+    Eigen::VectorXd r(residuals.values());
+    Eigen::MatrixXd j;
+    residuals(x, r);
+    residuals.df(x, j);
+    double const norm = r.norm(), size = residuals.size();
+    for (Eigen::Index k = 0; k < x.size(); ++k) {
+        double const column = j.col(k).norm();
+        bool const moves = column * std::abs(x[k]) > 1e-13 * size;
+        if (moves && std::abs(j.col(k).dot(r)) > 1e-6 * column * norm && norm > 1e-12 * size) { return false; }
+    }
+    return true;
+}
+
+/// Steps until the point is stationary: a stop in a narrow valley begins again with a fresh region of trust.
+bool walk(Residuals const& residuals, Eigen::VectorXd& x) {
+    for (int round = 0; round < 6; ++round) {
+        Residuals own = residuals;
+        Eigen::LevenbergMarquardt<Residuals, double> steps{own};
+        steps.parameters.ftol = steps.parameters.xtol = 1e-14;
+        steps.parameters.maxfev = 200;
+        steps.minimize(x);
+        if (stationary(residuals, x)) { return true; }
+    }
+    return false;
+}
+
 /// Without bounds, from one start.
 Solution descend(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& start,
                  std::vector<int> const& columns) {
     Residuals residuals{curve, samples, columns};
     residuals.base = start;
-    Eigen::VectorXd x(static_cast<Eigen::Index>(columns.size()));
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        x[static_cast<Eigen::Index>(j)] = start[static_cast<std::size_t>(columns[j])];
-    }
+    residuals.rescale();
+    Eigen::VectorXd x = residuals.start();
+    bool settled = true;
     if (!columns.empty() && samples.size() >= columns.size()) {
-        if (!curve.linear()) {
-            Eigen::LevenbergMarquardt<Residuals, double> steps{residuals};
-            steps.parameters.ftol = steps.parameters.xtol = 1e-14;
-            steps.parameters.maxfev = 300;
-            steps.minimize(x);
-        }
+        if (!curve.linear()) { settled = walk(residuals, x); }
         Eigen::VectorXd const rough = x;
         polish(residuals, x);
         double const polished = residual_sum(curve, samples, residuals.with(x));
         if (!(polished <= residual_sum(curve, samples, residuals.with(rough)) * (1.0 + 1e-9))) { x = rough; }
     }
     Solution solution{.c = residuals.with(x)};
+    solution.settled = settled;
     solution.rss = residual_sum(curve, samples, solution.c);
     solution.found = std::isfinite(solution.rss) && solution.rss < hopeless;
     return solution;
@@ -114,8 +161,10 @@ bool inside(Curve const& curve, Coefficients const& c) {
     return true;
 }
 
+/// Of equals the first stays: a coefficient that no measurement speaks of keeps its first starting value.
 void keep_better(Solution& best, Solution const& other) {
-    if (other.found && (!best.found || other.rss < best.rss)) { best = other; }
+    constexpr double rounding = 1e-13;
+    if (other.found && (!best.found || other.rss < best.rss * (1.0 - rounding))) { best = other; }
 }
 
 /// One way of holding coefficients at their bounds.
@@ -209,7 +258,7 @@ Solution solve(Curve const& curve, std::span<ScalingSample const> samples, std::
         Solution const found = descend(curve, samples, start, columns);
         keep_better(inside(curve, found.c) ? best : outside, found);
     }
-    if (best.found && (!outside.found || best.rss <= outside.rss)) { return best; }
+    if (best.found && best.settled && (!outside.found || best.rss <= outside.rss)) { return best; }
     for (Face const& face : faces(curve, columns)) {
         keep_better(best, descend_on(face, curve, samples, starts, columns));
     }

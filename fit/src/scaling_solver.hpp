@@ -40,6 +40,7 @@ struct Solution {
     double rss = 0.0;
     Mask at_bound{};
     bool found = false;
+    bool settled = true; ///< the steps ended at a stationary point
 };
 
 /// sum w (y - f)^2.

@@ -1,0 +1,163 @@
+#include "headroom/error.hpp"
+#include "headroom/io/scaling_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace headroom::io {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ScalingTable read(std::string_view text, ScalingTableQuestion const& question = {}) {
+    return read_scaling_table(text, "t.csv", question);
+}
+
+std::string refused(std::string_view text, Fault fault = Fault::unreadable, ScalingTableQuestion const& question = {}) {
+    try {
+        read(text, question);
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), fault) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "accepted: " << text;
+    return {};
+}
+
+TEST(ScalingTable, ReadsWorkersAndSecondsWithRepeats) {
+    ScalingTable const table = read("\"workers\",\"seconds\"\r\n1,10\r\n2,5.5\r\n2,5.25\r\n");
+    ASSERT_EQ(table.rows.size(), 3U);
+    EXPECT_EQ(table.quantity, ScalingQuantity::seconds);
+    EXPECT_EQ(table.rows[2].workers, 2.0);
+    EXPECT_EQ(table.rows[2].value, 5.25);
+    EXPECT_EQ(table.rows[2].weight, 1.0);
+    EXPECT_EQ(table.rows[2].line, 4U);
+    EXPECT_THAT(table.notes, IsEmpty());
+}
+
+TEST(ScalingTable, UnitsStandInCellsOrInTheHeader) {
+    EXPECT_DOUBLE_EQ(read("gpus,time\n8,180ms\n16, 95 ms \n").rows[0].value, 0.180);
+    EXPECT_DOUBLE_EQ(read("gpus,step_ms\n8,180\n").rows[0].value, 0.180);
+    EXPECT_DOUBLE_EQ(read("gpus,Time (us)\n8,180\n").rows[0].value, 180e-6);
+    EXPECT_DOUBLE_EQ(read("gpus,ms\n8,180\n").rows[0].value, 0.180);
+    EXPECT_DOUBLE_EQ(read("gpus,time [min]\n8,3\n").rows[0].value, 180.0);
+    EXPECT_DOUBLE_EQ(read("gpus,step_ms\n8,0.18s\n").rows[0].value, 0.180) << "the cell knows better";
+    ScalingTable const rates = read("gpus,throughput\n1k,1.2k img/s\n2000,2300 img/s\n");
+    EXPECT_DOUBLE_EQ(rates.rows[0].value, 1200.0);
+    EXPECT_EQ(rates.rows[0].workers, 1000.0);
+    EXPECT_EQ(rates.unit, "img/s");
+    EXPECT_DOUBLE_EQ(read("n,speedup\n4,3.9x\n").rows[0].value, 3.9);
+}
+
+TEST(ScalingTable, ColumnsHaveManyNames) {
+    struct Named {
+        char const* header;
+        ScalingQuantity quantity;
+    };
+    for (auto const& [header, quantity] :
+         {Named{"processors,throughput", ScalingQuantity::throughput},
+          Named{"load,throughput", ScalingQuantity::throughput},
+          Named{"p,samples_per_second", ScalingQuantity::throughput},
+          Named{"nodes,frames/s", ScalingQuantity::throughput}, Named{"world_size,step time", ScalingQuantity::seconds},
+          Named{"n,x", ScalingQuantity::throughput}, Named{"users,Speed-up", ScalingQuantity::speedup},
+          Named{"ranks,barrier_us", ScalingQuantity::sync}}) {
+        ScalingTable const table = read(std::string{header} + "\n1,2\n2,3\n");
+        EXPECT_EQ(table.quantity, quantity) << header;
+        EXPECT_EQ(table.rows.size(), 2U);
+    }
+    ScalingTableQuestion question{.quantity = "sync"};
+    EXPECT_EQ(read("k,seconds\n2,1\n", question).quantity, ScalingQuantity::sync);
+    question = {.quantity = "seconds", .workers_column = "a", .value_column = "b"};
+    EXPECT_EQ(read("a,b\n2,1\n", question).rows[0].workers, 2.0);
+}
+
+TEST(ScalingTable, WeightsAreStatedOrComeFromErrors) {
+    EXPECT_EQ(read("workers,seconds,weight\n1,10,3\n").rows[0].weight, 3.0);
+    ScalingTable const table = read("workers,time_ms,sigma\n1,10,2\n2,6,1\n");
+    EXPECT_EQ(table.weight_column, "sigma");
+    EXPECT_NEAR(table.rows[1].weight / table.rows[0].weight, 4.0, 1e-12) << "one over the square";
+    EXPECT_NEAR(read("workers,time_ms,stderr\n1,10,2\n").rows[0].weight, 1.0 / 4e-6, 1e-3) << "2 ms";
+    EXPECT_THAT(refused("workers,seconds,sigma\n1,10,0\n"), HasSubstr("t.csv:2: 'sigma': '0' is not above zero"));
+}
+
+TEST(ScalingTable, WhatIsNotUsedIsSaid) {
+    ScalingTable const table = read("workers,seconds,host,throughput\n1,10,a,5\n");
+    EXPECT_THAT(table.ignored, ElementsAre("host", "throughput"));
+    ASSERT_EQ(table.notes.size(), 1U);
+    EXPECT_THAT(table.notes[0], HasSubstr("column 'throughput' is not used"));
+    EXPECT_EQ(read("nodes,gpus,throughput\n1,8,5\n").rows[0].workers, 8.0) << "workers are accelerators";
+}
+
+TEST(ScalingTable, SeveralSeriesAreToldAndChosen) {
+    char const* text = "framework,gpus,throughput\nA,1,5\nB,1,7\nA,2,9\nB,2,13\n";
+    EXPECT_THAT(read(text).notes.back(), HasSubstr("differ in 'framework' (2 values)"));
+    ScalingTable const one = read(text, {.where = "framework=B"});
+    ASSERT_EQ(one.rows.size(), 2U);
+    EXPECT_EQ(one.rows[1].value, 13.0);
+    EXPECT_THAT(one.notes, IsEmpty());
+    EXPECT_THAT(refused(text, Fault::usage, {.where = "framework=C"}), HasSubstr("no row with framework = 'C'"));
+    EXPECT_THAT(refused(text, Fault::usage, {.where = "frame=A"}), HasSubstr("no column 'frame'"));
+    EXPECT_THAT(refused(text, Fault::usage, {.where = "A"}), HasSubstr("it is not column=value"));
+}
+
+TEST(ScalingTable, DamageIsNamedWithLineAndColumn) {
+    EXPECT_EQ(refused("workers,seconds\n1,10\n2,fast\n"), "t.csv:3: 'seconds': 'fast' is no number");
+    EXPECT_EQ(refused("workers,seconds\n1,-3\n"), "t.csv:2: 'seconds': '-3' is not above zero");
+    EXPECT_EQ(refused("workers,seconds\n1,nan\n"), "t.csv:2: 'seconds': 'nan' is not above zero");
+    EXPECT_EQ(refused("workers,seconds\n1,1e300\n"), "t.csv:2: 'seconds': '1e300' is too large or too small");
+    EXPECT_THAT(refused("workers,seconds\n1,\n"), HasSubstr("t.csv:2: 'seconds': '' is no number"));
+    EXPECT_THAT(refused("workers,seconds\n0,1\n"), HasSubstr("t.csv:2: 'workers': '0' is not above zero"));
+    EXPECT_THAT(refused("workers,seconds\n1.5,1\n"), HasSubstr("'1.5' is not a whole number of workers"));
+    EXPECT_THAT(refused("workers,seconds\n1,3 furlongs\n"), HasSubstr("is not a time. write it like 180ms"));
+    EXPECT_THAT(refused("workers,throughput\n1,3 img/s\n2,5 tok/s\n"), HasSubstr("t.csv:3: 'throughput': in 'tok/s'"));
+    EXPECT_THAT(refused("a,seconds\n1,3\n", Fault::usage), HasSubstr("t.csv:1: no column of worker counts"));
+    EXPECT_THAT(refused("workers,b\n1,3\n", Fault::usage), HasSubstr("no column of seconds, throughput or speedup"));
+    EXPECT_THAT(refused("workers,seconds\n", Fault::insufficient), HasSubstr("no measurements"));
+    EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.value_column = "second"}), HasSubstr("seconds"));
+    EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.region = "main"}), HasSubstr("belongs to a text"));
+}
+
+char const* const text = "# a comment\nPARAMETER p\nPOINTS (4) (8)\n\nREGION main\nMETRIC time\nDATA 8 9\nDATA 22\n"
+                         "REGION side->inner\nDATA 1\nDATA 2\nMETRIC flops\nDATA 3\nDATA 4\n";
+
+TEST(ScalingTable, TextsOfExtraPAreRead) {
+    ScalingTable const table = read(text);
+    EXPECT_EQ(table.format, "extra-p");
+    ASSERT_EQ(table.rows.size(), 3U);
+    EXPECT_EQ(table.rows[1].workers, 4.0);
+    EXPECT_EQ(table.rows[1].value, 9.0);
+    EXPECT_EQ(table.rows[2].line, 8U);
+    EXPECT_EQ(table.quantity, ScalingQuantity::seconds);
+    EXPECT_EQ(table.region, "main");
+    EXPECT_THAT(table.regions, ElementsAre("main", "side->inner"));
+    EXPECT_THAT(table.metrics, ElementsAre("time", "flops"));
+    ScalingTable const side = read(text, {.region = "side->inner", .metric = "flops"});
+    EXPECT_EQ(side.quantity, ScalingQuantity::value);
+    EXPECT_EQ(side.rows[1].value, 4.0);
+    EXPECT_EQ(read("PARAMETER p\nPOINTS 4 8 16.5\nDATA 1\nDATA 2\nDATA 3\n").rows[2].workers, 16.5);
+}
+
+TEST(ScalingTable, DamageInATextIsNamedWithItsLine) {
+    EXPECT_THAT(refused(text, Fault::usage, {.region = "sine->inner"}), HasSubstr("did you mean 'side->inner'?"));
+    EXPECT_THAT(refused("PARAMETER p\nPOINTS 4\nDATA 1\nDATA 2\n"), HasSubstr("t.csv:4: more DATA lines than points"));
+    EXPECT_THAT(refused("PARAMETER p\nPOINTS 4 8\nDATA 1\n"), HasSubstr("1 DATA lines for 2 points"));
+    EXPECT_THAT(refused("PARAMETER p\nPOINTS 4 x\nDATA 1\n"), HasSubstr("t.csv:2: 'POINTS': 'x' is no number"));
+    EXPECT_THAT(refused("PARAMETER p\nPOINTS 4\nDATA 0\n"), HasSubstr("t.csv:3: 'DATA': '0' is not above zero"));
+    EXPECT_THAT(refused("PARAMETER p\nPOINT 4\n"), HasSubstr("unknown field 'POINT'"));
+    EXPECT_THAT(refused("PARAMETER p q\nPOINTS (4 8)\nDATA 1\n", Fault::usage), HasSubstr("several parameters"));
+    EXPECT_THAT(refused("PARAMETER p\n"), HasSubstr("no DATA lines"));
+}
+
+TEST(ScalingTable, ItsSizeIsBounded) {
+    std::string many = "workers,seconds\n";
+    for (int i = 1; i <= 1001; ++i) { many += std::to_string(i) + ",1\n"; }
+    EXPECT_THAT(refused(many), HasSubstr("1001 worker counts"));
+    EXPECT_THAT(refused("workers,seconds,weight\n1,1,1e-20\n2,1,1\n"), HasSubstr("weighs less"));
+}
+
+} // namespace
+} // namespace headroom::io
