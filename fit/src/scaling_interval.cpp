@@ -116,13 +116,19 @@ Edges profile_edges(Solved const& solved, int coefficient, double t, Solution& b
     }
     double const value = solved.solution.c[at], step = first_step(t * std::sqrt(variance), value);
     auto const side = [&](double direction, double limit) {
-        Coefficients warm = solved.solution.c;
+        std::vector<Coefficients> starts = solved.curve.starts(solved.points); // one alone may stay in another valley
+        starts.insert(starts.begin(), solved.solution.c);
         return edge_of(
             [&](double x) {
-                warm[at] = x;
-                Solution const found = solve(solved.curve, solved.points, std::span{&warm, 1}, fixed);
+                for (Coefficients& start : starts) {
+                    start[at] = x;
+                    for (std::size_t j = 0; j < start.size(); ++j) {
+                        if (solved.fixed[j]) { start[j] = solved.solution.c[j]; }
+                    }
+                }
+                Solution const found = solve(solved.curve, solved.points, starts, fixed);
                 if (!found.found) { return ProfilePoint{x, far_outside}; }
-                warm = found.c;
+                starts.front() = found.c;
                 if (found.rss < solved.solution.rss && (!better.found || found.rss < better.rss)) { better = found; }
                 return ProfilePoint{x, distance_of(solved, found.rss)};
             },

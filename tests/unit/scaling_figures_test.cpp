@@ -262,5 +262,38 @@ TEST(ScalingFigures, ABandOfMeasurementsAddsIndependentErrors) {
     EXPECT_NEAR(measurement * measurement, curve * curve + noise * noise, 1e-6 * measurement * measurement);
 }
 
+TEST(ScalingFigures, NoCoefficientsAsGoodLieOutsideTheIntervals) {
+    // Expectation: whatever a grid finds within s^2 t^2 of the least sum of squares is inside; gamma by its own minimum.
+    // t of 5 % and one degree of freedom is 6.313752. The valley of the profile is not the one that the fit lies in.
+    ScalingData data = rates({{3, 257.116}, {12, 895.745}, {16, 1167.11}, {24, 1719.56}});
+    data.scaling = Scaling::weak;
+    LawFit const fit = fitted("sun_ni", data);
+    double const reach = fit.rss * (1.0 + 0.998 * 6.313752 * 6.313752);
+    int near = 0;
+    for (int i = 0; i <= 400; ++i) {
+        for (int j = 0; j <= 100; ++j) {
+            LawFit other = fit;
+            other.c = {1.0, i / 400.0, j / 100.0};
+            double shared = 0.0, square = 0.0, rss = 0.0;
+            for (ScalingSample const& one : data.samples) {
+                double const curve = curve_at(other, data, one.workers);
+                shared += curve * one.value;
+                square += curve * curve;
+            }
+            other.c[0] = shared / square;
+            for (ScalingSample const& one : data.samples) {
+                rss += std::pow(curve_at(other, data, one.workers) - one.value, 2.0);
+            }
+            if (rss > reach) { continue; }
+            ++near;
+            for (std::size_t k = 0; k < 3; ++k) {
+                EXPECT_GE(other.c[k], fit.coefficients[k].low.value() - 1e-9) << i << " " << j;
+                EXPECT_LE(other.c[k], fit.coefficients[k].high.value() + 1e-9) << i << " " << j;
+            }
+        }
+    }
+    EXPECT_GT(near, 10);
+}
+
 } // namespace
 } // namespace headroom::fit
