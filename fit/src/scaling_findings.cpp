@@ -74,7 +74,12 @@ void judge(KarpFlatt& result) {
     std::string const range =
         number(result.points.front().serial_fraction) + " at " + whole(result.points.front().workers) + " workers, " +
         number(result.points.back().serial_fraction) + " at " + whole(result.points.back().workers);
-    if (large && sure && trend.slope > 0.0) {
+    bool const below = std::ranges::all_of(result.points, [](auto const& p) { return p.serial_fraction < 0.0; });
+    if (below) {
+        result.trend = !large ? "flat" : !sure ? "unclear" : trend.slope > 0.0 ? "rising" : "falling";
+        result.verdict =
+            "it is below zero (" + range + "): faster than the workers alone explain, so no serial part is seen";
+    } else if (large && sure && trend.slope > 0.0) {
         result.trend = "rising";
         result.verdict = "it rises with the workers (" + range + "): overhead grows, it is not a serial part alone";
     } else if (large && sure) {
@@ -165,6 +170,8 @@ void add_lack_of_fit(std::vector<Finding>& findings, LawFit const& best, Scaling
         total += sample.weight;
     }
     within *= static_cast<double>(data.samples.size()) / total;
+    bool const reduced = best.degrees_of_freedom + best.fitted != static_cast<int>(data.samples.size());
+    if (reduced) { return; } // medians: what they miss by holds none of the scatter
     int const repeats = static_cast<int>(data.samples.size() - means.size());
     int const spare = static_cast<int>(means.size()) - best.fitted;
     if (repeats < 2 || spare < 1 || !(within > 0.0)) { return; }

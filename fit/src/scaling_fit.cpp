@@ -174,7 +174,7 @@ std::optional<double> leave_last_out(ScalingLaw const& law, ScalingData const& d
     for (ScalingSample const& sample : samples) {
         if (sample.workers < last) { others.push_back(sample); }
     }
-    if (counts_of(others) < law.coefficients.size() - (scale_is_given(law, question) ? 1U : 0U)) {
+    if (others.empty() || counts_of(others) < law.coefficients.size() - (scale_is_given(law, question) ? 1U : 0U)) {
         return std::nullopt;
     }
     Solved const solved = solved_of(law, data, std::move(others), question);
@@ -232,7 +232,9 @@ void write_ceiling(LawFit& fit, Solved const& solved) {
     };
     if (auto const peak = fit.law->peak(fit.c)) { fit.peak_workers = finite(std::max(1.0, *peak)); }
     auto const limit = fit.law->limit(fit.c);
-    fit.ceiling = fit.peak_workers ? finite(speedup_at(solved, *fit.peak_workers)) : limit;
+    // what falls from one worker on is highest there; a curve that leaves the values that can be has no ceiling
+    auto const highest = fit.peak_workers ? finite(speedup_at(solved, *fit.peak_workers)) : limit;
+    if (highest && *highest > 0.0 && one > 0.0) { fit.ceiling = std::max(1.0, *highest); }
     fit.ceiling_value = value_of(fit.ceiling);
     fit.limit = limit;
     fit.limit_value = value_of(limit);
@@ -270,8 +272,9 @@ std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSampl
     std::size_t const counts = counts_of(samples);
     bool const scaled = scale_is_given(law, question);
     if (scaled && (samples.empty() || samples.front().workers != 1.0)) { return "it needs a row of 1 worker"; }
-    std::size_t const needed =
-        chooses_term(law) ? fewest_for_normal_form : law.coefficients.size() - (scaled ? 1U : 0U) + 1U;
+    std::size_t const needed = chooses_term(law)
+                                   ? fewest_for_normal_form
+                                   : std::max<std::size_t>(2, law.coefficients.size() - (scaled ? 1U : 0U) + 1U);
     if (counts >= needed) { return std::nullopt; }
     return "it needs " + std::to_string(needed) + " worker counts, there are " + std::to_string(counts);
 }

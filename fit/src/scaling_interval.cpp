@@ -73,6 +73,18 @@ double first_step(double half_width, double value) {
     return std::max(1e-3 * std::abs(value), 1e-9);
 }
 
+/// The solution, and the law's own starting values: one start alone may stay in another valley.
+std::vector<Coefficients> starts_of(Solved const& solved) {
+    std::vector<Coefficients> starts = solved.curve.starts(solved.points);
+    starts.insert(starts.begin(), solved.solution.c);
+    for (Coefficients& start : starts) {
+        for (std::size_t j = 0; j < start.size(); ++j) {
+            if (solved.fixed[j]) { start[j] = solved.solution.c[j]; }
+        }
+    }
+    return starts;
+}
+
 } // namespace
 
 std::vector<int> Solved::columns(bool at_bounds_too) const {
@@ -116,13 +128,13 @@ Edges profile_edges(Solved const& solved, int coefficient, double t, Solution& b
     }
     double const value = solved.solution.c[at], step = first_step(t * std::sqrt(variance), value);
     auto const side = [&](double direction, double limit) {
-        Coefficients warm = solved.solution.c;
+        std::vector<Coefficients> starts = starts_of(solved);
         return edge_of(
             [&](double x) {
-                warm[at] = x;
-                Solution const found = solve(solved.curve, solved.points, std::span{&warm, 1}, fixed);
+                for (Coefficients& start : starts) { start[at] = x; }
+                Solution const found = solve(solved.curve, solved.points, starts, fixed);
                 if (!found.found) { return ProfilePoint{x, far_outside}; }
-                warm = found.c;
+                starts.front() = found.c;
                 if (found.rss < solved.solution.rss && (!better.found || found.rss < better.rss)) { better = found; }
                 return ProfilePoint{x, distance_of(solved, found.rss)};
             },
@@ -148,13 +160,13 @@ Edges curve_edges(Solved const& solved, double workers, double t) {
     std::vector<ScalingSample> pulled = solved.points;
     pulled.push_back({.workers = workers, .value = value, .weight = 100.0 / spread});
     auto const side = [&](double direction) {
-        Coefficients warm = solved.solution.c;
+        std::vector<Coefficients> starts = starts_of(solved);
         return edge_of(
             [&](double target) {
                 pulled.back().value = target;
-                Solution const found = solve(solved.curve, pulled, std::span{&warm, 1}, solved.fixed);
+                Solution const found = solve(solved.curve, pulled, starts, solved.fixed);
                 if (!found.found) { return ProfilePoint{target, far_outside}; }
-                warm = found.c;
+                starts.front() = found.c;
                 return ProfilePoint{solved.curve.at(workers, found.c, g),
                                     distance_of(solved, residual_sum(solved.curve, solved.points, found.c))};
             },

@@ -251,6 +251,12 @@ Perhaps usl_peak(Coefficients const& c) {
 
 Perhaps step_limit(Coefficients const& c) { return c[0] > 0.0 ? Perhaps{(c[0] + c[1]) / c[0]} : std::nullopt; }
 
+/// A chain of K-1 links costs one worker nothing: a + c stays, as alpha/gamma of the same curve as a universal law.
+Perhaps chain_limit(Coefficients const& c) {
+    double const stays = c[0] + c[2];
+    return stays > 0.0 ? Perhaps{(stays + c[1]) / stays} : std::nullopt;
+}
+
 Perhaps tree_peak(Coefficients const& c) {
     return c[2] > 0.0 ? Perhaps{c[1] * std::numbers::ln2 / c[2]} : std::nullopt;
 }
@@ -317,7 +323,7 @@ constexpr std::array laws{
     ScalingLaw{"tree_synchronisation", "T(K) = a + b/K + c log2(K)", Gives::time, tree_coefficients, tree_curve,
                tree_starts, tree_peak, step_limit, fixed_problem, false, "Thakur2005"},
     ScalingLaw{"chain_synchronisation", "T(K) = a + b/K + c K", Gives::time, chain_coefficients, chain_curve,
-               chain_starts, chain_peak, step_limit, fixed_problem, false, "Thakur2005"},
+               chain_starts, chain_peak, chain_limit, fixed_problem, false, "Thakur2005"},
     ScalingLaw{"constant", "T(K) = a", Gives::time, constant_coefficients, constant_curve, constant_starts, nowhere,
                nowhere, growth, false, "Gustafson1988"},
     ScalingLaw{"linear_growth", "T(K) = a + c K", Gives::time, linear_growth_coefficients, linear_growth_curve,

@@ -63,7 +63,8 @@ SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data,
     LawFit const& better = linear ? *chain : *tree;
     LawFit const* form = fit_named(fits, "normal_form");
     std::string const both = both_words(result, linear), odds = odds_words(result.likelihood_ratio);
-    if (beats(fit_named(fits, "constant"), better, 0.0)) {
+    bool const neither_grows = chain->c[1] <= 0.0 && tree->c[1] <= 0.0;
+    if (neither_grows || beats(fit_named(fits, "constant"), better, 0.0)) {
         result.growth = "none";
         result.sentence = "the synchronisation does not grow with the workers beyond its scatter";
     } else if (beats(form, better, 2.0 * std::log(enough))) {

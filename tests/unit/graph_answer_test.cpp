@@ -167,5 +167,11 @@ TEST(GraphAnswer, BoundsOnResourcesHoldTheSchedule) {
     EXPECT_GE(bounds.upper, static_cast<double>(time));
 }
 
+TEST(GraphAnswer, OneWorkerFewerThanTasksTakesASchedule) {
+    DagResult const three = build_dag({1, 2, 3}, {});
+    EXPECT_EQ(known_greedy_time(three.dag, measure(three.dag), level_profile(three.dag), 2), std::nullopt);
+    EXPECT_EQ(known_greedy_time(three.dag, measure(three.dag), level_profile(three.dag), 3), 3);
+}
+
 } // namespace
 } // namespace headroom

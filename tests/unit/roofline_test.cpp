@@ -269,5 +269,45 @@ TEST(NumberFormats, ReadAndWrite) {
     EXPECT_EQ(usual_format(processor_of(catalog().accelerator("v100-sxm2-16gb"))), NumberFormat::fp16);
 }
 
+TEST(Attained, OfLevelsThatTieMainMemoryBinds) {
+    Kernel kernel = kernel_of(0.0, 1e12);
+    kernel.nearer = {{1, Bytes{4e12}}}; // a second each
+    EXPECT_EQ(attained(kernel, round_processor()).level, 0u);
+}
+
+TEST(Gains, ANarrowerFormatMovesLessAtEveryLevel) {
+    // Expectation: three seconds of cache, next to nothing of memory: half the bytes are twice as fast.
+    Processor const processor = round_processor();
+    Kernel kernel = kernel_of(1e12, 1e9, NumberFormat::fp32);
+    kernel.nearer = {{1, Bytes{12e12}}};
+    Gain const narrow = gain(gains_of(kernel, processor), GainBy::precision);
+    EXPECT_EQ(narrow.format, NumberFormat::fp16);
+    EXPECT_DOUBLE_EQ(narrow.speedup, 2.0);
+}
+
+TEST(Gains, ABatchWhoseRowsAreBoundByMemoryNeverMeetsTheRidge) {
+    // Expectation: a row of 1e12 operations takes 10 ms and its 1e11 bytes 100 ms; the 9e11 fixed ones 0.9 s: ten times.
+    Kernel kernel = kernel_of(1e12, 1e12);
+    kernel.batched = Batched{.rows = 1.0, .work = Flops{1e12}, .moved = Bytes{1e11}, .fixed = Bytes{9e11}};
+    Gain const batch = gain(gains_of(kernel, round_processor()), GainBy::batch);
+    EXPECT_EQ(batch.rows, std::nullopt);
+    EXPECT_DOUBLE_EQ(batch.at_most, 10.0);
+}
+
+TEST(Gains, WorkThatStandsInForACountTellsNoLimit) {
+    Kernel kernel = kernel_of(1e12, 1e12);
+    EXPECT_DOUBLE_EQ(gain(gains_of(kernel, round_processor()), GainBy::memory).at_most, 100.0);
+    kernel.nominal = true;
+    EXPECT_TRUE(std::isinf(gain(gains_of(kernel, round_processor()), GainBy::memory).at_most));
+}
+
+TEST(CountedKernels, OfAStencilAndAnOptimizer) {
+    // Expectation: seven points with two weights: 2 products and 6 sums a point; 13 operations and 28 bytes of Adam.
+    EXPECT_DOUBLE_EQ(counted("stencil", {1000.0}, NumberFormat::fp64).work.base(), 8000.0);
+    EXPECT_DOUBLE_EQ(counted("stencil", {1000.0}, NumberFormat::fp64).moved.base(), 16000.0);
+    EXPECT_DOUBLE_EQ(counted("adam", {1000.0}, NumberFormat::fp32).work.base(), 13000.0);
+    EXPECT_DOUBLE_EQ(counted("adam", {1000.0}, NumberFormat::fp32).moved.base(), 28000.0);
+}
+
 } // namespace
 } // namespace headroom

@@ -114,5 +114,30 @@ TEST(DataParallelLaw, BreakEvenWithLatency) {
     }
 }
 
+TEST(UniversalScalability, TiesAndTouchingRoots) {
+    // Expectation: 0.01 x 9 x 10 = 1 - 0.1, so that 9 and 10 workers tie, and the smaller is the answer.
+    EXPECT_EQ(usl_best_workers({.alpha = 0.1, .beta = 0.01}), 9);
+    // Expectation: alpha = -3, beta = 1 is D = (K - 2)^2, which touches zero at 2 and does not cross it.
+    EXPECT_EQ(usl_breaks_at({.alpha = -3.0, .beta = 1.0}), 2.0);
+    // Expectation: with s = 0.04, 96 workers are at 80 % of 25 exactly; in doubles they come out below.
+    EXPECT_EQ(workers_for_share_of_ceiling(UniversalScalability{.alpha = 0.04}, 0.8), 96);
+}
+
+TEST(UniversalScalability, ContentionAboveOneOnlyHurts) {
+    // Expectation: D = 1 + 2 (K-1): two workers do 2/3 of the work of one, and nothing exceeds one.
+    UniversalScalability const law{.alpha = 2.0, .beta = 0.0};
+    EXPECT_DOUBLE_EQ(usl_speedup(law, Ranks{2}).value(), 2.0 / 3.0);
+    EXPECT_EQ(usl_peak(law), 1.0);
+    EXPECT_EQ(usl_best_workers(law), 1);
+    EXPECT_EQ(usl_ceiling(law), 1.0);
+    EXPECT_EQ(workers_for_share_of_ceiling(law, 0.9), 1);
+}
+
+TEST(Isoefficiency, ATieIsNotLostToRounding) {
+    // Expectation: K log2 K = 8 at 4 workers is an eighth of 9 x 8: exactly 90 %, in doubles below.
+    std::vector<OverheadTerm> const tree{{.coefficient = 1.0, .worker_exponent = 1.0, .log_exponent = 1.0}};
+    EXPECT_EQ(largest_efficient_workers(tree, 72.0, 0.9), 4);
+}
+
 } // namespace
 } // namespace headroom

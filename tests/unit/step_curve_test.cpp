@@ -99,5 +99,22 @@ TEST(IndexPeak, TurnsOverWhileTheStepFalls) {
     EXPECT_EQ(index_peak(on_eight(Growth::fixed, 0.5)), std::nullopt);
 }
 
+TEST(StepCurve, AWeakStepIsNoShorterThanItsCommunication) {
+    // Expectation: 8 workers compute 30 ms each; of 480 ms that a chain of 64 takes, 60 % could hide behind 480, not 30.
+    StepCurve const curve = on_eight(Growth::linear, 0.6);
+    EXPECT_NEAR(weak_step_at(curve, Ranks{64}, Ranks{64}).in(ms), 480.0, 1e-9);
+    EXPECT_NEAR(weak_step_at(curve, Ranks{8}, Ranks{8}).in(ms), 264.0, 1e-9);
+}
+
+TEST(StepCurve, TiesAreKept) {
+    // Expectation: 0.1 / 2 + 0.1 = 0.15 s, which comes out above it in doubles.
+    StepCurve const curve{.work = Seconds{0.1}, .fixed = Seconds{0.1}, .per_level = {}, .per_worker = {}};
+    EXPECT_EQ(workers_for_step(curve, Seconds{0.15}), 2);
+    // Expectation: with W = a the index is 6/5 at two workers and 12/10 at three.
+    IndexPeak const peak = index_peak(curve).value();
+    EXPECT_EQ(peak.integer, 2);
+    EXPECT_DOUBLE_EQ(peak.value, 1.2);
+}
+
 } // namespace
 } // namespace headroom

@@ -46,6 +46,16 @@ TEST(DemandOf, AgreesWithCountsByHand) {
     Operation const norm{.name = "norm", .kind = OperationKind::memory, .bytes = Bytes{100.0}};
     EXPECT_DOUBLE_EQ(demand_of(norm, rates).moved.base(), 100.0);
     EXPECT_TRUE(demand_of(norm, rates).nominal);
+    // Expectation: the scores of 4 heads, 8 x 8, are written and read: 512 elements beside 2048 of the ends.
+    Operation square{.name = "core", .kind = OperationKind::unfused_attention, .m = 4, .n = 8, .k = 8, .d = 16};
+    EXPECT_DOUBLE_EQ(demand_of(square, rates).moved.base(), 2.0 * (2048 + 512));
+    EXPECT_DOUBLE_EQ(demand_of(square, rates, 2.0).moved.base(), 2.0 * (1536 + 512));
+    // Expectation: the loss reads 100 logits and writes their gradient, 2 bytes each; scores are read and written.
+    Operation loss{.name = "loss", .kind = OperationKind::memory, .bytes = Bytes{100.0}};
+    loss.memory = MemoryClass::logits;
+    EXPECT_DOUBLE_EQ(demand_of(loss, rates).moved.base(), 400.0);
+    loss.memory = MemoryClass::scores;
+    EXPECT_DOUBLE_EQ(demand_of(loss, rates).moved.base(), 200.0);
     Operation const sent{.name = "sum", .kind = OperationKind::collective, .bytes = Bytes{100.0}};
     EXPECT_EQ(demand_of(sent, rates).moved.base(), 0.0);
 }

@@ -45,15 +45,15 @@ std::optional<double> usl_speedup(UniversalScalability const& law, Ranks workers
 /// Source: [Gunther1993]
 std::optional<double> usl_breaks_at(UniversalScalability const& law);
 
-/// Where more workers begin to hurt: K* = sqrt((1-alpha)/beta), and 1 where that is less; empty when beta = 0, and
-/// where the law breaks. Source: [Gunther1993]
+/// Where more workers begin to hurt: K* = sqrt((1-alpha)/beta), and 1 where that is less or alpha is above 1; else empty
+/// when beta = 0, and where the law breaks. Source: [Gunther1993]
 std::optional<double> usl_peak(UniversalScalability const& law);
 
 /// The whole K of the largest throughput, the smallest of equals: the first with beta K (K+1) >= 1 - alpha.
 /// Empty as `usl_peak`. Source: [Gunther1993]
 std::optional<std::int64_t> usl_best_workers(UniversalScalability const& law);
 
-/// The speed-up that no K exceeds: at `usl_best_workers` when beta > 0, else 1/alpha; empty when neither bounds it.
+/// The speed-up that no K exceeds: at `usl_best_workers`, where there is one, else 1/alpha; empty when neither bounds it.
 /// Source: [Gunther1993]
 std::optional<double> usl_ceiling(UniversalScalability const& law);
 

@@ -58,6 +58,7 @@ std::optional<double> usl_breaks_at(UniversalScalability const& law) {
 }
 
 std::optional<double> usl_peak(UniversalScalability const& law) {
+    if (law.alpha > 1.0) { return 1.0; }
     if (law.beta <= 0.0 || usl_breaks_at(law)) { return std::nullopt; }
     return std::sqrt(std::max(1.0, (1.0 - law.alpha) / law.beta));
 }
