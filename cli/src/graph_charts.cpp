@@ -26,13 +26,13 @@ Chart speedup_chart(GraphReport const& report) {
         greedy.y.push_back(work / static_cast<double>(*schedule.greedy));
     }
     std::string const parallelism = ratio_words(report.parallelism().value_or(1.0));
-    Chart chart{.title = "Speed-up over one worker",
+    Chart chart{.title = "Speedup over one worker",
                 .caption =
                     "Every greedy schedule lies in the band: at most what the lower bound on time allows, at least "
                     "what Graham's bound promises. The curve bends where depth takes over, towards the ceiling of " +
                     parallelism + "x: work W over depth D. The chosen count is the last that is 90 % efficient.",
                 .x = {.title = "workers", .scale = AxisScale::logarithmic},
-                .y = {.title = "speed-up", .scale = AxisScale::logarithmic},
+                .y = {.title = "speedup", .scale = AxisScale::logarithmic},
                 .series = {std::move(greedy), std::move(between), std::move(ideal)},
                 .rules = {{.vertical = false,
                            .at = report.parallelism().value_or(1.0),
@@ -87,7 +87,7 @@ StackedBars kind_bars(GraphReport const& report) {
                      .values = {{}, {}}};
     bars.caption =
         "Each kind's share of all work, and of the critical path: what is longer on the path than in the work "
-        "is what limits the speed-up.";
+        "is what limits the speedup.";
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (i < most_parts) {
             bars.parts.push_back(i + 1 == most_parts && kinds.size() > most_parts ? "other" : printable(kinds[i].kind));

@@ -140,7 +140,7 @@ Table schedule_table(GraphReport const& report) {
     auto const marked = efficient_row(report);
     Table table{"Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)) +
                     (marked ? " (marked: the last that is 90 % efficient)" : ""),
-                {{"workers"}, {"lower bound"}, {"greedy"}, {"Graham"}, {"Brent"}, {"speed-up"}, {"busy %"}},
+                {{"workers"}, {"lower bound"}, {"greedy"}, {"Graham"}, {"Brent"}, {"speedup"}, {"busy %"}},
                 {},
                 marked};
     for (GraphSchedule const& schedule : report.schedules) {

@@ -61,7 +61,7 @@ struct GraphReport {
     [[nodiscard]] std::optional<double> parallelism() const;
 };
 
-constexpr double worthwhile_share = 0.9; ///< of the ideal speed-up: what the verdict calls efficient
+constexpr double worthwhile_share = 0.9; ///< of the ideal speedup: what the verdict calls efficient
 constexpr std::size_t longest_timeline = 1'000'000;
 
 GraphReport answer_of(GraphQuestion question, io::Catalog const& catalog);
@@ -70,7 +70,7 @@ Document document_of(GraphReport const& report);
 Json json_of(GraphReport const& report);
 Sheet sheet_of(GraphReport const& report);
 
-/// Speed-up against workers, the level profile, and where the critical path goes (graph_charts.cpp).
+/// Speedup against workers, the level profile, and where the critical path goes (graph_charts.cpp).
 std::vector<Block> charts_of(GraphReport const& report);
 /// A sentence or two: how parallel, which worker count is worth it, what bounds past it (graph_words.cpp).
 std::string verdict(GraphReport const& report);

@@ -9,7 +9,7 @@ namespace headroom::cli {
 /// A step over the number of workers, and what is asked about it.
 struct CurveQuestion {
     StepCurve curve;
-    int k0 = 1;        ///< speed-ups are over this many workers
+    int k0 = 1;        ///< speedups are over this many workers
     bool timed = true; ///< else times are relative, or in units of the work
     std::vector<int> workers;
     double share = 0.9;

@@ -10,6 +10,8 @@
 namespace headroom::cli {
 namespace {
 
+constexpr double misses = 25.0; ///< SMAPE in percent from which a fit is not called one
+
 std::string times(std::optional<double> value) { return value ? significant(*value) + "x" : "-"; }
 std::string percent_or_dash(std::optional<double> value) { return value ? percent(*value) : "-"; }
 std::string number_or_dash(std::optional<double> value, int digits = 3) {
@@ -168,9 +170,11 @@ std::string reach_words(FitAnswer const& answer) {
 
 std::string verdict(FitAnswer const& answer) {
     if (answer.report.sync) { return capitalised(answer.report.sync->sentence) + "."; }
-    std::string const name = answer.best().law->name;
-    if (!answer.of_steps()) { return name + " fits best: " + answer.best().formula + "."; }
-    return name + " fits best: " + reach_words(answer) + ".";
+    fit::LawFit const& best = answer.best();
+    std::string const how = best.smape < misses
+                                ? " fits best: "
+                                : " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %: ";
+    return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
 }
 
 std::string data_words(FitAnswer const& answer) {
@@ -189,7 +193,7 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
     for (fit::Finding const& finding : answer.report.findings) { notes.push_back(finding.text); }
     for (std::string const& one : answer.table.notes) { notes.push_back(one); }
     if (answer.of_steps() && fit::means_of(answer.data.samples).front().workers > 1.0) {
-        notes.push_back("one worker was not measured: speed-ups of the law are over its own value there, those of "
+        notes.push_back("one worker was not measured: speedups of the law are over its own value there, those of "
                         "measurements over " +
                         count_words(fit::means_of(answer.data.samples).front().workers) + " workers");
     }

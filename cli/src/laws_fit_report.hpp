@@ -21,7 +21,7 @@ struct FitAnswer {
     std::optional<double> wall_seconds = {};
 
     [[nodiscard]] fit::LawFit const& best() const { return report.fits.at(report.best); }
-    /// Whether the values are of steps, so that a speed-up has a meaning.
+    /// Whether the values are of steps, so that a speedup has a meaning.
     [[nodiscard]] bool of_steps() const;
     [[nodiscard]] double largest_measured() const;
 };

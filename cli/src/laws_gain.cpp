@@ -25,7 +25,7 @@ std::optional<MeasuredGain> read_gain(Arguments const& arguments, CurveResult co
     MeasuredGain gain{
         .from = io::parse_whole(arguments.required("--from-workers", "where the gain starts: 8"), "--from-workers"),
         .to = arguments.count("--to-workers").value_or(result.question.k0),
-        .gain = io::parse_between(*text, least_gain, largest_gain, "speed-up", "--measured-speedup"),
+        .gain = io::parse_between(*text, least_gain, largest_gain, "speedup", "--measured-speedup"),
         .share_needed = {}};
     if (gain.from >= gain.to) {
         refuse_laws("--from-workers", "a gain from " + workers_words(gain.from) + " to " + workers_words(gain.to),

@@ -94,7 +94,7 @@ Json row_json(IsoQuestion const& question, IsoRow const& row) {
 
 Table rows_table(IsoQuestion const& question, std::vector<IsoRow> const& rows) {
     Table table{.title = "How the problem must grow to hold " + percent_of(question.efficiency) + " % efficiency",
-                .columns = {{"workers"}, {"work"}, {"doubling"}, {"overhead"}, {"time"}, {"speed-up"}},
+                .columns = {{"workers"}, {"work"}, {"doubling"}, {"overhead"}, {"time"}, {"speedup"}},
                 .rows = {}};
     if (question.work) { table.columns.push_back({"eff. % of " + scaled(*question.work)}); }
     auto const amount = [](std::optional<double> value) { return value ? scaled(*value) : "-"; };

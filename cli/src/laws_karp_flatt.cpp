@@ -24,12 +24,12 @@ struct Measured {
 std::vector<Measured> read_points(Arguments const& arguments) {
     std::vector<double> const speedups =
         read_numbers(arguments.required("--speedup", "what was measured: --speedup 6.4 --workers 16"), least_speedup,
-                     largest_speedup, "speed-up above zero", "--speedup");
+                     largest_speedup, "speedup above zero", "--speedup");
     std::vector<std::string> const counts =
-        split(arguments.required("--workers", "on how many workers each speed-up was measured: --workers 16"), ',');
+        split(arguments.required("--workers", "on how many workers each speedup was measured: --workers 16"), ',');
     if (counts.size() != speedups.size()) {
         refuse_laws("--workers",
-                    std::to_string(counts.size()) + " counts for " + std::to_string(speedups.size()) + " speed-ups",
+                    std::to_string(counts.size()) + " counts for " + std::to_string(speedups.size()) + " speedups",
                     "they are pairs", "give as many of one as of the other, in the same order");
     }
     check_cells(speedups.size(), 1, "--speedup");
@@ -92,12 +92,12 @@ std::string verdict(std::vector<Measured> const& points, std::string const& tren
 LawsAnswer karp_flatt_answer(Arguments const& arguments) {
     std::vector<Measured> const points = read_points(arguments);
     std::string const trend = trend_of(points);
-    LawsAnswer answer{.title = "Serial fraction from measured speed-ups",
+    LawsAnswer answer{.title = "Serial fraction from measured speedups",
                       .members = {},
                       .blocks = {},
                       .sheet = {{"workers", "speedup", "efficiency", "serial_fraction", "super_linear"}, {}}};
     Table table{.title = "Experimentally determined serial fraction (Karp-Flatt)",
-                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"serial %"}, {"note", Align::left}},
+                .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"serial %"}, {"note", Align::left}},
                 .rows = {}};
     Json rows = Json::array();
     for (Measured const& one : points) {
@@ -118,7 +118,7 @@ LawsAnswer karp_flatt_answer(Arguments const& arguments) {
     answer.blocks.emplace_back(Paragraph{verdict(points, trend), "", true});
     answer.blocks.emplace_back(table);
     if (trend != "unknown") { answer.blocks.emplace_back(Paragraph{trend_words(trend), "trend"}); }
-    answer.blocks.emplace_back(Paragraph{"speed-ups are over one worker, e = (1/S - 1/K) / (1 - 1/K)", "assumes"});
+    answer.blocks.emplace_back(Paragraph{"speedups are over one worker, e = (1/S - 1/K) / (1 - 1/K)", "assumes"});
     return answer;
 }
 

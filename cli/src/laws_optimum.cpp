@@ -71,7 +71,7 @@ Table rows_table(OptimumQuestion const& question, CurveResult const& result) {
     Table table{
         .title = "Work that divides, synchronisation that grows",
         .columns =
-            {{"workers"}, {"time"}, {"work"}, {"synchronising"}, {"sync. %"}, {"speed-up"}, {"eff. %"}, {"doubling"}},
+            {{"workers"}, {"time"}, {"work"}, {"synchronising"}, {"sync. %"}, {"speedup"}, {"eff. %"}, {"doubling"}},
         .rows = {}};
     for (CurveRow const& row : result.rows) {
         table.rows.push_back({std::to_string(row.workers), amount(question, row.step), amount(question, row.compute),

@@ -65,7 +65,7 @@ LawsAnswer pipeline_answer(Arguments const& arguments) {
                                 {}}};
     Table table{
         .title = "Stages that wait",
-        .columns = {{"stages"}, {"micro-batches"}, {"bubble % of step"}, {"% of ideal"}, {"speed-up"}, {"eff. %"}},
+        .columns = {{"stages"}, {"micro-batches"}, {"bubble % of step"}, {"% of ideal"}, {"speedup"}, {"eff. %"}},
         .rows = {}};
     Json rows = Json::array();
     std::vector<PipelineRow> const found = rows_of(question);
@@ -91,7 +91,7 @@ LawsAnswer pipeline_answer(Arguments const& arguments) {
     answer.blocks.emplace_back(table);
     answer.blocks.emplace_back(
         Paragraph{"equal stages, sending between them is free; GPipe and 1F1B, and the interleaved schedule with "
-                  "--virtual-stages chunks a stage. Speed-up is over one stage that does all the work",
+                  "--virtual-stages chunks a stage. Speedup is over one stage that does all the work",
                   "assumes"});
     return answer;
 }

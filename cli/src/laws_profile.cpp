@@ -125,7 +125,7 @@ std::string share_words(CurveResult const& result) {
 std::string index_words(CurveResult const& result) {
     return "'index' is the share at K put into Amdahl's formula. It peaks at " + workers_words(result.index->integer) +
            " (" + plain(result.index->value) + ", at K = " + plain(result.index->workers, 4) +
-           ") and then falls, while the step gets shorter all the time: the step decides, the index is no speed-up";
+           ") and then falls, while the step gets shorter all the time: the step decides, the index is no speedup";
 }
 
 std::string assumptions(ProfileQuestion const& question) {
@@ -224,7 +224,7 @@ LawsAnswer profile_answer(Arguments const& arguments) {
                                           .share = read_share(arguments)});
     auto const gain = read_gain(arguments, result);
     auto const scale_up = read_scale_up(arguments);
-    LawsAnswer answer{.title = "Speed-up from a profile", .members = {}, .blocks = {}, .sheet = curve_sheet(result)};
+    LawsAnswer answer{.title = "Speedup from a profile", .members = {}, .blocks = {}, .sheet = curve_sheet(result)};
     add_profile_members(answer, question, result);
     add_curve_members(answer, result);
     answer.members.emplace_back("measured", gain_json(gain));

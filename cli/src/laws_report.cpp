@@ -95,10 +95,10 @@ std::optional<int> knee_of(LawCurve const& curve) {
 
 Chart speedup_chart(std::string caption, std::vector<LawCurve> const& curves, double reference,
                     std::optional<double> peak) {
-    Chart chart{.title = "Speed-up over workers",
+    Chart chart{.title = "Speedup over workers",
                 .caption = std::move(caption),
                 .x = {"workers", AxisScale::logarithmic},
-                .y = {reference == 1.0 ? "speed-up over 1 worker" : "speed-up over " + plain(reference) + " workers",
+                .y = {reference == 1.0 ? "speedup over 1 worker" : "speedup over " + plain(reference) + " workers",
                       AxisScale::logarithmic},
                 .series = {}};
     for (LawCurve const& curve : curves) {

@@ -65,8 +65,8 @@ std::vector<std::optional<double>> gains_of(LawCurve const& curve);
 /// The largest count whose last doubling still gave at least 1.6x; empty for a list of one.
 std::optional<int> knee_of(LawCurve const& curve);
 
-/// Speed-up over workers, with the ideal line, ceilings and at most one vertical rule: the peak, else the knee.
-/// `reference` is the count whose speed-up is 1.
+/// Speedup over workers, with the ideal line, ceilings and at most one vertical rule: the peak, else the knee.
+/// `reference` is the count whose speedup is 1.
 Chart speedup_chart(std::string caption, std::vector<LawCurve> const& curves, double reference,
                     std::optional<double> peak);
 

@@ -104,7 +104,7 @@ Table pairs_table(std::vector<ScaleOut> const& curves, std::vector<Pair> const& 
     Table table{.title = "Up or out: one faster machine against more of them", .columns = {}, .rows = {}};
     bool const several = curves.size() > 1;
     if (several) { table.columns.push_back({"serial %"}); }
-    table.columns.insert(table.columns.end(), {{"workers"}, {"speed-up"}, {"faster", Align::left}});
+    table.columns.insert(table.columns.end(), {{"workers"}, {"speedup"}, {"faster", Align::left}});
     table.columns.push_back(priced ? Column{"tie price $/h"} : Column{"tie: price x"});
     if (priced) { table.columns.insert(table.columns.end(), {{"out $"}, {"up $"}, {"cheaper", Align::left}}); }
     std::size_t at = 0;

@@ -212,7 +212,7 @@ std::string assumptions(SerialQuestion const& question) {
 LawsAnswer serial_answer(Arguments const& arguments) {
     SerialQuestion const question = read_question(arguments);
     auto const scale_up = read_scale_up(arguments);
-    LawsAnswer answer{.title = "Speed-up from a serial share", .members = {}, .blocks = {}, .sheet = {}};
+    LawsAnswer answer{.title = "Speedup from a serial share", .members = {}, .blocks = {}, .sheet = {}};
     std::vector<SerialCurve> curves;
     std::vector<ScaleOut> out;
     for (double const serial : question.fractions) {

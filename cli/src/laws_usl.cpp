@@ -124,7 +124,7 @@ std::string verdict(UslResult const& result) {
 Table rows_table(UslResult const& result) {
     bool const scaled = result.law.gamma != 1.0;
     Table table{.title = "Universal Scalability Law",
-                .columns = {{"workers"}, {"speed-up"}, {"eff. %"}, {"doubling"}},
+                .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"doubling"}},
                 .rows = {}};
     if (scaled) { table.columns.push_back({"throughput"}); }
     auto const gains = gains_of(result.curve);
@@ -137,7 +137,7 @@ Table rows_table(UslResult const& result) {
     return table;
 }
 
-/// The smallest K with the speed-up, up to the peak.
+/// The smallest K with the speedup, up to the peak.
 std::optional<std::int64_t> workers_to_match(UslResult const& result, double factor) {
     if (!result.curve.ceiling) { return std::nullopt; }
     double const share = factor / *result.curve.ceiling;

@@ -16,7 +16,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr char const* group = "What the speed-up laws leave out ('off' switches a term off)";
+constexpr char const* group = "What the speedup laws leave out ('off' switches a term off)";
 
 constexpr std::array options{
     Option{"--imbalance", "FACTOR|lengths:CV:N|FILE",

@@ -13,7 +13,7 @@
 
 namespace headroom::cli {
 
-// ---- what the speed-up laws leave out: how it is asked for --------------------------------------------------------
+// ---- what the speedup laws leave out: how it is asked for --------------------------------------------------------
 
 std::span<Option const> left_out_options();
 /// --batch-per-worker: of `plan` alone.

@@ -27,7 +27,7 @@ std::optional<std::size_t> chosen_of(Plan const& plan, std::vector<std::size_t> 
                               : std::optional<std::size_t>{static_cast<std::size_t>(at - points.begin())};
 }
 
-// ---- speed-up --------------------------------------------------------------------------------------------------
+// ---- speedup --------------------------------------------------------------------------------------------------
 
 /// Whether the recommended size is the knee: nothing else was asked to decide.
 bool chooses_knee(PlanQuestion const& question) {
@@ -38,7 +38,7 @@ CurvePoint const& fastest(Plan const& plan, std::vector<std::size_t> const& poin
     return plan.curve[*std::ranges::max_element(points, {}, [&](std::size_t i) { return plan.curve[i].speedup; })];
 }
 
-/// The speed-up that no size exceeds while the fastest one's serial share stays what it is; empty where nothing is
+/// The speedup that no size exceeds while the fastest one's serial share stays what it is; empty where nothing is
 /// serial.
 std::optional<double> ceiling_of(CurvePoint const& best) {
     double const ceiling = best.speedup * best.prediction->speedup_ceiling;
@@ -80,7 +80,7 @@ std::vector<Rule> speedup_rules(Plan const& plan, std::vector<std::size_t> const
     return rules;
 }
 
-/// Speed-up as the curve has it, with the interval of the step carried over.
+/// Speedup as the curve has it, with the interval of the step carried over.
 Chart speedup_chart(Plan const& plan, std::vector<std::size_t> const& points) {
     Series predicted{.name = "predicted", .mark = Mark::line}, band{.name = "", .mark = Mark::band},
         ideal{.name = "ideal", .mark = Mark::dashed};
@@ -95,10 +95,10 @@ Chart speedup_chart(Plan const& plan, std::vector<std::size_t> const& points) {
         ideal.y.push_back(point.workers / first);
     }
     band.name = percent(plan.curve[points.front()].prediction->interval.coverage, 2) + " % band";
-    return {.title = "Speed-up over the smallest size that fits",
+    return {.title = "Speedup over the smallest size that fits",
             .caption = speedup_caption(plan, points),
             .x = {"workers", AxisScale::logarithmic},
-            .y = {"speed-up, x", AxisScale::logarithmic},
+            .y = {"speedup, x", AxisScale::logarithmic},
             .series = {std::move(predicted), std::move(ideal), std::move(band)},
             .rules = speedup_rules(plan, points),
             .chosen = chosen_of(plan, points)};

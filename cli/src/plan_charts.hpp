@@ -8,7 +8,7 @@
 
 namespace headroom::cli {
 
-/// The figures of a plan: speed-up over workers, time against cost, where each size's step and memory go. One that
+/// The figures of a plan: speedup over workers, time against cost, where each size's step and memory go. One that
 /// has nothing to show is left out.
 void add_charts(std::vector<Block>& blocks, Plan const& plan);
 

@@ -237,7 +237,7 @@ Table comparison_table(PlanComparison const& comparison, Plan const& first, Plan
     std::string const a = first.question.cluster.name, b = second.question.cluster.name;
     Table table{
         .title = a + " against " + b,
-        .columns = {{"workers"}, {"step s"}, {"cost $"}, {"workers 2"}, {"step 2 s"}, {"cost 2 $"}, {"speed-up"}},
+        .columns = {{"workers"}, {"step s"}, {"cost $"}, {"workers 2"}, {"step 2 s"}, {"cost 2 $"}, {"speedup"}},
         .rows = {}};
     for (ComparisonRow const& row : comparison.rows) {
         auto const seconds = [](std::optional<Seconds> const& time) {

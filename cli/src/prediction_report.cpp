@@ -182,7 +182,7 @@ Table quantities(PredictionReport const& report) {
     row("serial fraction", significant(p.serial.value),
         "of the step at " + std::to_string(p.serial.at_workers) + " workers");
     if (auto const ceiling = ceiling_of(p)) {
-        row("speed-up ceiling", significant(*ceiling), "x over this step, that share unchanged");
+        row("speedup ceiling", significant(*ceiling), "x over this step, that share unchanged");
     }
     if (auto const time = duration_of(p)) { row("run", significant(time->in(units::day)), "days"); }
     if (auto const cost = cost_of(p)) { row("cost", scaled(cost->base()), "$"); }
@@ -196,7 +196,7 @@ Table what_if_table(PredictionReport const& report) {
                 .columns = {{"change", Align::left, true},
                             {"step " + scale.name},
                             {"base " + scale.name},
-                            {"speed-up"},
+                            {"speedup"},
                             {"MFU %"},
                             {"fits", Align::left}},
                 .rows = {}};

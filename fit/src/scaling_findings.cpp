@@ -15,7 +15,7 @@ std::string number(double value, char const* shape = "%.3g") {
 }
 std::string whole(double value) { return number(value, "%.0f"); }
 
-/// Speed-ups over the smallest count, from the means.
+/// Speedups over the smallest count, from the means.
 std::vector<KarpFlattPoint> speedups_of(ScalingData const& data) {
     std::vector<ScalingSample> const means = means_of(data.samples);
     auto const rate = [&](ScalingSample const& mean) {

@@ -209,7 +209,7 @@ void write_figures(LawFit& fit, Solved const& solved) {
     fit.smape = smape_of(actual, predicted);
 }
 
-/// Speed-up over one worker, as the curve has it.
+/// Speedup over one worker, as the curve has it.
 double speedup_at(Solved const& solved, double workers) {
     Coefficients g{};
     auto const rate = [&](double k) {

@@ -121,9 +121,9 @@ std::string percent_words(double share) {
 std::string reason(double workers, double target, double now, double then, std::span<ScalingSample const> means) {
     auto const whole = [](double count) { return std::to_string(std::llround(count)); };
     bool const again = std::ranges::any_of(means, [&](ScalingSample const& m) { return m.workers == workers; });
-    return std::string{again ? "once more at " : "at "} + whole(workers) + " workers: the curve's band at " +
-           whole(target) + " narrows from +-" + percent_words(now) + " to +-" + percent_words(then) +
-           ", more than a measurement anywhere else would do";
+    return std::string{again ? "once more at " : "at "} + whole(workers) + (workers == 1.0 ? " worker" : " workers") +
+           ": the curve's band at " + whole(target) + " narrows from +-" + percent_words(now) + " to +-" +
+           percent_words(then) + ", more than a measurement anywhere else would do";
 }
 
 } // namespace

@@ -9,7 +9,7 @@ const planned = (plan) => {
   const rows = feasible(plan);
   const rules = [/^knee/, /^ceiling/];
   return [
-    { figure: "Speed-up", marks: rows.length, y: rows.map((row) => row.speedup), rules },
+    { figure: "Speedup", marks: rows.length, y: rows.map((row) => row.speedup), rules },
     { figure: "Time against cost", marks: rows.filter((row) => row.cost_dollars !== null).length },
     { figure: "Memory of each size", bars: rows.length, rules: [/^usable/] },
     { figure: "The step of each size", bars: rows.length },
@@ -47,7 +47,7 @@ const compared = (validation) => {
 const bounded = () => [{ figure: "Roofline", atLeast: 1, rules: [/ridge/] }]; // kernels of one place share a mark
 
 const scheduled = (graph) => [
-  { figure: "Speed-up", marks: graph.schedules.length, rules: [/^ceiling/] },
+  { figure: "Speedup", marks: graph.schedules.length, rules: [/^ceiling/] },
   { figure: "Tasks by level", marks: graph.levels.profile.length },
 ];
 
@@ -82,13 +82,13 @@ export function casesIn(scratch, source) {
     { name: "catalog-list", words: ["catalog", "list"] },
     { name: "catalog-show", words: ["catalog", "show", "dgx-h100"] },
     { name: "laws-serial", words: ["laws", "--serial", "0.5,0.1,0.02", "--workers", "1..1024"],
-      expects: (json) => [{ figure: "Speed-up", marks: json.rows.length, rules: [/ceiling 2x/, /ceiling 10x/, /ceiling 50x/] }] },
+      expects: (json) => [{ figure: "Speedup", marks: json.rows.length, rules: [/ceiling 2x/, /ceiling 10x/, /ceiling 50x/] }] },
     { name: "laws-profile", words: ["laws", "--compute", "240ms", "--communication", "60ms", "--at-workers", "8"],
-      expects: (json) => [{ figure: "Speed-up", marks: json.speedup_over_k0.length, rules: [/ceiling/, /knee/] }] },
+      expects: (json) => [{ figure: "Speedup", marks: json.speedup_over_k0.length, rules: [/ceiling/, /knee/] }] },
     { name: "laws-fit", words: ["laws", "--fit", measured],
       expects: () => [{ figure: "Measured and fitted", marks: times.length, y: times.map((row) => row[1]), rules: [/peak/] }] },
     { name: "graph-tree", words: ["graph", "sum-tree:1000"], expects: scheduled },
-    { name: "graph-chain", words: ["graph", "sum-chain:64"], expects: (json) => [{ figure: "Speed-up", marks: json.schedules.length }] },
+    { name: "graph-chain", words: ["graph", "sum-chain:64"], expects: (json) => [{ figure: "Speedup", marks: json.schedules.length }] },
     { name: "graph-scan", words: ["graph", "scan-blelloch:256"], expects: scheduled },
     { name: "roofline", words: ["roofline", "--machine", "h100", "--model", "llama-3-8b"], expects: bounded },
     { name: "roofline-kernel", words: ["roofline", "--machine", "h100", "--kernel", "axpy:flops=2GFLOP,bytes=12GB"],

@@ -50,7 +50,7 @@ def agrees(value, what):
         check(row["lower_bound"] <= row["greedy_time"] * (1 + 1e-9) and row["greedy_time"] <= row["graham_bound"] * (1 + 1e-9),
               f"{what}: greedy time outside its bounds: {row}")
         if row["greedy_time"] > 0:
-            close(row["speedup"], work / row["greedy_time"], f"{what}: speed-up on {k}")
+            close(row["speedup"], work / row["greedy_time"], f"{what}: speedup on {k}")
             close(row["utilization"], row["speedup"] / k, f"{what}: utilization on {k}")
     path, kinds, bins = value["critical_path"], value["by_kind"].values(), value["levels"]["profile"]
     if not value["critical_path_truncated"]:

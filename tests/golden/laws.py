@@ -117,7 +117,7 @@ value = profile(book["compute_ms"], book["communication_ms"], book["k0"], "--wor
 exact(value["share_at_k0"], book["share_at_k0"], "share at K0")
 exact(value["ceiling_over_k0"], book["ceiling_over_k0"], "ceiling over K0")
 for row in value["speedup_over_k0"]:
-    exact(row["speedup"], book["speedup_over_k0"][str(row["workers"])], f"speed-up over K0 at {row['workers']}")
+    exact(row["speedup"], book["speedup_over_k0"][str(row["workers"])], f"speedup over K0 at {row['workers']}")
 equal(value["smallest_k_with_90_percent_of_ceiling"], book["smallest_k_with_90_percent_of_ceiling"], "a tie at 90 % counts")
 equal(value["ceilings"][0]["workers_for_90_percent"], 288, "the same among the ceilings")
 check(value["serial_fraction"]["at_workers"] == 1 and abs(value["serial_fraction"]["value"] - 60 / 1980) < 1e-12, "converted to one worker")
@@ -214,7 +214,7 @@ for row in laws("--efficiency", "0.9", "--overhead", "3*W^(1/2)*K + 2 K^1.5 + 7"
 book = BOOK["pipeline_bubble"]
 row = laws("--stages", book["stages"], "--micro-batches", book["micro_batches"])["rows"][0]
 exact(row["bubble_fraction"], book["bubble_fraction"], "pipeline bubble")
-shown(row["speedup"], book["speedup"], book["digits"], "pipeline speed-up")
+shown(row["speedup"], book["speedup"], book["digits"], "pipeline speedup")
 close(laws("--stages", 8, "--micro-batches", 32, "--virtual-stages", 2)["rows"][0]["bubble_of_ideal"], 7 / 64, "interleaved")
 
 # ---- data parallelism ---------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ for question in (["--serial", "5%"], ["--compute", "950ms", "--communication", "
     equal(up["matches"][0]["workers_to_match"], 3, f"{question}: three are as fast as one twice as fast")
     for row in up["rows"]:
         speedup = 1 / (0.05 + 0.95 / row["workers"])
-        close(row["speedup"], speedup, f"{question}: speed-up")
+        close(row["speedup"], speedup, f"{question}: speedup")
         equal(row["faster"], "up" if speedup < 2 else "out", f"{question}: faster at {row['workers']}")
         close(row["tie_price_dollars_per_hour"], 2 * 2 * row["workers"] / speedup, f"{question}: tie price at {row['workers']}")
         equal(row["cheaper"], "up" if 5 < row["tie_price_dollars_per_hour"] else "out", f"{question}: cheaper at {row['workers']}")

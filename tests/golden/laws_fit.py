@@ -258,4 +258,14 @@ for code, words, arguments in (
     equal(done.err.count("\n"), 1, f"{done}: one line")
     equal(done.out, "", f"{done}: nothing else")
 
+# for people: the ceiling says what it is counted in, a table that no law fits is told, the title is no path
+raytracer = SOURCE / "tests" / "data" / "scaling" / "usl_raytracer.csv"
+done = succeed("laws", "--fit", raytracer, "--html", SCRATCH / "fit.html")
+said, page = " ".join(done.out.split("\n\n")[0].split()), (SCRATCH / "fit.html").read_text()
+check(" fits best: " in said and "one worker, a throughput of " in said, f"verdict of a fit: {said}")
+check("<title>Scaling laws fitted to usl_raytracer.csv" in page and "T(K) = a + b/K" in done.out, "a short title, and the formulas")
+(SCRATCH / "noise.csv").write_text("workers,throughput\n" + "".join(f"{k},{rate}\n" for k, rate in zip((1, 2, 4, 8, 16, 32), (9, 1, 30, 2, 40, 1))))
+said = " ".join(succeed("laws", "--fit", SCRATCH / "noise.csv").out.split("\n\n")[0].split())
+check("fits least badly" in said, f"verdict of a table without a law: {said}")
+
 finish()

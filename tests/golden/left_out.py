@@ -1,4 +1,4 @@
-"""What the speed-up laws leave out: textbook numbers through the verbs, terms on and off, and the errors of their options."""
+"""What the speedup laws leave out: textbook numbers through the verbs, terms on and off, and the errors of their options."""
 
 import json
 import math
@@ -146,7 +146,7 @@ for point in weak["curve"]:
     close(point["days"] * 86400, point["time_to_target_seconds"], f"days at {point['workers']}")
 check(weak["stop"]["workers"] < 1024 and "past the critical one" in weak["stop"]["reason"], f"stop: {weak['stop']}")
 times = [point["time_to_target_seconds"] for point in weak["curve"]]
-close(weak["curve"][-1]["speedup"], times[0] / times[-1], "speed-up is that of the time to the target")
+close(weak["curve"][-1]["speedup"], times[0] / times[-1], "speedup is that of the time to the target")
 check(not any(one["field"] == "global_batch" for one in weak["assumptions"]), "a batch that grows is not assumed")
 
 stuck = ask(*PLAN, "--cluster-mtbf", "1s", code=3)

@@ -40,7 +40,7 @@ equal(sum(line.startswith("* ") for line in lines[:30]), 1, "one chosen row in t
 for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:", "interval:", "search:", "Assumed", "constants:"):
     check(word in plan.out, f"{plan}: {word!r} is missing")
 
-for word in ("Speed-up over the smallest size", "ceiling ", "knee: ", "o predicted", ". ideal", ": 90 % band", "* chosen", "Time against cost", "usable "):
+for word in ("Speedup over the smallest size", "ceiling ", "knee: ", "o predicted", ". ideal", ": 90 % band", "* chosen", "Time against cost", "usable "):
     check(word in plan.out, f"{plan}: {word!r} is missing in the plots")
 sweep = succeed("comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep").out
 check("Bus bandwidth over size" in sweep and "o ring   x tree" in sweep, "comm draws its algorithms")
@@ -65,7 +65,7 @@ check("The step, " in written.out and "```" in written.out and "<figure>" in tex
 
 markdown = succeed("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "markdown").out
 check("| ---: |" in markdown and markdown.startswith("## "), "Markdown has a heading and a table")
-check("### Speed-up over" in markdown and markdown.count("```") % 2 == 0 and all(ord(letter) < 128 for letter in markdown), "Markdown draws in ASCII, between fences")
+check("### Speedup over" in markdown and markdown.count("```") % 2 == 0 and all(ord(letter) < 128 for letter in markdown), "Markdown draws in ASCII, between fences")
 csv = succeed("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "csv").out.splitlines()
 equal(len(csv), 4, "CSV: a header and a row a size")
 

@@ -19,10 +19,10 @@ constexpr TextStyle narrow{.width = 44};
 Chart speedup() {
     Series predicted{.name = "predicted", .x = {1, 2, 4, 8}, .y = {1, 2, 4, 5}};
     Series ideal{.name = "ideal", .mark = Mark::dashed, .x = {1, 8}, .y = {1, 8}};
-    return {.title = "Speed-up",
+    return {.title = "Speedup",
             .caption = "",
             .x = {"workers", AxisScale::logarithmic},
-            .y = {"speed-up, x", AxisScale::logarithmic},
+            .y = {"speedup, x", AxisScale::logarithmic},
             .series = {predicted, ideal},
             .rules = {{false, 10.0, "ceiling 10x"}},
             .chosen = 2};
@@ -30,7 +30,7 @@ Chart speedup() {
 
 // Ticks stand at the worker counts, the curve leaves the ideal after 4, the chosen point is a star, the rule is named.
 TEST(PlotText, SmallChartLetterByLetter) {
-    EXPECT_EQ(plot_text(speedup(), narrow), R"(speed-up, x
+    EXPECT_EQ(plot_text(speedup(), narrow), R"(speedup, x
 10 +---------------------------------------
    |                          ceiling 10x .
    |                                  . .

@@ -54,14 +54,14 @@ inline std::optional<double> burdened_parallelism(Record const& record) {
     return record.work_seconds / record.burdened_span_seconds;
 }
 
-/// What speed-up over one worker to expect of K.
+/// What speedup over one worker to expect of K.
 struct SpeedupRange {
     double at_most = 1.0;  ///< min(K, W/D)
     double at_least = 1.0; ///< W / (W/K + (1 - 1/K) D)
     double burdened = 1.0; ///< W / (W/K + (1 - 1/K) D_burdened)
 };
 
-/// Speed-up over one worker between what no schedule exceeds and what every greedy one reaches.
+/// Speedup over one worker between what no schedule exceeds and what every greedy one reaches.
 ///
 ///     min(K, W/D)  >=  S(K)  >=  W / (W/K + (1 - 1/K) D)
 ///
