@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 
-#include "text.hpp"
+#include "document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"

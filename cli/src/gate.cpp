@@ -1,6 +1,6 @@
 #include "gate.hpp"
 
-#include "text.hpp"
+#include "document/text.hpp"
 
 #include "headroom/error.hpp"
 

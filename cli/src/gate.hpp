@@ -1,7 +1,7 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "json.hpp"
+#include "document/json.hpp"
 #include "output.hpp"
 
 #include "headroom/quantity.hpp"

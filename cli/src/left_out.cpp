@@ -1,6 +1,6 @@
 #include "left_out.hpp"
 
-#include "text.hpp"
+#include "document/text.hpp"
 
 #include "headroom/critical_batch.hpp"
 #include "headroom/error.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document.hpp"
+#include "document/document.hpp"
 #include "gate.hpp"
 #include "setting.hpp"
 

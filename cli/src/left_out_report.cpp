@@ -1,5 +1,5 @@
+#include "document/text.hpp"
 #include "left_out.hpp"
-#include "text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/left_out.hpp"

@@ -1,5 +1,5 @@
+#include "document/text.hpp"
 #include "output.hpp"
-#include "text.hpp"
 #include "verb.hpp"
 
 #include "headroom/error.hpp"

@@ -1,6 +1,6 @@
 #include "model_facts.hpp"
 
-#include "text.hpp"
+#include "document/text.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "document.hpp"
-#include "json.hpp"
+#include "document/document.hpp"
+#include "document/json.hpp"
 
 #include "headroom/io/catalog.hpp"
 

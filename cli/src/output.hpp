@@ -1,8 +1,8 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "document.hpp"
-#include "json.hpp"
+#include "document/document.hpp"
+#include "document/json.hpp"
 #include "verb.hpp"
 
 #include "headroom/io/catalog.hpp"

@@ -1,6 +1,6 @@
 #include "setting.hpp"
 
-#include "text.hpp"
+#include "document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"

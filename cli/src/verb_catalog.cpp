@@ -1,6 +1,6 @@
+#include "document/text.hpp"
 #include "model_facts.hpp"
 #include "setting.hpp"
-#include "text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/validation.hpp"

@@ -1,6 +1,6 @@
 #include "headroom/io/configuration.hpp"
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "headroom/io/file.hpp"
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include <fmt/format.h>
 

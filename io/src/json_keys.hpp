@@ -1,6 +1,6 @@
 #pragma once
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include <initializer_list>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"

@@ -1,6 +1,6 @@
 #include "headroom/io/words.hpp"
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"

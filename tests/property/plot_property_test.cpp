@@ -1,10 +1,10 @@
 // Charts of any shape: what is drawn stays on the page, and axes stay sensible.
 
-#include "chart_frame.hpp"
-#include "document.hpp"
-#include "page_data.hpp"
-#include "plot_text.hpp"
-#include "text.hpp"
+#include "document/chart_frame.hpp"
+#include "document/document.hpp"
+#include "document/page_data.hpp"
+#include "document/plot_text.hpp"
+#include "document/text.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

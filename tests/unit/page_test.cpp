@@ -1,5 +1,5 @@
-#include "document.hpp"
-#include "page_data.hpp"
+#include "document/document.hpp"
+#include "document/page_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

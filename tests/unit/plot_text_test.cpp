@@ -1,5 +1,5 @@
-#include "chart_frame.hpp"
-#include "plot_text.hpp"
+#include "document/chart_frame.hpp"
+#include "document/plot_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

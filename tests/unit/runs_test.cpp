@@ -1,4 +1,4 @@
-#include "../../io/src/run_cells.hpp"
+#include "../../io/src/tables/run_cells.hpp"
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "document/document.hpp"
+
+#include <string>
+
+namespace headroom::cli {
+
+/// A chart drawn by characters: axes, series, rules and a legend, without title and caption. Empty where there is
+/// nothing to draw.
+std::string plot_text(Chart const& chart, TextStyle style);
+
+/// Bars of letters, one letter a part, the limit marked, and a legend.
+std::string plot_text(StackedBars const& bars, TextStyle style);
+
+} // namespace headroom::cli

@@ -1,0 +1,142 @@
+#include "document/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace headroom::cli {
+namespace {
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Bytes of the first `width` columns.
+std::size_t bytes_of(std::string_view text, std::size_t width) {
+    std::size_t at = 0;
+    while (at < text.size() && width > 0) {
+        ++at;
+        while (at < text.size() && continues(text[at])) { ++at; }
+        --width;
+    }
+    return at;
+}
+
+/// Whether a word is the unit of the number before it.
+bool follows_number(std::string_view before, std::string_view word) {
+    static constexpr std::array<std::string_view, 16> units{"kB",   "MB",   "GB",   "TB",   "KiB", "MiB", "GiB", "TiB",
+                                                            "kB/s", "MB/s", "GB/s", "TB/s", "us",  "ms",  "s",   "$/h"};
+    if (word.starts_with('%')) { return true; }
+    bool const digits = before.find_first_not_of("0123456789.") == std::string_view::npos;
+    while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == '.' || word.back() == ')')) {
+        word.remove_suffix(1);
+    }
+    return digits && std::ranges::find(units, word) != units.end();
+}
+
+} // namespace
+
+std::string significant(double value, int digits) {
+    if (!std::isfinite(value)) { return "-"; }
+    if (value == 0.0) { return "0"; }
+    std::array<char, 64> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%.*e", digits - 1, value);
+    double const rounded = std::strtod(buffer.data(), nullptr);
+    int const exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-12));
+    if (exponent < -5 || exponent > 11) { return buffer.data(); }
+    int const decimals = exponent >= digits - 1 ? 0 : digits - 1 - exponent;
+    std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, rounded);
+    return buffer.data();
+}
+
+std::string percent(double ratio, int digits) {
+    return std::abs(ratio) < 1e-5 ? "0" : significant(100.0 * ratio, digits);
+}
+
+std::string whole(double value) { return std::to_string(std::llround(value)); }
+
+std::string scaled(double value, int digits) {
+    static constexpr std::array<char const*, 5> letters{"", "k", "M", "B", "T"};
+    if (!std::isfinite(value)) { return "-"; }
+    std::size_t letter = 0;
+    double const half = 0.5 * std::pow(10.0, 3 - digits); // what rounds up to the next letter
+    while (std::abs(value) >= 1000.0 - half && letter + 1 < letters.size()) {
+        value /= 1000.0;
+        ++letter;
+    }
+    return significant(value, digits) + letters[letter];
+}
+
+std::size_t columns_of(std::string_view text) {
+    std::size_t count = 0;
+    for (char const c : text) { count += continues(c) ? 0 : 1; }
+    return count;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines;
+    std::string line;
+    std::vector<std::string> words;
+    for (std::string& word : split(text, ' ')) {
+        if (word.empty()) { continue; }
+        bool const belongs = !words.empty() && follows_number(words.back(), word); // "90 %", "450 GB/s" stay whole
+        if (belongs) {
+            words.back() += ' ' + word;
+        } else {
+            words.push_back(std::move(word));
+        }
+    }
+    for (std::string& word : words) {
+        if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) {
+            lines.push_back(std::move(line));
+            line.clear();
+        }
+        while (columns_of(word) > width) {
+            if (!line.empty()) { lines.push_back(std::move(line)); }
+            std::size_t const cut = bytes_of(word, width);
+            lines.push_back(word.substr(0, cut));
+            word.erase(0, cut);
+            line.clear();
+        }
+        if (!line.empty() && !word.empty()) { line += ' '; }
+        line += word;
+    }
+    if (!line.empty() || lines.empty()) { lines.push_back(std::move(line)); }
+    return lines;
+}
+
+std::string join(std::vector<std::string> const& parts, std::string_view separator) {
+    std::string result;
+    for (std::string const& part : parts) {
+        if (!result.empty()) { result += separator; }
+        result += part;
+    }
+    return result;
+}
+
+std::string printable(std::string_view text) {
+    std::string result{text};
+    for (char& c : result) {
+        auto const code = static_cast<unsigned char>(c);
+        if ((code < 0x20U && c != '\n' && c != '\t') || code == 0x7FU) { c = '?'; }
+    }
+    return result;
+}
+
+std::string trimmed(std::string_view text) {
+    auto const first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) { return {}; }
+    return std::string{text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1)};
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    while (true) {
+        auto const at = text.find(separator);
+        parts.push_back(trimmed(text.substr(0, at)));
+        if (at == std::string_view::npos) { return parts; }
+        text.remove_prefix(at + 1);
+    }
+}
+
+} // namespace headroom::cli

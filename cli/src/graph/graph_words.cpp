@@ -1,0 +1,128 @@
+#include "document/text.hpp"
+#include "graph/graph_report.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+std::string format_tenths(double value) {
+    auto const tenths = std::llround(10.0 * value);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+std::string counted(std::int64_t count, std::string const& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string without_work(GraphReport const& report) {
+    std::size_t const tasks = report.graph().dag.size();
+    if (tasks == 0) { return "Nothing has to be done: the graph is empty."; }
+    std::string text = "Nothing is counted: no task costs anything.";
+    for (KindShare const& share : report.kinds) {
+        if (share.kind == message_kind) { text += " Give the messages a cost to see how they chain: --message 1."; }
+    }
+    return text;
+}
+
+/// Up to which worker count nothing is wasted, whatever the order, and past which something is.
+std::string efficient_words(GraphReport const& report) {
+    Ticks const work = report.measured.work, depth = report.measured.depth;
+    std::int64_t const surely = workers_surely_efficient(work, depth, worthwhile_share).value_or(1);
+    std::int64_t const perhaps = workers_perhaps_efficient(work, depth, worthwhile_share).value_or(1);
+    if (perhaps < 2) { return " Two workers cannot be 90 % efficient."; }
+    if (surely < 2) { return " Past " + std::to_string(perhaps) + " workers no schedule is 90 % efficient."; }
+    std::string text = " Up to " + std::to_string(surely) +
+                       " workers any greedy schedule is at least 90 % efficient, past " + std::to_string(perhaps) +
+                       " none can be";
+    auto const best = efficient_row(report);
+    if (best && report.schedules[*best].greedy && report.schedules[*best].workers > surely) {
+        text += "; the one simulated still is on " + std::to_string(report.schedules[*best].workers);
+    }
+    return text + ".";
+}
+
+std::string placed_words(GraphReport const& report) {
+    if (!report.placement || !report.placement->greedy) { return ""; }
+    GraphPlacement const& placement = *report.placement;
+    Ticks const time = *placement.greedy;
+    std::size_t busiest = 0;
+    double most = -1.0;
+    for (std::size_t i = 0; i < placement.resources.size(); ++i) {
+        double const busy =
+            static_cast<double>(placement.bounds.work[i]) / static_cast<double>(placement.resources[i].capacity);
+        if (busy > most) {
+            most = busy;
+            busiest = i;
+        }
+    }
+    return " On its resources it takes " + amount_words(report, static_cast<double>(time), true) + "; the busiest, " +
+           printable(placement.resources[busiest].name) + ", works " + percent(most / static_cast<double>(time)) +
+           " % of that.";
+}
+
+} // namespace
+
+std::string ratio_words(double ratio) {
+    std::string text = significant(ratio, 4);
+    if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) { return text; }
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') { text.pop_back(); }
+    return text;
+}
+
+std::string amount_words(GraphReport const& report, double ticks, bool with_unit) {
+    double const value = report.amount(ticks);
+    if (report.graph().unit == "seconds") { return format(Seconds{value}); }
+    std::string number = significant(value, 3);
+    if (value >= 1e15) {
+        number = significant(value, 4);
+    } else if (value >= 1e7) {
+        number = scaled(value, 4);
+    } else if (value >= 1e5 || value == std::floor(value)) {
+        number = whole(value);
+    } else if (value >= 10.0) {
+        number = format_tenths(value);
+    }
+    if (!with_unit || report.graph().unit.empty()) { return number; }
+    std::string unit = printable(report.graph().unit);
+    if (number == "1" && unit.ends_with('s')) { unit.pop_back(); }
+    return number + " " + unit;
+}
+
+std::string_view kind_name(TaskGraph const& graph, TaskId task) {
+    if (graph.kinds.empty()) { return {}; }
+    return graph.kinds[graph.kind_of.empty() ? 0 : graph.kind_of[task]];
+}
+
+std::string task_words(TaskGraph const& graph, TaskId task) {
+    if (!graph.names.empty() && !graph.names[task].empty()) { return printable(graph.names[task]); }
+    return std::to_string(task);
+}
+
+std::optional<std::size_t> efficient_row(GraphReport const& report) {
+    auto const work = static_cast<double>(report.measured.work);
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < report.schedules.size(); ++i) {
+        GraphSchedule const& schedule = report.schedules[i];
+        double const time = schedule.greedy ? static_cast<double>(*schedule.greedy) : schedule.graham;
+        if (work > 0.0 && work >= worthwhile_share * time * static_cast<double>(schedule.workers)) { best = i; }
+    }
+    return best;
+}
+
+std::string verdict(GraphReport const& report) {
+    Ticks const work = report.measured.work, depth = report.measured.depth;
+    if (work == 0) { return without_work(report); }
+    if (work == depth) {
+        return "Parallelism 1: all work is on one path, so a second worker does not help." + placed_words(report);
+    }
+    std::string const parallelism = ratio_words(report.parallelism().value_or(1.0));
+    return "Parallelism " + parallelism + ": no number of workers is more than " + parallelism + "x as fast as one." +
+           efficient_words(report) + " From " + counted(crossover_workers(work, depth).value_or(1), "worker") +
+           " on the longest path (depth D) outweighs a worker's share of the work (W/K)." + placed_words(report);
+}
+
+} // namespace headroom::cli

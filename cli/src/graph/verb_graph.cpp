@@ -1,0 +1,221 @@
+#include "document/text.hpp"
+#include "graph/chrome_trace.hpp"
+#include "graph/graph_report.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/task_graph.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array positionals{Positional{
+    "SOURCE",
+    "a builder and its size, sum-tree:1000000 (--list shows all), or a file: a JSON edge list, DOT, ONNX or a "
+    "Chakra trace"}};
+
+constexpr std::array options{
+    Option{"--list", "", "show the builders", "Question", Takes::nothing},
+    Option{"--workers", "COUNTS", "8, 8,16,64, 8..1024 (doubling) or 8..64:8 (default: 1, 2, 4 ... past the crossover)",
+           "Question"},
+    Option{"--order", "ORDER", "of the greedy schedules: arrival (default) or longest-path", "Question"},
+    Option{"--burden", "COST", "of each edge, in the graph's unit: the burdened depth", "Question"},
+    Option{"--message", "COST", "of each message of a collective (default: nothing)", "Question"},
+    Option{"--resources", "NAME=N,...", "how many of each resource: port=2 for all ports; or of each kind of task",
+           "Question"},
+    Option{"--timeline", "FILE", "write the greedy schedule as a Chrome trace (up to a million tasks)", "Output"},
+};
+
+constexpr char const* examples = "  headroom graph sum-tree:1000000 --workers 1,8,64\n"
+                                 "  headroom graph --list\n"
+                                 "  headroom graph cholesky:20 --order longest-path --html cholesky.html\n"
+                                 "  headroom graph ring-all-reduce:8 --message 5 --timeline ring.json\n"
+                                 "  headroom graph tasks.json --burden 2us --workers 1..64";
+
+constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30U;
+constexpr double largest_cost = 1e15;
+
+[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
+    throw InputError{
+        Fault::usage,
+        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+// ---- source -----------------------------------------------------------------------------------------------------
+
+std::vector<std::string> builder_names() {
+    std::vector<std::string> names;
+    for (GraphBuilder const& builder : graph_builders()) { names.emplace_back(builder.name); }
+    return names;
+}
+
+bool is_builder(std::string_view name) {
+    for (std::string const& known : builder_names()) {
+        if (normalised(known) == normalised(name)) { return true; }
+    }
+    return false;
+}
+
+/// A builder's name goes before a file's; what has a slash or a dot in its name is a file in any case.
+void read_source(std::string const& source, GraphQuestion& question) {
+    question.source = source;
+    std::string const name = source.substr(0, source.find(':'));
+    bool const names_file = source.find('/') != std::string::npos || name.find('.') != std::string::npos;
+    if (!names_file && (is_builder(name) || (source.find(':') != std::string::npos && !io::is_there(source)))) {
+        question.graph = build_graph(source, "SOURCE");
+        return;
+    }
+    if (!names_file && !io::is_there(source)) {
+        std::string const near = nearest(name, builder_names());
+        refuse("SOURCE", "neither a builder nor a file: " + headroom::quoted(source), "",
+               near.empty() ? "a builder has a size, as in sum-tree:1000; headroom graph --list shows them"
+                            : "did you mean '" + near + ":N'?");
+    }
+    question.is_file = true;
+    question.graph = io::read_task_graph(io::read_file(source, largest_file), source);
+    if (question.graph.name.empty()) { question.graph.name = source; }
+}
+
+// ---- options ----------------------------------------------------------------------------------------------------
+
+/// A cost in the graph's unit: "5", or a time where the unit is seconds.
+Ticks read_cost(std::string const& text, std::string const& option, TaskGraph const& graph) {
+    std::string const unit = graph.unit.empty() ? "the file's unit" : graph.unit;
+    double const cost = graph.unit == "seconds" ? parse<Seconds>(text, option).base()
+                                                : io::parse_between(text, 0.0, largest_cost, "cost in " + unit, option);
+    double const ticks = std::round(cost / graph.per_tick);
+    if (cost < 0.0 || !(ticks <= largest_cost)) { refuse(option, headroom::quoted(text) + " is out of range", "", ""); }
+    if (std::abs(ticks * graph.per_tick - cost) > 1e-6 * cost) {
+        refuse(option, headroom::quoted(text) + " is finer than the graph's costs",
+               "they are counted in steps of " + significant(graph.per_tick) + " " + unit, "");
+    }
+    return static_cast<Ticks>(ticks);
+}
+
+void read_costs(Arguments const& arguments, GraphQuestion& question) {
+    if (auto const text = arguments.text("--message")) {
+        question.message = read_cost(*text, "--message", question.graph);
+        question.graph = with_message_cost(std::move(question.graph), *question.message, "--message");
+    }
+    if (auto const text = arguments.text("--burden")) {
+        question.burden = read_cost(*text, "--burden", question.graph);
+        constexpr double most = 2e18; // ticks: every path with its burdens stays below what a count holds
+        if (static_cast<double>(*question.burden) * static_cast<double>(question.graph.dag.size()) > most) {
+            refuse("--burden", headroom::quoted(*text) + " is too large", "paths add up to more than can be counted",
+                   "");
+        }
+    }
+}
+
+void read_resources(Arguments const& arguments, GraphQuestion& question) {
+    auto const text = arguments.text("--resources");
+    if (!text) { return; }
+    for (auto const& [name, number] : parse_pairs(*text, "--resources", "port=2,rank=1")) {
+        for (auto const& [given, capacity] : question.capacities) {
+            if (normalised(given) == normalised(name)) {
+                refuse("--resources", headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
+            }
+        }
+        question.capacities.emplace_back(name, parse_whole(number, "--resources"));
+    }
+}
+
+void check_timeline(Arguments const& arguments, Output const& output, GraphQuestion const& question) {
+    auto const file = arguments.text("--timeline");
+    if (!file) { return; }
+    if (file->empty()) { refuse("--timeline", "names no file", "", ""); }
+    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
+        refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
+               "they would run into each other", "give one of them another file");
+    }
+    if (question.graph.dag.size() > longest_timeline) {
+        refuse("--timeline", std::to_string(question.graph.dag.size()) + " tasks are too many to draw",
+               "a timeline has up to " + std::to_string(longest_timeline), "ask for a smaller graph");
+    }
+}
+
+GraphQuestion read_question(Arguments const& arguments, Output const& output) {
+    GraphQuestion question;
+    std::string const order = arguments.choice("--order", {"arrival", "longest-path"}).value_or("arrival");
+    question.order = order == "arrival" ? ListOrder::arrival : ListOrder::longest_path;
+    if (auto const text = arguments.text("--workers")) {
+        std::vector<int> const counts = parse_counts(*text, "--workers");
+        question.workers.assign(counts.begin(), counts.end());
+    }
+    read_resources(arguments, question);
+    read_source(arguments.required("SOURCE", "a builder or a file: headroom graph sum-tree:1000"), question);
+    check_timeline(arguments, output, question);
+    read_costs(arguments, question);
+    question.wants_timeline = arguments.has("--timeline");
+    return question;
+}
+
+// ---- the list of builders ---------------------------------------------------------------------------------------
+
+Json list_json(io::Catalog const& catalog) {
+    Json builders = Json::array();
+    for (GraphBuilder const& builder : graph_builders()) {
+        builders.push(Json::object()
+                          .set("name", builder.name)
+                          .set("parameters", builder.parameters)
+                          .set("summary", builder.summary)
+                          .set("source", builder.source));
+    }
+    return result_head("graph", catalog, "").set("builders", builders);
+}
+
+Document list_document(io::Catalog const& catalog) {
+    Table table{"Builders", {{"builder", Align::left}, {"what", Align::left, true}, {"source", Align::left}}, {}, {}};
+    for (GraphBuilder const& builder : graph_builders()) {
+        table.rows.push_back({std::string{builder.name} + ":" + std::string{builder.parameters},
+                              std::string{builder.summary}, std::string{builder.source}});
+    }
+    return {"Builders of task graphs", {std::move(table)}, footer(catalog, "")};
+}
+
+Sheet list_sheet() {
+    Sheet sheet{{"name", "parameters", "summary", "source"}, {}};
+    for (GraphBuilder const& builder : graph_builders()) {
+        sheet.rows.push_back({std::string{builder.name}, std::string{builder.parameters}, std::string{builder.summary},
+                              std::string{builder.source}});
+    }
+    return sheet;
+}
+
+int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
+    if (arguments.has("SOURCE")) { refuse("--list", "given beside a graph", "it shows the builders", "leave one out"); }
+    auto const json = [&] {
+        Json value = list_json(catalog);
+        if (output.stats) { value.set("stats", stats_json(stopwatch.seconds())); }
+        return value;
+    };
+    write_result(output, {[&] { return list_document(catalog); }, json, list_sheet});
+    return Exit::done;
+}
+
+int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    io::Catalog const catalog;
+    if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
+    GraphReport report = answer_of(read_question(arguments, output), catalog);
+    if (report.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
+        io::write_file(*arguments.text("--timeline"), chrome_trace(*report.timeline, report.graph()));
+    }
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    return Exit::done;
+}
+
+} // namespace
+
+Verb graph_verb() {
+    return {"graph", "work, depth and schedules of a task graph", positionals, {options, output_options()}, examples,
+            run};
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,189 @@
+#include "laws/laws_fit.hpp"
+
+#include "document/text.hpp"
+#include "laws/laws_fit_report.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr char const* fit_group = "Fits to a table of measurements";
+constexpr char const* file_group = "What is in that table";
+
+constexpr std::array options{
+    Option{"--fit", "FILE", "a CSV with workers and seconds, throughput or speedup, or a text of Extra-P", fit_group},
+    Option{"--law", "NAMES", "fit only these: usl,amdahl (default: every law that applies)", fit_group},
+    Option{"--predict", "COUNTS", "workers to predict (default: the measured ones and two doublings)", fit_group},
+    Option{"--scaling", "HOW",
+           "strong: a fixed problem; weak: the work grows with the workers (default: times are "
+           "of a fixed problem, rates are fitted both ways)",
+           fit_group},
+    Option{"--intervals", "HOW", "profile (default), asymptotic, bootstrap or bootstrap_pairs", fit_group},
+    Option{"--coverage", "SHARE", "of intervals and bands (default: 0.9)", fit_group},
+    Option{"--seed", "N", "of a bootstrap (default: 1)", fit_group},
+    Option{"--resamples", "N", "of a bootstrap (default: 999)", fit_group},
+    Option{"--normalise", "", "gamma is X(1) as measured, in every law that has it", fit_group, Takes::nothing},
+    Option{"--centre", "HOW", "mean (default) fits repeats as they are, median their median", fit_group},
+    Option{"--errors", "HOW", "absolute (default): as large at every count; relative: a share of the value", fit_group},
+    Option{"--falling-terms", "", "the normal form may also take terms that fall with the workers", fit_group,
+           Takes::nothing},
+    Option{"--quantity", "WHAT", "seconds, throughput, speedup or sync (times of synchronisation alone)", file_group},
+    Option{"--workers-column", "NAME", "where the worker counts are", file_group},
+    Option{"--value-column", "NAME", "where the values are", file_group},
+    Option{"--where", "COLUMN=VALUE", "only such rows; more conditions after semicolons", file_group},
+    Option{"--region", "NAME", "of an Extra-P text (default: the first)", file_group},
+    Option{"--metric", "NAME", "of an Extra-P text (default: the first)", file_group},
+};
+
+constexpr std::size_t most_predictions = 256;
+constexpr int most_resamples = 20'000;
+
+[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
+    throw InputError{
+        Fault::usage,
+        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+fit::Measured measured_of(io::ScalingQuantity quantity) {
+    switch (quantity) {
+    case io::ScalingQuantity::seconds: return fit::Measured::seconds;
+    case io::ScalingQuantity::throughput: return fit::Measured::throughput;
+    case io::ScalingQuantity::speedup: return fit::Measured::speedup;
+    case io::ScalingQuantity::sync: return fit::Measured::sync;
+    case io::ScalingQuantity::value: break;
+    }
+    return fit::Measured::value;
+}
+
+io::ScalingTableQuestion table_question(Arguments const& arguments) {
+    auto const quantity = arguments.choice("--quantity", {"seconds", "throughput", "speedup", "sync"});
+    return {.quantity = quantity.value_or(""),
+            .workers_column = arguments.text("--workers-column").value_or(""),
+            .value_column = arguments.text("--value-column").value_or(""),
+            .where = arguments.text("--where").value_or(""),
+            .region = arguments.text("--region").value_or(""),
+            .metric = arguments.text("--metric").value_or("")};
+}
+
+fit::Scaling read_scaling(Arguments const& arguments, fit::Measured measured) {
+    auto const given = arguments.choice("--scaling", {"strong", "weak"});
+    if (!given) { return fit::Scaling::unsaid; }
+    if (measured == fit::Measured::sync || measured == fit::Measured::value) {
+        refuse("--scaling", "says nothing here", "the values are not of steps", "leave it out");
+    }
+    return *given == "weak" ? fit::Scaling::weak : fit::Scaling::strong;
+}
+
+std::vector<std::string> read_laws(Arguments const& arguments, fit::ScalingData const& data) {
+    auto const given = arguments.text("--law");
+    if (!given) { return {}; }
+    std::vector<std::string> known, names;
+    for (fit::ScalingLaw const& law : fit::scaling_laws()) { known.emplace_back(law.name); }
+    for (std::string const& part : split(*given, ',')) {
+        names.push_back(parse_choice(part, known, "--law"));
+        if (fit::scaling_law(names.back())->applies(data.measured, data.scaling)) { continue; }
+        refuse("--law", headroom::quoted(names.back()) + " does not apply",
+               "the values are " + std::string{fit::name_of(data.measured)} + ", the scaling is " +
+                   std::string{fit::name_of(data.scaling)},
+               "see --scaling and --quantity");
+    }
+    return names;
+}
+
+fit::Intervals read_intervals(Arguments const& arguments) {
+    constexpr std::array all{fit::Intervals::profile, fit::Intervals::asymptotic, fit::Intervals::bootstrap,
+                             fit::Intervals::bootstrap_pairs};
+    std::vector<std::string> names;
+    for (fit::Intervals const one : all) { names.emplace_back(fit::name_of(one)); }
+    std::string const given = arguments.choice("--intervals", names).value_or(names.front());
+    return all.at(static_cast<std::size_t>(std::ranges::find(names, given) - names.begin()));
+}
+
+/// --seed and --resamples would be ignored without a bootstrap.
+void check_bootstrap(Arguments const& arguments, fit::FitQuestion const& question) {
+    bool const draws =
+        question.intervals == fit::Intervals::bootstrap || question.intervals == fit::Intervals::bootstrap_pairs;
+    for (char const* option : {"--seed", "--resamples"}) {
+        if (arguments.has(option) && !draws) {
+            refuse(option, "belongs to a bootstrap", "it would be ignored", "say --intervals bootstrap");
+        }
+    }
+    if (question.resamples < 100 || question.resamples > most_resamples) {
+        refuse("--resamples", std::to_string(question.resamples) + " is out of range", "from 100 to 20000", "");
+    }
+}
+
+std::vector<double> read_predictions(Arguments const& arguments) {
+    auto const given = arguments.text("--predict");
+    if (!given) { return {}; }
+    std::vector<int> const counts = parse_counts(*given, "--predict");
+    if (counts.size() > most_predictions) {
+        refuse("--predict", std::to_string(counts.size()) + " counts", "at most 256 are predicted at once",
+               "use a larger step");
+    }
+    return {counts.begin(), counts.end()};
+}
+
+fit::FitQuestion read_question(Arguments const& arguments, fit::ScalingData const& data) {
+    fit::FitQuestion question;
+    question.laws = read_laws(arguments, data);
+    question.intervals = read_intervals(arguments);
+    question.seed = static_cast<std::uint64_t>(arguments.count("--seed").value_or(1));
+    question.resamples = arguments.count("--resamples").value_or(999);
+    check_bootstrap(arguments, question);
+    if (auto const coverage = arguments.text("--coverage")) {
+        question.coverage = io::parse_between(*coverage, 0.5, 0.999, "coverage", "--coverage");
+    }
+    question.normalise = arguments.has("--normalise");
+    bool const median = arguments.choice("--centre", {"mean", "median"}) == "median";
+    question.centre = median ? fit::Centre::median : fit::Centre::mean;
+    question.relative_errors = arguments.choice("--errors", {"absolute", "relative"}) == "relative";
+    question.negative_exponents = arguments.has("--falling-terms");
+    question.predict = read_predictions(arguments);
+    return question;
+}
+
+} // namespace
+
+bool FitAnswer::of_steps() const {
+    return data.measured != fit::Measured::sync && data.measured != fit::Measured::value;
+}
+
+double FitAnswer::largest_measured() const {
+    return std::ranges::max_element(data.samples, {}, &fit::ScalingSample::workers)->workers;
+}
+
+std::span<Option const> fit_options() { return options; }
+
+int run_fit(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    FitAnswer answer{.file = arguments.required("--fit", "name a table: --fit measured.csv"),
+                     .table = {},
+                     .data = {},
+                     .question = {},
+                     .report = {}};
+    answer.table = io::read_scaling_table(io::read_file(answer.file), answer.file, table_question(arguments));
+    answer.data.measured = measured_of(answer.table.quantity);
+    answer.data.scaling = read_scaling(arguments, answer.data.measured);
+    for (io::ScalingRow const& row : answer.table.rows) {
+        answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
+    }
+    answer.question = read_question(arguments, answer.data);
+    answer.report = fit::fit_scaling(answer.data, answer.question);
+    if (output.format == "json" || output.format == "csv") { // the others carry them
+        for (std::string const& one : answer.table.notes) { note(output, printable(answer.file + ": " + one)); }
+    }
+    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
+    io::Catalog const catalog;
+    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
+                          [&] { return sheet_of(answer); }});
+    return Exit::done;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "document/document.hpp"
+
+#include "headroom/plan.hpp"
+
+#include <vector>
+
+namespace headroom::cli {
+
+/// The figures of a plan: speedup over workers, time against cost, where each size's step and memory go. One that
+/// has nothing to show is left out.
+void add_charts(std::vector<Block>& blocks, Plan const& plan);
+
+} // namespace headroom::cli

@@ -1,0 +1,238 @@
+#include "left_out.hpp"
+#include "plan/plan_report.hpp"
+#include "threads.hpp"
+#include "watch.hpp"
+
+#include "headroom/consequences.hpp"
+#include "headroom/error.hpp"
+#include "headroom/io/strategy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int largest_default_size = 1024;
+constexpr double largest_batch = 1e9;
+
+constexpr std::array positionals{
+    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
+};
+
+constexpr std::array options{
+    Option{"--fix", "FIELDS", "hold fields of the strategy: tp=8,pp=4,recompute=full", "Search"},
+    Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
+    Option{"--deadline", "TIME", "the cheapest that is done by then: 30d", "Search"},
+    Option{"--budget", "DOLLARS", "the cheapest that stays within", "Search"},
+    Option{"--value-of-time", "DOLLARS/h", "what an hour sooner is worth: decides by marginal cost", "Search"},
+    Option{"--top", "N", "strategies shown a size (default: 1)", "Search"},
+    Option{"--threads", "N", "of the search (default: all cores); the answer does not depend on it", "Search"},
+    Option{"--dry-run", "", "only count the legal strategies of each size", "Search", Takes::nothing},
+    Option{"--against", "CLUSTER2", "the same on another machine, side by side", "Comparison"},
+    Option{"--against-price", "DOLLARS/h", "of one accelerator of that machine", "Comparison"},
+};
+
+constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
+                                 "  headroom plan llama-3-8b --cluster dgx-h100 --nodes 1,2,4 --fix tp=1 --top 5\n"
+                                 "  headroom plan ./config.json --cluster dgx-a100 --tokens 300B --deadline 30d\n"
+                                 "  headroom plan llama-3-70b --cluster dgx-h100 --tokens 2T --against dgx-b200\n"
+                                 "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
+
+std::vector<int> worker_counts(Arguments const& arguments, Setting& setting) {
+    std::vector<int> counts = read_workers(arguments, setting.cluster);
+    if (!counts.empty()) { return counts; }
+    int const node = setting.cluster.accelerators_per_node;
+    for (int count = node; count <= std::max(node, largest_default_size); count *= 2) { counts.push_back(count); }
+    setting.assumptions.push_back({"workers", std::to_string(counts.front()) + ".." + std::to_string(counts.back()),
+                                   "default; one node, doubled", false});
+    return counts;
+}
+
+Objective read_objective(Arguments const& arguments) {
+    std::string const name = arguments.choice("--objective", {"knee", "time", "cost"}).value_or("knee");
+    return name == "time" ? Objective::time : name == "cost" ? Objective::cost : Objective::knee;
+}
+
+[[noreturn]] void refuse_nothing(Arguments const& arguments, std::string const& option, std::string const& example) {
+    throw InputError{Fault::usage,
+                     {.where = option,
+                      .problem = headroom::quoted(*arguments.text(option)) + " is not above zero",
+                      .why = "no run is that short or that cheap",
+                      .hint = "write it like " + example}};
+}
+
+/// The strategy that the fixed fields make on as many ranks as they want, whatever the sizes of the list; what they need
+/// and do not say is set so that it serves.
+Strategy smallest_with(PartialStrategy const& fixed) {
+    Strategy s;
+    for (io::StrategyField const& field : io::strategy_fields()) { field.apply(fixed, s); }
+    if (!fixed.tp && s.etp > 1) { s.tp = s.etp; }
+    if (!fixed.tp) { s.sequence_parallel = false; }
+    if (!fixed.pp) { s.virtual_pp = 1; }
+    if (!fixed.recompute && s.recompute_layers > 0) { s.recompute = Recompute::full; }
+    if (!fixed.zero && s.shard > 0) { s.zero = 3; }
+    if (!fixed.shard && s.zero == 3 && s.local_steps > 1) { s.shard = 1; }
+    double const ranks = 2.0 * s.ep * s.etp * std::max(1, s.shard);
+    if (!fixed.dp && ranks < largest_batch) { s.dp = static_cast<int>(ranks); }
+    return s;
+}
+
+/// Fixed fields that exclude each other, or the model, on any number of workers: a mistake, not a search without result.
+void refuse_contradiction(Setting const& setting) {
+    Strategy const s = smallest_with(setting.given);
+    Workload work = setting.workload;
+    double const share = static_cast<double>(s.dp) * s.micro_batch * s.pp;
+    if (share > largest_batch) { return; }
+    work.global_batch = static_cast<int>(share);
+    std::string const why = illegal_because(s, setting.model, work);
+    if (why.empty()) { return; }
+    throw InputError{Fault::usage,
+                     {.where = "--fix",
+                      .problem = "not possible for " + setting.model.name + " on any number of workers",
+                      .why = why,
+                      .hint = "change it, or leave it out and it is searched"}};
+}
+
+PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
+    PlanQuestion question;
+    read_left_out(arguments, setting).apply(question);
+    question.space.workers = worker_counts(arguments, setting);
+    question.space.fixed = setting.given;
+    int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    question.space.run = executor(std::min(256, arguments.count("--threads").value_or(cores)));
+    question.model = setting.model;
+    question.cluster = setting.cluster;
+    question.framework = setting.framework;
+    question.workload = setting.workload;
+    question.assumptions = setting.assumptions;
+    question.tokens = setting.tokens;
+    question.deadline = arguments.quantity<Seconds>("--deadline");
+    if (question.deadline && question.deadline->base() <= 0.0) {
+        refuse_nothing(arguments, "--deadline", "--deadline 30d");
+    }
+    if (auto const budget = arguments.text("--budget")) { question.budget = parse_dollars(*budget, "--budget"); }
+    if (question.budget && question.budget->base() <= 0.0) {
+        refuse_nothing(arguments, "--budget", "--budget '100000 $'");
+    }
+    if (auto const value = arguments.text("--value-of-time")) {
+        question.value_of_time = parse_price(*value, "--value-of-time");
+    }
+    question.objective = read_objective(arguments);
+    question.top = arguments.count("--top").value_or(1);
+    return question;
+}
+
+/// A limit goes before the value of time, and that before an objective: what was asked for in vain is said.
+void note_unused(Arguments const& arguments, PlanQuestion const& question, Setting& setting) {
+    bool const limited = question.deadline || question.budget;
+    char const* const stronger =
+        limited ? "a deadline or a budget takes the cheapest size that meets it" : "--value-of-time decides";
+    if (limited && question.value_of_time) {
+        setting.notes.push_back(std::string{"--value-of-time is not used: "} + stronger);
+    }
+    if ((limited || question.value_of_time) && arguments.has("--objective") && question.objective != Objective::cost) {
+        setting.notes.push_back(std::string{"--objective is not used: "} + stronger);
+    }
+}
+
+/// The same question on the other machine, at its own price.
+PlanQuestion other_question(PlanQuestion const& question, Arguments const& arguments, Setting const& setting) {
+    PlanQuestion other = question;
+    try {
+        other.cluster = io::load_cluster(setting.catalog, *arguments.text("--against"));
+    } catch (InputError const& error) {
+        if (error.text().where != "--cluster") { throw; }
+        ErrorText text = error.text();
+        text.where = "--against";
+        throw InputError{error.fault(), std::move(text)};
+    }
+    if (auto const price = arguments.text("--against-price")) {
+        other.cluster.price = parse_price(*price, "--against-price");
+        other.cluster.price_origin = "given with --against-price";
+        other.cluster.price_kind = "given";
+    }
+    return other;
+}
+
+/// The second price is an assumption of the comparison too.
+void assume_other_price(PlanReport& report) {
+    Cluster const& cluster = report.other->question.cluster;
+    if (cluster.price && cluster.price_kind != "given") {
+        add_assumptions(report.plan.assumptions, {{"price2", format(*cluster.price), cluster.price_origin, false}});
+    }
+}
+
+int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output, Stopwatch const& stopwatch) {
+    DryRun report{setting, {}, {}};
+    for (int const workers : question.space.workers) {
+        report.legal.emplace_back(workers, legal_strategies(question.model, question.cluster, question.framework,
+                                                            question.workload, workers, question.space.fixed)
+                                               .size());
+    }
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    return Exit::done;
+}
+
+int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_gates(arguments, metrics_of(Plan{}));
+    Setting setting = read_setting(arguments);
+    refuse_contradiction(setting);
+    PlanQuestion const question = make_question(arguments, setting);
+    note_unused(arguments, question, setting);
+    if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
+
+    std::optional<PlanQuestion> other;
+    if (arguments.has("--against-price") && !arguments.has("--against")) {
+        throw InputError{Fault::usage,
+                         {.where = "--against-price",
+                          .problem = "there is no other machine",
+                          .why = "it is the price of the one of --against",
+                          .hint = "add --against dgx-b200, or write --price"}};
+    }
+    if (arguments.has("--against")) { other = other_question(question, arguments, setting); }
+    Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
+    Stopwatch const searching;
+    PlanReport report{setting, make_plan(question, setting.calibration, watch.token()), {}, {}, {}, {}, {}};
+    if (output.stats) { report.search_seconds = searching.seconds(); }
+    if (other) {
+        report.other = make_plan(*other, setting.calibration, watch.token());
+        report.comparison = compare(report.plan, *report.other);
+        assume_other_price(report);
+    }
+    add_assumptions(report.plan.assumptions, setting.assumptions);
+    if (auto const chosen = report.plan.recommended) {
+        add_assumptions(report.plan.assumptions, consequences(report.plan.curve[*chosen].prediction->question.strategy,
+                                                              question.model, question.workload));
+    }
+    if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    if (!report.plan.complete || (report.other && !report.other->complete)) {
+        note(output, "plan: interrupted (" + std::to_string(report.plan.curve.size()) + " of " +
+                         std::to_string(question.space.workers.size()) + " sizes finished). the result covers those");
+        return Exit::interrupted;
+    }
+    if (!report.plan.recommended) {
+        refusal("plan", report.plan.verdict);
+        return Exit::infeasible;
+    }
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
+} // namespace
+
+Verb plan_verb() {
+    return {"plan",      "how many machines, which configuration, where to stop, what cost",
+            positionals, {setting_options(), weak_scaling_options(), options, left_out_options(), output_options()},
+            examples,    run};
+}
+
+} // namespace headroom::cli

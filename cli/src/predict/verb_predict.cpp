@@ -1,0 +1,217 @@
+#include "document/text.hpp"
+#include "left_out.hpp"
+#include "predict/prediction_report.hpp"
+#include "predict/what_if.hpp"
+
+#include "headroom/consequences.hpp"
+#include "headroom/error.hpp"
+#include "headroom/left_out.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int largest_cluster = 1'000'000;
+
+constexpr std::array positionals{
+    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
+};
+
+constexpr std::array options{
+    Option{"--schedule", "NAME", "1f1b or interleaved", strategy_group},
+    Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
+    Option{"--what-if", "CHANGES", "bandwidth=2x,latency=0.5x,overlap=off: which lever moves the step", "Answer",
+           Takes::perhaps_value},
+};
+
+constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 2 \\\n"
+                                 "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
+                                 "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
+                                 "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
+
+/// The smallest number of chunks above one that the layers of a stage divide into.
+int smallest_interleaving(PartialStrategy const& given, Model const& model) {
+    int const stages = given.pp.value_or(1);
+    for (int chunks = 2; chunks * stages <= model.layers; ++chunks) {
+        if (model.layers % (chunks * stages) == 0) { return chunks; }
+    }
+    throw InputError{Fault::usage,
+                     {.where = "--schedule",
+                      .problem = "no interleaving of " + std::to_string(model.layers) + " layers over " +
+                                 std::to_string(stages) + " stages",
+                      .why = "",
+                      .hint = "choose another --pp"}};
+}
+
+void apply_schedule(Arguments const& arguments, Setting& setting) {
+    auto const name = arguments.choice(
+        "--schedule", {"1f1b", "interleaved", "gpipe", "zb-h1", "zb-2p", "zbv", "dualpipe", "pipedream"});
+    if (!name) { return; }
+    auto& chunks = setting.given.virtual_pp;
+    auto const refuse = [](std::string problem, std::string why, std::string hint) {
+        throw InputError{
+            Fault::usage,
+            {.where = "--schedule", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+    };
+    if (*name == "1f1b") {
+        if (chunks.value_or(1) > 1) {
+            refuse("1f1b has one chunk a stage", "--virtual-pp is " + std::to_string(*chunks),
+                   "use --schedule interleaved");
+        }
+        chunks = 1;
+    } else if (*name == "interleaved") {
+        if (!setting.given.pp || *setting.given.pp < 2) {
+            refuse("interleaving needs a pipeline", "--pp is not above 1", "add --pp 2 or more");
+        }
+        if (chunks && *chunks < 2) {
+            refuse("interleaving needs two chunks a stage or more", "--virtual-pp is 1", "leave --virtual-pp out");
+        }
+        if (!chunks) {
+            chunks = smallest_interleaving(setting.given, setting.model);
+            setting.assumptions.push_back(
+                {"virtual_pp", std::to_string(*chunks), "the fewest chunks that interleave", true});
+        }
+    } else {
+        refuse(headroom::quoted(*name) + " is not modelled yet", "its bubble and memory have no closed form here",
+               "choose 1f1b or interleaved");
+    }
+}
+
+int one_worker_count(Arguments const& arguments, Setting& setting) {
+    std::vector<int> const counts = read_workers(arguments, setting.cluster);
+    if (counts.size() == 1) { return counts.front(); }
+    if (counts.size() > 1) {
+        throw InputError{Fault::usage,
+                         {.where = "--workers",
+                          .problem = std::to_string(counts.size()) + " counts given",
+                          .why = "predict answers one configuration",
+                          .hint = "use headroom plan for a curve"}};
+    }
+    PartialStrategy const& given = setting.given;
+    if (given.dp && given.tp && given.pp) {
+        double const product = static_cast<double>(*given.dp) * *given.tp * *given.pp * given.cp.value_or(1);
+        if (product <= largest_cluster) { return static_cast<int>(product); }
+        throw InputError{Fault::usage,
+                         {.where = "--dp",
+                          .problem = "dp x tp x pp x cp make " + scaled(product) + " workers",
+                          .why = "at most " + std::to_string(largest_cluster) + " are modelled",
+                          .hint = "give smaller degrees"}};
+    }
+    throw InputError{Fault::usage,
+                     {.where = "--workers",
+                      .problem = "missing",
+                      .why = "nor do --dp, --tp and --pp say it",
+                      .hint = "how many accelerators? --workers 64, or --nodes 8"}};
+}
+
+/// The batches next to the one given that the replicas can share.
+std::string batch_hint(Strategy const& strategy, Workload const& workload) {
+    std::int64_t const share = static_cast<std::int64_t>(strategy.dp) * strategy.micro_batch;
+    std::int64_t const below = workload.global_batch / share * share;
+    return "give --global-batch " + (below > 0 ? std::to_string(below) + " or " : std::string{}) +
+           std::to_string(below + share) + ", or other degrees";
+}
+
+Question make_question(Arguments const& arguments, Setting& setting) {
+    apply_schedule(arguments, setting);
+    LeftOutRequest const left_out = read_left_out(arguments, setting);
+    int const workers = one_worker_count(arguments, setting);
+    auto const complete = [&] {
+        return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
+    };
+    AssumedStrategy assumed = complete();
+    if (fit_assumed_batch(arguments, setting, assumed.strategy.dp * assumed.strategy.micro_batch)) {
+        assumed = complete();
+    }
+    std::string const illegal = illegal_because(assumed.strategy, setting.model, setting.workload);
+    if (!illegal.empty()) {
+        bool const of_batch = illegal.find("divide the batch") != std::string::npos;
+        throw InputError{Fault::usage,
+                         {.where = "strategy",
+                          .problem = "not possible for " + setting.model.name,
+                          .why = illegal,
+                          .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
+                                           : "change it, or leave it out and it is chosen"}};
+    }
+    std::vector<Assumption> assumptions = setting.assumptions;
+    add_assumptions(assumptions, assumed.assumptions);
+    add_assumptions(assumptions, consequences(assumed.strategy, setting.model, setting.workload));
+    Question question{.model = setting.model,
+                      .cluster = setting.cluster,
+                      .framework = setting.framework,
+                      .workload = setting.workload,
+                      .strategy = assumed.strategy,
+                      .assumptions = std::move(assumptions),
+                      .tokens = setting.tokens};
+    left_out.apply(question);
+    return question;
+}
+
+std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration, std::string const& wanted) {
+    Calibration const values = calibration.values();
+    Question const& question = prediction.question;
+    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, prediction.workers);
+    StepSetting const step = step_setting(question, cluster, values);
+    std::vector<Term> terms = explain_step(step, question.strategy, prediction.costs);
+    std::ranges::move(explain_left_out(prediction), std::back_inserter(terms));
+    if (wanted.empty()) { return terms; }
+    if (auto opened = explain_left_out(prediction, terms, wanted); !opened.empty()) { return opened; }
+    std::vector<std::string> names;
+    for (Term const& term : terms) {
+        if (normalised(term.name) == normalised(wanted)) { return {term}; }
+        names.push_back(term.name);
+    }
+    std::string const near = nearest(wanted, names);
+    throw InputError{Fault::usage,
+                     {.where = "--explain",
+                      .problem = "unknown term " + headroom::quoted(wanted),
+                      .why = "",
+                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+}
+
+int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_gates(arguments, metrics_of(Prediction{})); // a wrong condition is told before any work
+    Setting setting = read_setting(arguments);
+    Question const question = make_question(arguments, setting);
+    PredictionReport report{setting, predict(question, setting.calibration), question.assumptions, {}, {}, {}, {}};
+    if (auto const changes = arguments.text("--what-if")) {
+        for (Lever const& lever : levers(question, *changes)) {
+            report.what_if.push_back({lever.name, predict(lever.question, setting.calibration)});
+        }
+    }
+    if (auto const term = arguments.text("--explain")) {
+        report.terms = explain(report.prediction, setting.calibration, *term);
+    }
+    report.gates = check_gates(arguments, metrics_of(report.prediction));
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    if (!report.prediction.fits) {
+        refusal("strategy", "does not fit: " + report.prediction.why_not);
+        return Exit::infeasible;
+    }
+    if (!report.prediction.progresses()) {
+        refusal("failures", report.prediction.goodput->why_not);
+        return Exit::infeasible;
+    }
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
+} // namespace
+
+Verb predict_verb() {
+    return {"predict",   "one configuration: step time, memory, cost, its parts",
+            positionals, {setting_options(), strategy_options(), options, left_out_options(), output_options()},
+            examples,    run};
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "document/document.hpp"
+
+#include "headroom/validation.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace headroom::cli {
+
+/// Predicted against measured steps, one point a run that has both; empty with fewer than two. Of very many runs
+/// every so many are drawn, and the caption says so.
+std::optional<Chart> error_chart(std::vector<RunComparison> const& rows);
+
+} // namespace headroom::cli

@@ -1,0 +1,378 @@
+#include "validate/validation_report.hpp"
+
+#include "document/text.hpp"
+#include "validate/validation_chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t worst_shown = 15;
+
+/// Whether any row was predicted: a mean of none does not exist.
+bool predicted(ErrorSummary const& summary) { return summary.rows > summary.skipped; }
+
+/// Whether any row counts in the median: predicted, or skipped although it states enough.
+bool counted(ErrorSummary const& summary) { return predicted(summary) || summary.median_absolute_error > 0.0; }
+
+/// Share of the rows that state enough that are predicted.
+double share_predicted(ErrorSummary const& summary) {
+    return static_cast<double>(summary.predicted_of_stating_enough) / summary.states_enough;
+}
+
+Json if_any(bool any, double value) { return any ? Json{value} : Json{}; }
+
+Json summary_json(ErrorSummary const& summary) {
+    return Json::object()
+        .set("rows", summary.rows)
+        .set("skipped", summary.skipped)
+        .set("median_absolute_error", if_any(counted(summary), summary.median_absolute_error))
+        .set("median_absolute_error_predicted", if_any(predicted(summary), summary.median_absolute_error_predicted))
+        .set("p90_absolute_error", if_any(counted(summary), summary.p90_absolute_error))
+        .set("mean_error", if_any(predicted(summary), summary.mean_error))
+        .set("mean_absolute_error", if_any(predicted(summary), summary.mean_absolute_error))
+        .set("states_enough", summary.states_enough)
+        .set("predicted_of_stating_enough", if_any(summary.states_enough > 0, share_predicted(summary)))
+        .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
+}
+
+Json row_json(RunComparison const& row) {
+    PublishedRun const& run = *row.run;
+    bool const measured = run.measured.base() > 0.0;
+    return Json::object()
+        .set("id", run.id)
+        .set("source", run.source)
+        .set("kind", run.kind)
+        .set("accelerator", run.accelerator)
+        .set("strategy_kind", run.strategy_kind)
+        .set("framework", run.question ? Json{run.question->framework.name} : Json{})
+        .set("pace", row.predicted ? Json{row.pace} : Json{})
+        .set("anchored_to", row.anchor != nullptr ? Json{row.anchor->id} : Json{})
+        .set("predicted_step_seconds", row.predicted ? Json{row.predicted->base()} : Json{})
+        .set("measured_step_seconds", measured ? Json{run.measured.base()} : Json{})
+        .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
+        .set("relative_error", row.relative_error)
+        .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
+        .set("assumed", Json::array_of(run.assumed))
+        .set("states_enough", run.states_enough)
+        .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
+}
+
+std::string runs_words(ErrorSummary const& s) {
+    return std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") + " (" + std::to_string(s.skipped) + " skipped)";
+}
+
+std::string verdict(ValidationReport const& report) {
+    ErrorSummary const& s = report.validation.summary;
+    if (!predicted(s)) { return "No run can be predicted: " + runs_words(s) + ", reasons below."; }
+    std::string text = "Median absolute error of the step: " + percent(s.median_absolute_error) + " %";
+    if (report.left_out) {
+        text +=
+            " in sample, " + percent(report.left_out->summary.median_absolute_error) + " % with each source left out";
+    }
+    return text + ", over " + runs_words(s) + ".";
+}
+
+std::string coverage_words(ErrorSummary const& s) {
+    return std::to_string(s.predicted_of_stating_enough) + " of " + std::to_string(s.states_enough) +
+           " runs that state enough are predicted (" + percent(share_predicted(s)) +
+           " %); median absolute error of all that are predicted " + percent(s.median_absolute_error_predicted) + " %";
+}
+
+/// The same group of the left-out comparison; both list the same groups in the same order.
+ErrorSummary const* left_out_group(ValidationReport const& report, std::size_t index) {
+    return report.left_out ? &report.left_out->groups.at(index).summary : nullptr;
+}
+
+/// The constants a line of a summary stands for.
+constexpr char const* in_sample = "in sample";
+constexpr char const* source_left_out = "source left out";
+
+void add_summary(Table& table, std::string const& name, ErrorSummary const& s, char const* constants) {
+    bool const some = predicted(s);
+    table.rows.push_back({name, constants, std::to_string(s.rows), std::to_string(s.skipped),
+                          counted(s) ? percent(s.median_absolute_error) : "-",
+                          counted(s) ? percent(s.p90_absolute_error) : "-", some ? percent(s.mean_error) : "-",
+                          some ? percent(s.interval_coverage) : "-"});
+}
+
+/// Every kind of model and all of them, in sample and left out one below the other.
+Table kinds_table(ValidationReport const& report) {
+    Table table{.title = "Error of the step, by kind of model",
+                .columns = {{"kind", Align::left},
+                            {"constants", Align::left},
+                            {"runs"},
+                            {"skipped"},
+                            {"median %"},
+                            {"90th %"},
+                            {"mean %"},
+                            {"inside %"}},
+                .rows = {}};
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
+        if (group.by != "kind") { continue; }
+        add_summary(table, group.name, group.summary, in_sample);
+        if (ErrorSummary const* out = left_out_group(report, i)) { add_summary(table, "", *out, source_left_out); }
+    }
+    add_summary(table, "all", report.validation.summary, in_sample);
+    if (report.left_out) { add_summary(table, "", report.left_out->summary, source_left_out); }
+    return table;
+}
+
+/// What the groups of a kind are, and the heading of their names.
+std::pair<std::string, std::string> titles_of(std::string const& by) {
+    if (by == "states enough") { return {"Runs that state enough, by kind of model", "kind"}; }
+    if (by == "given the 1-worker row") { return {"Scaling, given the measured step on one worker", "kind"}; }
+    if (by == "assumed") { return {"Runs with an assumed degree, micro-batch or recomputation", "runs that are"}; }
+    if (by == "trained") { return {"By what is trained", "trained"}; }
+    return {"By " + by, by};
+}
+
+/// A table each for sources, accelerators, strategies...
+std::vector<Table> groups_tables(ValidationReport const& report) {
+    std::vector<Table> tables;
+    std::string by;
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
+        if (group.by == "kind") { continue; } // stands above
+        if (tables.empty() || group.by != by) {
+            by = group.by;
+            auto const [title, heading] = titles_of(by);
+            tables.push_back({.title = title,
+                              .columns = {{heading, Align::left, true},
+                                          {"runs"},
+                                          {"skipped"},
+                                          {"median %"},
+                                          {"left out %"},
+                                          {"mean %"},
+                                          {"inside %"}},
+                              .rows = {}});
+        }
+        ErrorSummary const& s = group.summary;
+        ErrorSummary const* out = left_out_group(report, i);
+        tables.back().rows.push_back({group.name, std::to_string(s.rows), std::to_string(s.skipped),
+                                      counted(s) ? percent(s.median_absolute_error) : "-",
+                                      out != nullptr && counted(*out) ? percent(out->median_absolute_error) : "-",
+                                      predicted(s) ? percent(s.mean_error) : "-",
+                                      predicted(s) ? percent(s.interval_coverage) : "-"});
+    }
+    return tables;
+}
+
+/// Sources whose runs may set the pace of a stack, each with the factor found without it; empty where no other source
+/// says anything.
+using PaceWithout = std::map<std::string, std::optional<double>>;
+
+PaceWithout pace_without_each(ValidationReport const& report, std::string const& framework) {
+    PaceWithout found;
+    for (RunComparison const& row : report.validation.rows) {
+        if (!row.run->question || row.run->question->framework.name != framework) { continue; }
+        auto const fold = report.pace_without.find(row.run->source);
+        if (fold == report.pace_without.end()) { continue; }
+        auto const pace = fold->second.find(framework);
+        found[row.run->source] = pace == fold->second.end() ? std::nullopt : std::optional{pace->second.factor};
+    }
+    return found;
+}
+
+/// Whether any of the compared runs is of this stack.
+bool used(ValidationReport const& report, std::string const& framework) {
+    return std::ranges::any_of(report.validation.rows, [&framework](RunComparison const& row) {
+        return row.run->question && row.run->question->framework.name == framework;
+    });
+}
+
+Table pace_table(ValidationReport const& report) {
+    Table table{.title = "Pace of stacks whose kernels are their own",
+                .columns = {{"framework", Align::left},
+                            {"factor"},
+                            {"runs"},
+                            {"sources"},
+                            {"factor without source", Align::left, true}},
+                .rows = {}};
+    for (auto const& [framework, pace] : report.pace) {
+        if (!used(report, framework)) { continue; }
+        std::vector<std::string> without;
+        for (auto const& [source, factor] : pace_without_each(report, framework)) {
+            without.push_back(source + " " + (factor ? significant(*factor) : "-"));
+        }
+        table.rows.push_back({framework, significant(pace.factor), std::to_string(pace.rows),
+                              std::to_string(pace.sources), join(without, ", ")});
+    }
+    return table;
+}
+
+Json paces_json(ValidationReport const& report) {
+    Json paces = Json::array();
+    for (auto const& [framework, pace] : report.pace) {
+        Json without = Json::array();
+        for (auto const& [source, factor] : pace_without_each(report, framework)) {
+            without.push(Json::object().set("source", source).set("factor", factor));
+        }
+        paces.push(Json::object()
+                       .set("framework", framework)
+                       .set("factor", pace.factor)
+                       .set("runs", pace.rows)
+                       .set("sources", pace.sources)
+                       .set("without", without));
+    }
+    return paces;
+}
+
+Table worst_table(std::vector<RunComparison> const& rows) {
+    std::vector<RunComparison const*> known;
+    for (RunComparison const& row : rows) {
+        if (row.relative_error) { known.push_back(&row); }
+    }
+    std::stable_sort(known.begin(), known.end(), [](RunComparison const* a, RunComparison const* b) {
+        return std::abs(*a->relative_error) > std::abs(*b->relative_error);
+    });
+    known.resize(std::min(known.size(), worst_shown));
+    Table table{.title = "Worst runs",
+                .columns = {{"id", Align::left},
+                            {"source", Align::left, true},
+                            {"accelerator", Align::left, true},
+                            {"measured s"},
+                            {"predicted s"},
+                            {"error %"}},
+                .rows = {}};
+    for (RunComparison const* row : known) {
+        table.rows.push_back({row->run->id, row->run->source, row->run->accelerator,
+                              significant(row->run->measured.base()), significant(row->predicted->base()),
+                              percent(*row->relative_error)});
+    }
+    return table;
+}
+
+Table skipped_table(std::vector<RunComparison> const& rows) {
+    std::map<std::string, std::pair<int, int>> reasons; // all, and those that state enough
+    for (RunComparison const& row : rows) {
+        if (row.run->skipped_reason.empty()) { continue; }
+        auto& [all, enough] = reasons[row.run->skipped_reason];
+        ++all;
+        enough += row.run->states_enough ? 1 : 0;
+    }
+    Table table{.title = "Skipped", .columns = {{"runs"}, {"state enough"}, {"reason", Align::left, true}}, .rows = {}};
+    for (auto const& [reason, counts] : reasons) {
+        table.rows.push_back({std::to_string(counts.first), std::to_string(counts.second), reason});
+    }
+    std::stable_sort(table.rows.begin(), table.rows.end(),
+                     [](auto const& a, auto const& b) { return std::stoi(a[0]) > std::stoi(b[0]); });
+    return table;
+}
+
+std::string left_out_words(ValidationReport const& report) {
+    if (!report.left_out) { return "not known for these constants; headroom validate --leave-one-source-out finds it"; }
+    return std::string{"constants fitted without any run of the source that is predicted: what to expect of a machine "
+                       "or a team that the fit has not seen"} +
+           (report.refitted ? ", refitted now" : "");
+}
+
+} // namespace
+
+std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorSummary> const& left_out) {
+    auto const out = [&left_out](auto&& value) {
+        return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
+    };
+    return {{"median_absolute_error", summary.median_absolute_error},
+            {"p90_absolute_error", summary.p90_absolute_error},
+            {"mean_error", summary.mean_error},
+            {"mean_absolute_error", summary.mean_absolute_error},
+            {"interval_coverage", summary.interval_coverage},
+            {"skipped", static_cast<double>(summary.skipped)},
+            {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
+            {"predicted_of_stating_enough",
+             summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
+            {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+}
+
+Json json_of(ValidationReport const& report) {
+    Json rows = Json::array(), groups = Json::array();
+    for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
+    for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
+        ErrorGroup const& group = report.validation.groups[i];
+        ErrorSummary const* out = left_out_group(report, i);
+        Json one = Json::object();
+        one.set("by", group.by)
+            .set("name", group.name)
+            .set("rows", group.summary.rows)
+            .set("skipped", group.summary.skipped)
+            .set("median_absolute_error", if_any(counted(group.summary), group.summary.median_absolute_error))
+            .set("median_absolute_error_predicted",
+                 if_any(predicted(group.summary), group.summary.median_absolute_error_predicted))
+            .set("p90_absolute_error", if_any(counted(group.summary), group.summary.p90_absolute_error))
+            .set("left_out_median_absolute_error",
+                 out != nullptr ? if_any(counted(*out), out->median_absolute_error) : Json{})
+            .set("mean_error", if_any(predicted(group.summary), group.summary.mean_error))
+            .set("interval_coverage", if_any(predicted(group.summary), group.summary.interval_coverage));
+        groups.push(std::move(one));
+    }
+    Json json = result_head("validate", report.catalog, report.calibration);
+    json.set("runs", report.runs_name)
+        .set("summary", summary_json(report.validation.summary))
+        .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
+        .set("groups", groups)
+        .set("paces", paces_json(report))
+        .set("rows", rows);
+    if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
+    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
+    return json;
+}
+
+Document document_of(ValidationReport const& report) {
+    Document document{"Validation: " + report.runs_name, {}, footer(report.catalog, report.calibration)};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{verdict(report), "", true});
+    blocks.emplace_back(kinds_table(report));
+    blocks.emplace_back(Paragraph{"the constants in use", in_sample});
+    blocks.emplace_back(Paragraph{left_out_words(report), source_left_out});
+    blocks.emplace_back(
+        Paragraph{"median and 90th percentile of the absolute error; the mean keeps the sign (above "
+                  "zero: predicted too slow); inside: share of runs within their interval; left out: the "
+                  "median with the source left out",
+                  "columns"});
+    if (report.validation.summary.states_enough > 0 && predicted(report.validation.summary)) {
+        blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
+    }
+    blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
+    if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
+    for (Table& table : groups_tables(report)) { blocks.emplace_back(std::move(table)); }
+    if (Table paces = pace_table(report); !paces.rows.empty()) {
+        blocks.emplace_back(std::move(paces));
+        blocks.emplace_back(
+            Paragraph{"times the computation that the shared constants give, fitted to the runs of that "
+                      "stack (above 1: slower); then what it is without each source of these runs, '-' "
+                      "where no other source is left, and 1 is taken",
+                      "factor"});
+    }
+    Table worst = worst_table(report.validation.rows);
+    if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    Table skipped = skipped_table(report.validation.rows);
+    if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    return document;
+}
+
+Sheet sheet_of(ValidationReport const& report) {
+    Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
+                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval", "assumed",
+                 "skipped_reason"},
+                {}};
+    for (RunComparison const& row : report.validation.rows) {
+        PublishedRun const& run = *row.run;
+        sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
+                              run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
+                              row.anchor != nullptr ? row.anchor->id : "",
+                              row.predicted ? exact(row.predicted->base()) : "",
+                              run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
+                              row.relative_error ? exact(*row.relative_error) : "",
+                              row.predicted ? (row.inside_interval ? "true" : "false") : "", join(run.assumed, "; "),
+                              run.skipped_reason});
+    }
+    return sheet;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,326 @@
+#include "headroom/io/catalog.hpp"
+
+#include "records/cluster.hpp"
+#include "records/records.hpp"
+
+#include "headroom/io/embedded.hpp"
+#include "headroom/io/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+namespace headroom::io {
+
+namespace {
+
+/// What each kind of record is called, and the folder that holds it.
+struct KindInfo {
+    RecordKind kind;
+    std::string_view name, folder;
+};
+constexpr std::array kinds{
+    KindInfo{RecordKind::accelerator, "accelerator", "accelerators"},
+    KindInfo{RecordKind::link, "link", "links"},
+    KindInfo{RecordKind::node, "node", "nodes"},
+    KindInfo{RecordKind::host, "host", "hosts"},
+    KindInfo{RecordKind::price, "price", "prices"},
+    KindInfo{RecordKind::model, "model", "models"},
+    KindInfo{RecordKind::framework, "framework", "frameworks"},
+    KindInfo{RecordKind::strategy, "strategy", "strategies"},
+    KindInfo{RecordKind::calibration, "calibration", "calibration"},
+};
+
+constexpr std::string_view embedded_origin = "embedded:";
+
+constexpr std::size_t index_of(RecordKind kind) { return static_cast<std::size_t>(kind); }
+
+static_assert(kinds[index_of(RecordKind::price)].name == "price" && kinds.back().kind == RecordKind::calibration);
+
+KindInfo const* kind_of_folder(std::string_view folder) {
+    auto const found = std::ranges::find(kinds, folder, &KindInfo::folder);
+    return found == kinds.end() ? nullptr : &*found;
+}
+
+/// The text after `key =` at the start of a line before the first table; empty when there is none.
+/// A scan and not a parse: looking a name up touches every record of a kind.
+std::string_view value_text(std::string_view toml, std::string_view key) {
+    for (std::size_t at = 0; at < toml.size();) {
+        auto const end = std::min(toml.find('\n', at), toml.size());
+        std::string_view line = toml.substr(at, end - at);
+        if (line.starts_with('[')) { return {}; }
+        if (line.starts_with(key)) {
+            auto const equals = line.find_first_not_of(" \t", key.size());
+            if (equals != std::string_view::npos && line[equals] == '=') { return toml.substr(at + equals + 1); }
+        }
+        at = end + 1;
+    }
+    return {};
+}
+
+/// Calls `visit` with each quoted text of a list, or with the one text when there is no list.
+template <class Visit> void each_text(std::string_view value, Visit visit) {
+    auto const first = value.find_first_not_of(" \t");
+    bool const is_list = first != std::string_view::npos && value[first] == '[';
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        char const c = value[at];
+        if (c == ']' || (c == '\n' && !is_list)) { return; }
+        if (c == '#') {
+            at = std::min(value.find('\n', at), value.size());
+            continue;
+        }
+        if (c != '"' && c != '\'') { continue; }
+        auto const end = value.find(c, at + 1);
+        if (end == std::string_view::npos) { return; }
+        visit(value.substr(at + 1, end - at - 1));
+        if (!is_list) { return; }
+        at = end;
+    }
+}
+
+bool mentions(std::string_view toml, std::string_view key, std::string_view wanted) {
+    bool found = false;
+    each_text(value_text(toml, key), [&](std::string_view text) { found = found || text == wanted; });
+    return found;
+}
+
+std::string folder_hint(std::string_view folder) {
+    std::vector<std::string> folders;
+    for (auto const& info : kinds) { folders.emplace_back(info.folder); }
+    return did_you_mean(folder, folders);
+}
+
+std::uint64_t fnv1a(std::uint64_t hash, std::string_view text) {
+    for (char const c : text) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+bool is_iso_date(std::string_view text) {
+    constexpr std::string_view shape = "dddd-dd-dd";
+    if (text.size() != shape.size()) { return false; }
+    return std::ranges::equal(text, shape, [](char c, char s) { return s == 'd' ? c >= '0' && c <= '9' : c == s; });
+}
+
+} // namespace
+
+std::string_view name_of(RecordKind kind) { return kinds[index_of(kind)].name; }
+
+struct Catalog::Index {
+    /// Of one kind: by file stem, an overlay's record hiding an embedded one.
+    std::array<std::map<std::string, RecordText, std::less<>>, kinds.size()> records;
+    std::vector<std::unique_ptr<std::string>> contents; ///< of overlays
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+
+    void add(RecordText&& record) {
+        hash = fnv1a(fnv1a(hash, record.name), record.content);
+        auto& of_kind = records[index_of(record.kind)];
+        std::string name = record.name;
+        of_kind.try_emplace(std::move(name), std::move(record));
+    }
+
+    void add_overlay(std::filesystem::path const& folder) {
+        namespace fs = std::filesystem;
+        std::error_code error;
+        std::vector<fs::path> files;
+        for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+            std::string const name = entry->path().filename().string();
+            if (!entry->is_directory() || name.starts_with('.')) { continue; }
+            if (kind_of_folder(name) == nullptr) {
+                usage_error(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
+                            "records lie in one folder for each kind", folder_hint(name));
+            }
+            for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last;
+                 file.increment(error)) {
+                if (file->path().extension() == ".toml") { files.push_back(file->path()); }
+            }
+        }
+        if (error) { unreadable_error(folder.string(), "cannot be read as a catalog", error.message()); }
+        std::ranges::sort(files);
+        for (auto const& path : files) {
+            contents.push_back(std::make_unique<std::string>(read_file(path, record_limit)));
+            add({kind_of_folder(path.parent_path().filename().string())->kind, path.stem().string(), path.string(),
+                 *contents.back()});
+        }
+    }
+
+    void add_embedded() {
+        constexpr std::string_view root = "catalog/", suffix = ".toml";
+        for (auto const& [path, content] : embedded_files()) {
+            if (!path.starts_with(root) || !path.ends_with(suffix)) { continue; }
+            auto const slash = path.rfind('/');
+            if (slash < root.size()) { continue; }
+            auto const* info = kind_of_folder(path.substr(root.size(), slash - root.size()));
+            if (info == nullptr) { continue; }
+            auto const stem = path.substr(slash + 1, path.size() - slash - 1 - suffix.size());
+            add({info->kind, std::string{stem}, fmt::format("{}{}", embedded_origin, path), content});
+        }
+    }
+
+    /// By file stem; else by stem or alias, compared as people write them.
+    [[nodiscard]] RecordText const* find(RecordKind kind, std::string_view name) const {
+        auto const& of_kind = records[index_of(kind)];
+        if (auto const exact = of_kind.find(name); exact != of_kind.end()) { return &exact->second; }
+        std::string const wanted = normalised(name);
+        if (wanted.empty()) { return nullptr; }
+        auto const ordered = overlays_first(kind);
+        for (auto const* record : ordered) {
+            if (normalised(record->name) == wanted) { return record; }
+        }
+        for (auto const* record : ordered) {
+            bool found = false;
+            each_text(value_text(record->content, "aliases"),
+                      [&](std::string_view alias) { found = found || normalised(alias) == wanted; });
+            if (found) { return record; }
+        }
+        return nullptr;
+    }
+
+    /// Every record of a kind: those of overlays by name, then the embedded ones by name.
+    [[nodiscard]] std::vector<RecordText const*> overlays_first(RecordKind kind) const {
+        std::vector<RecordText const*> ordered;
+        for (auto const& [stem, record] : records[index_of(kind)]) { ordered.push_back(&record); }
+        std::stable_partition( // the ranges form needs more than clang 14 has
+            ordered.begin(), ordered.end(),
+            [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
+        return ordered;
+    }
+};
+
+Catalog::Catalog(std::vector<std::filesystem::path> const& overlay) : index_{std::make_unique<Index>()} {
+    for (auto const& folder : overlay) { index_->add_overlay(folder); }
+    index_->add_embedded();
+}
+
+Catalog::~Catalog() = default;
+Catalog::Catalog(Catalog&&) noexcept = default;
+Catalog& Catalog::operator=(Catalog&&) noexcept = default;
+
+std::vector<std::string> Catalog::names(RecordKind kind) const {
+    std::vector<std::string> names;
+    for (auto const& [stem, record] : index_->records[index_of(kind)]) { names.push_back(stem); }
+    return names;
+}
+
+std::vector<std::string> Catalog::names_and_aliases(RecordKind kind) const {
+    std::vector<std::string> names;
+    for (auto const& [stem, record] : index_->records[index_of(kind)]) {
+        names.push_back(stem);
+        each_text(value_text(record.content, "aliases"), [&](std::string_view alias) { names.emplace_back(alias); });
+    }
+    return names;
+}
+
+RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias) const {
+    if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
+    std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
+    if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
+    usage_error("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
+                "no record has this name or alias", hint);
+}
+
+bool Catalog::has_model(std::string_view name) const { return index_->find(RecordKind::model, name) != nullptr; }
+
+bool Catalog::has_accelerator(std::string_view name) const {
+    return index_->find(RecordKind::accelerator, name) != nullptr;
+}
+
+bool Catalog::has_node(std::string_view name) const { return index_->find(RecordKind::node, name) != nullptr; }
+
+Accelerator Catalog::accelerator(std::string_view name) const {
+    auto const& record = text(RecordKind::accelerator, name);
+    return read_accelerator(record.content, record.origin);
+}
+
+Model Catalog::model(std::string_view name) const {
+    auto const& record = text(RecordKind::model, name);
+    return read_model(record.content, record.origin);
+}
+
+std::string Catalog::model_kind(std::string_view name) const {
+    auto const& record = text(RecordKind::model, name);
+    return read_model_record(record.content, record.origin).kind;
+}
+
+PublishedCount Catalog::published_count(std::string_view name) const {
+    auto const& record = text(RecordKind::model, name);
+    return read_model_record(record.content, record.origin).published;
+}
+
+Framework Catalog::framework(std::string_view name) const {
+    auto const& record = text(RecordKind::framework, name);
+    return read_framework(record.content, record.origin);
+}
+
+StrategyRecord Catalog::strategy(std::string_view name) const {
+    auto const& record = text(RecordKind::strategy, name);
+    return read_strategy(record.content, record.origin);
+}
+
+CalibrationSet Catalog::calibration(std::string_view name) const {
+    auto const& record = text(RecordKind::calibration, name);
+    return read_calibration(record.content, record.origin);
+}
+
+Cluster Catalog::cluster(std::string_view node_name) const {
+    auto const& record = text(RecordKind::node, node_name);
+    NodeRecord node = read_node(record.content, record.origin);
+    node.name = record.name;
+    return build_cluster(*this, look_up(*this, node));
+}
+
+std::string Catalog::default_node(std::string_view accelerator_name) const {
+    std::string const& wanted = text(RecordKind::accelerator, accelerator_name).name;
+    using Rank = std::tuple<bool, bool, bool, std::string>; // smallest is best
+    std::vector<Rank> candidates;
+    for (auto const& [stem, record] : index_->records[index_of(RecordKind::node)]) {
+        if (!mentions(record.content, "accelerator", wanted)) { continue; }
+        NodeRecord const node = read_node(record.content, record.origin);
+        candidates.emplace_back(!node.preferred, !stem.starts_with("dgx-"), node.accelerators != 8, stem);
+    }
+    if (candidates.empty()) {
+        usage_error("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
+                    "describe it in a cluster file");
+    }
+    return std::get<std::string>(*std::ranges::min_element(candidates));
+}
+
+std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) const {
+    std::string const& wanted = text(RecordKind::accelerator, accelerator_name).name;
+    std::vector<double> prices;
+    std::vector<std::string> dates;
+    for (auto const* record : index_->overlays_first(RecordKind::price)) {
+        if (!mentions(record->content, "accelerator", wanted)) { continue; }
+        for (auto const& offer : read_prices(record->content, record->origin).offers) {
+            if (offer.kind != "on-demand") { continue; }
+            prices.push_back(offer.price.base());
+            if (is_iso_date(offer.date)) { dates.push_back(offer.date); }
+        }
+        break; // one record an accelerator
+    }
+    if (prices.empty()) { return std::nullopt; }
+    std::ranges::sort(prices);
+    auto const middle = prices.size() / 2;
+    PriceRange range{
+        .median = DollarsPerSecond{prices.size() % 2 == 1 ? prices[middle] : (prices[middle - 1] + prices[middle]) / 2},
+        .low = DollarsPerSecond{prices.front()},
+        .high = DollarsPerSecond{prices.back()},
+        .offers = static_cast<int>(prices.size()),
+        .oldest = {},
+        .newest = {}};
+    if (!dates.empty()) {
+        range.oldest = *std::ranges::min_element(dates);
+        range.newest = *std::ranges::max_element(dates);
+    }
+    return range;
+}
+
+std::string Catalog::hash() const { return fmt::format("{:016x}", index_->hash); }
+
+} // namespace headroom::io

@@ -1,0 +1,207 @@
+#include "records/records.hpp"
+
+#include "headroom/io/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace headroom::io {
+
+namespace {
+
+constexpr Range years{1990, 2100};
+constexpr Range per_node{1, 4096};
+constexpr Range per_domain{1, 1'048'576};
+constexpr Range bytes_a_parameter{0, 64};
+
+constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
+                                       Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
+                                       Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
+                                       Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
+constexpr std::array host_paces{Choice<HostPace>{"eager-2022", HostPace::eager_2022},
+                                Choice<HostPace>{"modern", HostPace::modern},
+                                Choice<HostPace>{"native", HostPace::native}};
+constexpr std::array gradient_overlaps{Choice<GradientOverlap>{"exposed", GradientOverlap::exposed},
+                                       Choice<GradientOverlap>{"hidden", GradientOverlap::hidden}};
+constexpr std::array recomputes{Choice<std::optional<Recompute>>{"none", Recompute::none},
+                                Choice<std::optional<Recompute>>{"selective", Recompute::selective},
+                                Choice<std::optional<Recompute>>{"full", Recompute::full},
+                                Choice<std::optional<Recompute>>{"least", std::nullopt}};
+constexpr std::array precisions{
+    Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
+    Choice<Precision>{"fp16", Precision::fp16},  Choice<Precision>{"bf16", Precision::bf16},
+    Choice<Precision>{"fp8", Precision::fp8},    Choice<Precision>{"mxfp8", Precision::mxfp8},
+    Choice<Precision>{"nvfp4", Precision::nvfp4}};
+
+template <class T, std::size_t N> std::span<Choice<T> const> all(std::array<Choice<T>, N> const& choices) {
+    return choices;
+}
+
+Generation read_generation(Section& record) {
+    std::string word;
+    record.read("generation", word, Presence::required);
+    if (auto const generation = generation_from(word)) { return *generation; }
+    std::vector<std::string> known;
+    for (int i = 0; i < generation_count; ++i) { known.emplace_back(name_of(static_cast<Generation>(i))); }
+    record.fail("generation", fmt::format("unknown word {}", headroom::quoted(word)),
+                "constants are kept per generation", did_you_mean(word, known));
+}
+
+} // namespace
+
+void skip_provenance(Section& section) {
+    section.skip({"aliases", "source", "source_detail", "date", "notes", "confidence"});
+}
+
+AcceleratorRecord read_accelerator(Section record) {
+    using enum Presence;
+    AcceleratorRecord result;
+    Accelerator& chip = result.accelerator;
+    record.read("name", chip.name, required);
+    record.read("vendor", chip.vendor);
+    record.read("year", chip.year, years);
+    record.read("confidence", chip.confidence);
+    chip.generation = read_generation(record);
+    skip_provenance(record);
+
+    Section memory = record.section("memory");
+    memory.read("capacity", chip.memory, required);
+    memory.read("bandwidth", chip.memory_bandwidth, required);
+    memory.skip({"capacity_basis"});
+
+    Section peak = record.section("peak");
+    peak.read("fp32", chip.peak.fp32);
+    peak.read("tf32", chip.peak.tf32);
+    peak.read("fp16", chip.peak.fp16);
+    peak.read("bf16", chip.peak.bf16);
+    peak.read("fp8", chip.peak.fp8);
+    peak.read("fp4", chip.peak.fp4);
+    if (!(chip.peak.fp32.base() > 0 || chip.peak.fp16.base() > 0 || chip.peak.bf16.base() > 0)) {
+        peak.fail("bf16", "missing", "no peak rate of fp32, fp16 or bf16 is given");
+    }
+
+    record.section("measured").read("gemm_bf16", chip.measured_gemm);
+    record.section("power").read("tdp", chip.tdp);
+    record.section("compute").read("units", chip.units, {0, 100'000});
+
+    Section scale_up = record.section("scale_up");
+    scale_up.read("link", result.scale_up_link);
+    scale_up.read("bandwidth", chip.scale_up_bandwidth);
+    scale_up.read("domain", chip.scale_up_domain, per_domain);
+    scale_up.skip({"point_to_point"});
+    return result;
+}
+
+AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    auto result = read_accelerator(record.root());
+    record.refuse_the_rest();
+    return result;
+}
+
+Accelerator read_accelerator(std::string_view toml, std::string_view where) {
+    return read_accelerator_record(toml, where).accelerator;
+}
+
+Framework read_framework(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    Section root = record.root();
+    Framework framework;
+    root.read("name", framework.name, Presence::required);
+    framework.title = framework.name;
+    root.read("title", framework.title);
+    root.read("year", framework.year, years);
+    skip_provenance(root);
+    root.skip({"recognise"});
+
+    Section kernels = root.section("kernels");
+    kernels.read("attention", framework.attention, all(attention_kernels));
+    kernels.read("host", framework.host, all(host_paces));
+    kernels.read("fused_elementwise", framework.fused_elementwise);
+    kernels.read("paced", framework.paced);
+
+    Section parallel = root.section("parallel");
+    parallel.read("gradient_overlap", framework.gradient_overlap, all(gradient_overlaps));
+    parallel.read("tensor_overlap", framework.tensor_overlap);
+    parallel.read("sequence_parallel", framework.sequence_parallel);
+    parallel.read("interleaves", framework.interleaves);
+    parallel.read("expert_overlap", framework.expert_overlap);
+    parallel.read("sends_tokens_once", framework.sends_tokens_once);
+    parallel.read("pads_vocabulary", framework.pads_vocabulary);
+    parallel.read("zero", framework.zero, {0, 3});
+    parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
+    parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
+
+    Section memory = root.section("memory");
+    memory.read("gradient_bytes", framework.gradient_bytes, bytes_a_parameter);
+    memory.read("reduced_bytes", framework.reduced_bytes, bytes_a_parameter);
+    memory.read("parameter_bytes", framework.parameter_bytes, bytes_a_parameter);
+    memory.read("optimizer_bytes", framework.optimizer_bytes, bytes_a_parameter);
+
+    Section defaults = root.section("defaults");
+    defaults.read("recompute", framework.recompute, all(recomputes));
+    defaults.read("precision", framework.precision, all(precisions));
+    defaults.read("sequence_bin", framework.sequence_bin, {0, 1'000'000});
+    record.refuse_the_rest();
+    return framework;
+}
+
+LinkRecord read_link(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    Section root = record.root();
+    LinkRecord result;
+    root.read("name", result.name, Presence::required);
+    root.read("bandwidth", result.link.bandwidth, Presence::required);
+    root.read("latency", result.link.latency, Presence::required);
+    skip_provenance(root);
+    root.skip({"kind", "latency_source", "nccl_model_bandwidth"});
+    record.refuse_the_rest();
+    return result;
+}
+
+NodeRecord read_node(std::string_view toml, std::string_view where) {
+    using enum Presence;
+    Record record{toml, where};
+    Section root = record.root();
+    NodeRecord node;
+    root.read("name", node.name, required);
+    root.read("accelerator", node.accelerator, required);
+    root.read("accelerators", node.accelerators, per_node, required);
+    root.read("scale_up_domain", node.scale_up_domain, per_domain, required);
+    root.read("nics", node.nics, per_node, required);
+    root.read("nic_rate", node.nic_rate, required);
+    root.read("scale_up", node.scale_up, required);
+    root.read("scale_out", node.scale_out, required);
+    root.read("host_link", node.host_link);
+    root.read("host_memory_bandwidth", node.host_memory_bandwidth);
+    root.read("default_for", node.preferred);
+    skip_provenance(root);
+    root.skip({"host"});
+    record.refuse_the_rest();
+    return node;
+}
+
+PriceRecord read_prices(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    Section root = record.root();
+    PriceRecord prices;
+    root.read("accelerator", prices.accelerator, Presence::required);
+    for (Section entry : root.sections("price")) {
+        Offer offer;
+        entry.read("price", offer.price, Presence::required);
+        entry.read("kind", offer.kind, Presence::required);
+        entry.read("date", offer.date, Presence::required);
+        DollarsPerSecond other;
+        for (auto const key : {"reserved_1y", "reserved_3y", "preemptible"}) { entry.read(key, other); }
+        skip_provenance(entry);
+        entry.skip({"provider", "region"});
+        prices.offers.push_back(std::move(offer));
+    }
+    skip_provenance(root);
+    record.refuse_the_rest();
+    return prices;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "records/records.hpp"
+
+#include "headroom/io/catalog.hpp"
+
+namespace headroom::io {
+
+/// A node with everything that it names looked up.
+struct ClusterParts {
+    NodeRecord node;
+    AcceleratorRecord accelerator;
+    LinkRecord scale_up, scale_out;
+    bool scale_out_is_share = false; ///< its bandwidth is one accelerator's share, not an adapter's
+};
+
+ClusterParts look_up(Catalog const& catalog, NodeRecord const& node);
+
+/// The cluster of such nodes, with the median on-demand price of its accelerator where one is known.
+Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts);
+
+} // namespace headroom::io

@@ -1,0 +1,323 @@
+#include "tables/run_cells.hpp"
+
+#include "records/record.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace headroom::io {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result{text};
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<int> number_after(std::string_view text, std::string_view word) {
+    auto at = text.find(word);
+    if (at == std::string_view::npos) { return std::nullopt; }
+    at += word.size();
+    int value = 0;
+    auto const [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc{} || value < 1) { return std::nullopt; }
+    return value;
+}
+
+} // namespace
+
+std::string_view RunCells::text(std::string_view column) const {
+    int const index = table_.column(column);
+    if (index < 0) { return {}; }
+    return record_.cells[static_cast<std::size_t>(index)];
+}
+
+std::optional<double> RunCells::number(std::string_view column) const {
+    auto const cell = text(column);
+    if (cell.empty()) { return std::nullopt; }
+    double value = 0.0;
+    auto const [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) || value <= 0.0) {
+        throw InputError{Fault::unreadable,
+                         {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                          .problem = std::string{column} + " is " + quoted(cell) + ", not a number above zero"}};
+    }
+    return value;
+}
+
+std::optional<int> RunCells::integer(std::string_view column) const {
+    auto const value = number(column);
+    if (!value) { return std::nullopt; }
+    constexpr double largest = 2e9;
+    if (*value != std::floor(*value) || *value > largest) {
+        throw InputError{Fault::unreadable,
+                         {.where = std::string{where_} + ":" + std::to_string(record_.line),
+                          .problem = std::string{column} + " is " + quoted(text(column)) + ", not a whole number"}};
+    }
+    return static_cast<int>(*value);
+}
+
+std::optional<int> RunCells::year() const {
+    auto const source = text("source_repo_or_paper");
+    for (std::size_t i = 0; i + 4 < source.size(); ++i) { // a four-digit year followed by '-'
+        bool const starts = (source[i] == '2' && source[i + 1] == '0') && (i == 0 || !digit(source[i - 1]));
+        if (starts && digit(source[i + 2]) && digit(source[i + 3]) && source[i + 4] == '-') {
+            return 2000 + 10 * (source[i + 2] - '0') + (source[i + 3] - '0');
+        }
+    }
+    return std::nullopt;
+}
+
+bool RunCells::mentions(std::string_view word) const {
+    return contains(text("model_name"), word) || contains(text("notes"), word);
+}
+
+std::optional<int> zero_stage(std::string_view raw) {
+    auto const text = lower(raw);
+    if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; }
+    if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
+    if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
+    if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
+    for (auto const* word : {"zero-", "zero ", "zero", "stage "}) {
+        if (auto const stage = number_after(text, word); stage && *stage <= 3) { return stage; }
+    }
+    if (contains(text, "fsdp")) { return 3; }
+    if (contains(text, "distributedoptimizer")) { return 1; }
+    return std::nullopt;
+}
+
+std::optional<int> shard_group(std::string_view raw) {
+    auto const text = lower(raw);
+    for (auto const* word : {"group ", "ici_fsdp=", "ici_fsdp_parallelism="}) {
+        if (auto const value = number_after(text, word); value && *value > 1) { return value; }
+    }
+    return std::nullopt;
+}
+
+Offload offload_of(std::string_view raw) {
+    auto const text = lower(raw);
+    if (!contains(text, "offload") || contains(text, "n/n")) { return Offload::none; }
+    return contains(text, "y/y") || contains(text, "full") ? Offload::both : Offload::optimizer;
+}
+
+namespace {
+
+bool spaced(char c) { return c == ' '; }
+
+/// The number that ends at `end`, spaces before `end` skipped; its start is written to `begin`.
+double number_before(std::string_view text, std::size_t end, std::size_t& begin) {
+    while (end > 0 && spaced(text[end - 1])) { --end; }
+    begin = end;
+    while (begin > 0 && (digit(text[begin - 1]) || text[begin - 1] == '.')) { --begin; }
+    double value = 0.0;
+    std::from_chars(text.data() + begin, text.data() + end, value);
+    return value;
+}
+
+/// One clause, "8x NVIDIA CX7 (400Gb/s)": adapters times Gbit/s; zero when it states no rate. Written as
+/// people do: "Gb", "Gbps", "Gbit" are bits, "GB/s" is bytes.
+double gigabits(std::string_view text) {
+    std::size_t unit = std::string_view::npos;
+    for (std::size_t i = 0; i + 1 < text.size() && unit == std::string_view::npos; ++i) {
+        if (text[i] == 'G' && (text[i + 1] == 'b' || text[i + 1] == 'B') && i > 0 &&
+            (digit(text[i - 1]) || spaced(text[i - 1]))) {
+            unit = i;
+        }
+    }
+    if (unit == std::string_view::npos) { return 0.0; }
+    bool const bytes = text.substr(unit).starts_with("GB/s");
+    std::size_t begin = 0;
+    double const rate = number_before(text, unit, begin);
+    double adapters = 1.0;
+    for (std::size_t i = 1; i < begin; ++i) { // the count stands before an 'x': "8x 200", "8 x 200"
+        std::size_t ignored = 0;
+        bool const counts = text[i] == 'x' && (digit(text[i - 1]) || spaced(text[i - 1]));
+        if (double const count = counts ? number_before(text, i, ignored) : 0.0; count > 0.0) {
+            adapters = count;
+            break;
+        }
+    }
+    return rate * adapters * (bytes ? 8.0 : 1.0);
+}
+
+/// The first place where a clause ends: a comma, "and", "for".
+std::size_t clause_end(std::string_view text, std::size_t from) {
+    std::size_t end = text.size();
+    for (auto const* word : {",", " and ", " for "}) { end = std::min(end, text.find(word, from)); }
+    return end;
+}
+
+/// What stands in quotes behind `from`; `from` moves past it.
+std::string_view quoted_text(std::string_view text, std::size_t& from) {
+    auto const open = text.find('"', from);
+    auto const close = open == std::string_view::npos ? open : text.find('"', open + 1);
+    if (close == std::string_view::npos) { return {}; }
+    from = close + 1;
+    return text.substr(open + 1, close - open - 1);
+}
+
+/// "128 and 256", "16 , 8", "5120/2560": one value for each precision.
+std::vector<std::string> alternatives(std::string_view text) {
+    std::vector<std::string> parts(1);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        bool const word = text.substr(i).starts_with(" and ");
+        if (word || text[i] == ',' || text[i] == '/' || text[i] == ':') {
+            parts.emplace_back();
+            i += word ? 4 : 0;
+        } else if (!spaced(text[i])) {
+            parts.back() += text[i];
+        }
+    }
+    return parts;
+}
+
+std::optional<int> whole(std::vector<std::string> const& parts, std::size_t index) {
+    if (parts.empty() || parts.front().empty()) { return std::nullopt; }
+    return number_after(parts[std::min(index, parts.size() - 1)], "");
+}
+
+/// Which of several values belongs to a precision: in the order of the names in the header, else beside the values.
+/// 16 bits are called mixed and AMP too. Without names the wider precision has the smaller value.
+std::size_t place_of(bool narrow, std::string_view header, std::string_view printed,
+                     std::vector<std::string> const& sizes) {
+    auto const first = [](std::string_view text, std::initializer_list<std::string_view> words) {
+        std::size_t at = std::string_view::npos;
+        for (auto const word : words) { at = std::min(at, text.find(word)); }
+        return at;
+    };
+    for (auto const text : {header, printed}) {
+        auto const wide = first(text, {"fp32", "tf32"}), half = first(text, {"mixed", "amp", "fp16", "bf16"});
+        if (wide != half) { return narrow == (half < wide) ? 0 : 1; }
+    }
+    bool const rising = whole(sizes, 0) <= whole(sizes, 1);
+    return narrow == rising ? 1 : 0;
+}
+
+/// Sequences of an ordinary length that a part of 80 GB does not hold at once: a batch beyond counts accumulation too.
+constexpr int largest_noted_batch = 1024;
+
+} // namespace
+
+NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
+    auto from = notes.find("batch column ");
+    if (from == std::string_view::npos) { return {}; }
+    auto const header = lower(quoted_text(notes, from));
+    auto const printed = quoted_text(notes, from);
+    auto const sizes = alternatives(printed);
+    std::vector<std::string> steps;
+    if (auto at = notes.find("accumulation ", from); at != std::string_view::npos) {
+        steps = alternatives(quoted_text(notes, at));
+    }
+    auto const index = place_of(contains(lower(precision), "16"), header, lower(printed), sizes);
+    NotedBatch noted{.micro_batch = whole(sizes, index), .accumulation = whole(steps, index)};
+    noted.tf32 = contains(header, "tf32") && !contains(header, "fp32");
+    if (noted.micro_batch && noted.accumulation && *noted.micro_batch > largest_noted_batch) {
+        noted.micro_batch = std::max(1, *noted.micro_batch / *noted.accumulation);
+    }
+    return noted;
+}
+
+std::optional<int> noted_length(std::string_view notes) { return number_after(notes, "sequence length "); }
+
+std::string_view heading_size(std::string_view table) {
+    auto const open = table.find("(\"");
+    auto const end = open == std::string_view::npos ? open : table.find(" model\"", open);
+    if (end == std::string_view::npos) { return {}; }
+    auto const size = table.substr(open + 2, end - open - 2);
+    return contains(size, " ") || contains(size, "\"") ? std::string_view{} : size;
+}
+
+bool fine_tunes(std::string_view table) { return contains(lower(table), "fine-tuning"); }
+
+std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
+    std::string text{raw};
+    auto const words = lower(raw);
+    if (auto const compute = words.find("compute"); compute != std::string::npos) {
+        text = text.substr(words.find(':', compute) + 1); // storage and management networks do not count
+    }
+    if (contains(words, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
+    int const node = std::max(1, per_node);
+    if (contains(words, "omnipath links per node")) {
+        return 12.5 * units::GB / units::s * number_after(words, "").value_or(4) / node;
+    }
+    double fastest = 0.0; // of several networks the fastest is the fabric
+    for (std::size_t from = 0; from < text.size();) {
+        std::size_t const end = clause_end(text, from);
+        fastest = std::max(fastest, gigabits(std::string_view{text}.substr(from, end - from)));
+        from = end + 1;
+    }
+    if (fastest <= 0.0) { return std::nullopt; }
+    double const share = contains(words, "per gpu") ? fastest : fastest / node;
+    return share * units::Gbit / units::s;
+}
+
+std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
+    std::vector<FrameworkRecogniser> table;
+    for (auto const& name : catalog.names(RecordKind::framework)) {
+        auto const& text = catalog.text(RecordKind::framework, name);
+        Record record{text.content, text.origin};
+        Section root = record.root();
+        FrameworkRecogniser row{name, 0, {}};
+        root.read("year", row.year, {0, 3000});
+        root.read("recognise", row.words);
+        for (auto& word : row.words) { word = lower(word); }
+        table.push_back(std::move(row));
+    }
+    return table;
+}
+
+namespace {
+
+/// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
+/// name, the others in its table or beside the model's name.
+std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
+    std::size_t length = 0;
+    std::string_view place = source;
+    while (!words.empty()) {
+        auto const end = std::min(words.find(" & "), words.size());
+        auto const part = words.substr(0, end);
+        if (part.empty() || !contains(place, part)) { return 0; }
+        length += part.size();
+        words.remove_prefix(std::min(words.size(), end + 3));
+        place = table;
+    }
+    return length;
+}
+
+} // namespace
+
+std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+    auto const source = lower(row.text("source_repo_or_paper"));
+    auto const place =
+        lower(std::string{row.text("source_path_or_table")} + " | " + std::string{row.text("model_name")});
+    auto const year = row.year();
+    FrameworkRecogniser const* best = nullptr;
+    std::size_t best_length = 0;
+    auto const fits_year = [year](FrameworkRecogniser const& one) { return !year || one.year <= *year; };
+    for (auto const& candidate : table) {
+        for (auto const& word : candidate.words) {
+            std::size_t const length = matched(source, place, word);
+            if (length == 0) { continue; }
+            bool const longer = length > best_length;
+            bool const same = length == best_length && best != nullptr;
+            bool const later = same && fits_year(candidate) && (!fits_year(*best) || candidate.year > best->year);
+            bool const earlier = same && !fits_year(candidate) && !fits_year(*best) && candidate.year < best->year;
+            if (longer || later || earlier) {
+                best = &candidate;
+                best_length = length;
+            }
+        }
+    }
+    return best != nullptr ? best->framework : std::string{};
+}
+
+} // namespace headroom::io
