@@ -8,13 +8,14 @@
 #include <algorithm>
 
 namespace headroom::cli {
-namespace {
 
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
+void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
     throw InputError{
         Fault::usage,
         {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
 }
+
+namespace {
 
 constexpr std::size_t most_counts = 4096;
 constexpr char const* count_forms = "write counts like 8, 8,16,64, 8..1024 (doubling) or 8..64:8 (steps of 8)";

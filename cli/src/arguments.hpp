@@ -13,6 +13,9 @@
 
 namespace headroom::cli {
 
+/// Throws InputError{usage}: "where: problem (why). hint".
+[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+
 /// What the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Texts
 /// only; whoever reads one says what it means.
 class Arguments {

@@ -1,5 +1,6 @@
 #include "left_out.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 
 #include "headroom/critical_batch.hpp"
@@ -43,12 +44,6 @@ constexpr std::array weak_options{
 
 constexpr double largest_factor = 1e6;
 constexpr double largest_sequences = 1e9;
-
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 /// The whole text as one finite number.
 std::optional<double> number_in(std::string_view text) {

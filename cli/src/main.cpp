@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "output.hpp"
 #include "verb.hpp"
@@ -17,12 +18,6 @@
 
 namespace headroom::cli {
 namespace {
-
-[[noreturn]] void refuse(std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = "command line", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 std::string suggestion(std::string_view given, std::vector<std::string> const& known, std::string const& otherwise) {
     std::string const near = nearest(given, known);
@@ -67,7 +62,7 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
     for (std::string const& word : rest) {
         if (!word.starts_with('-') || word == "-") { continue; }
         std::string const name = word.substr(0, word.find('='));
-        refuse("unknown option " + headroom::quoted(name), verb.name + std::string{" does not take it"},
+        refuse("command line", "unknown option " + headroom::quoted(name), verb.name + std::string{" does not take it"},
                suggestion(name, option_names(verb), help));
     }
     std::size_t at = 0;
@@ -77,7 +72,7 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
         at = positional.many ? rest.size() : at + 1;
         arguments.add(positional.name, {first, rest.begin() + static_cast<std::ptrdiff_t>(at)});
     }
-    if (at < rest.size()) { refuse("unexpected argument " + headroom::quoted(rest[at]), "", help); }
+    if (at < rest.size()) { refuse("command line", "unexpected argument " + headroom::quoted(rest[at]), "", help); }
 }
 
 Option const* option_named(std::string_view name, Verb const& verb) {
@@ -215,10 +210,10 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
         return Exit::done;
     } catch (CLI::ArgumentMismatch const& error) {
         std::string what = error.what();
-        refuse(what.substr(0, what.find(':')) + " needs one value, given once", "",
+        refuse("command line", what.substr(0, what.find(':')) + " needs one value, given once", "",
                "see headroom " + std::string{verb.name} + " --help");
     } catch (CLI::Error const& error) {
-        refuse(error.what(), "", "see headroom " + std::string{verb.name} + " --help");
+        refuse("command line", error.what(), "", "see headroom " + std::string{verb.name} + " --help");
     }
     Arguments arguments;
     add_positionals(arguments, app.remaining(), verb);
@@ -267,9 +262,11 @@ int dispatch(std::vector<std::string> words) {
         names.emplace_back(verb.name);
     }
     if (name.starts_with('-')) {
-        refuse("unknown option " + headroom::quoted(name), "the verb comes first", "see headroom --help");
+        refuse("command line", "unknown option " + headroom::quoted(name), "the verb comes first",
+               "see headroom --help");
     }
-    refuse("unknown verb " + headroom::quoted(name), "", suggestion(name, names, "choose from " + join(names, ", ")));
+    refuse("command line", "unknown verb " + headroom::quoted(name), "",
+           suggestion(name, names, "choose from " + join(names, ", ")));
 }
 
 /// One line on standard error, whatever went wrong.

@@ -1,5 +1,6 @@
 #include "setting.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "comm/comm_report.hpp"
 #include "document/text.hpp"
 #include "setting.hpp"
@@ -49,12 +50,6 @@ constexpr char const* examples =
 
 constexpr int most_cells = 16384, most_ranks = 1'000'000'000;
 constexpr Bytes largest{1e24};
-
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 constexpr std::array collectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                  Collective::all_to_all, Collective::broadcast,  Collective::point_to_point};

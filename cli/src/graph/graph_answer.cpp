@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "graph/graph_report.hpp"
 
@@ -11,12 +12,6 @@ namespace {
 /// Tasks placed one after another by all schedules of an answer: for counts that nobody named, and for those named.
 constexpr std::size_t most_placements = 10'000'000, most_named_placements = 400'000'000;
 constexpr std::size_t most_bins = 240;
-
-[[noreturn]] void refuse(std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = "--resources", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 // ---- resources ----------------------------------------------------------------------------------------------------
 
@@ -44,7 +39,7 @@ void set_capacity(std::vector<Resource>& resources, std::string const& name, std
     }
     if (found) { return; }
     std::string const near = nearest(name, names_of(resources));
-    refuse("unknown resource " + headroom::quoted(name), "",
+    refuse("--resources", "unknown resource " + headroom::quoted(name), "",
            near.empty() ? "choose from " + join(names_of(resources), ", ").substr(0, 200)
                         : "did you mean '" + near + "'?");
 }
@@ -52,7 +47,9 @@ void set_capacity(std::vector<Resource>& resources, std::string const& name, std
 /// Where a graph names no resources, each kind of task can be given one.
 void add_kinds(GraphPlacement& placement, GraphReport const& report) {
     TaskGraph const& graph = report.graph();
-    if (graph.kinds.empty()) { refuse("the graph names neither resources nor kinds of tasks", "", "leave it out"); }
+    if (graph.kinds.empty()) {
+        refuse("--resources", "the graph names neither resources nor kinds of tasks", "", "leave it out");
+    }
     for (std::string const& kind : graph.kinds) { placement.resources.push_back({.name = kind, .capacity = 0}); }
     placement.resource_of = graph.kind_of;
     placement.resource_of.resize(graph.dag.size(), 0);
@@ -63,8 +60,8 @@ void check_kinds(GraphPlacement const& placement, GraphReport const& report) {
         auto const found = std::find_if(placement.resources.begin(), placement.resources.end(),
                                         [&](Resource const& resource) { return resource.name == share.kind; });
         if (found->capacity == 0) {
-            refuse("no number for " + headroom::quoted(share.kind), "every kind of task needs a place to run",
-                   "add " + std::string{share.kind} + "=1");
+            refuse("--resources", "no number for " + headroom::quoted(share.kind),
+                   "every kind of task needs a place to run", "add " + std::string{share.kind} + "=1");
         }
     }
 }

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "graph/chrome_trace.hpp"
 #include "graph/graph_report.hpp"
@@ -37,12 +38,6 @@ constexpr char const* examples = "  headroom graph sum-tree:1000000 --workers 1,
 
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30U;
 constexpr double largest_cost = 1e15;
-
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 // ---- source -----------------------------------------------------------------------------------------------------
 

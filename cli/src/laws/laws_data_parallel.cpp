@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_report.hpp"
 
@@ -27,7 +28,7 @@ Q read_between(Arguments const& arguments, std::string const& option, char const
     std::string const text = arguments.required(option, hint);
     Q const value = parse<Q>(text, option);
     if (!(value.base() >= low && value.base() <= high)) {
-        refuse_laws(option, headroom::quoted(text) + " is out of range", "", hint);
+        refuse(option, headroom::quoted(text) + " is out of range", "", hint);
     }
     return value;
 }
@@ -49,16 +50,16 @@ BatchQuestion read_question(Arguments const& arguments) {
                                                            "of one worker, each way: --bandwidth 600GB/s", 1.0, 1e18);
     question.per_parameter = parse<Bytes>(arguments.text("--gradient-bytes").value_or("2B"), "--gradient-bytes");
     if (question.per_parameter <= Bytes{} || question.per_parameter > 1024.0 * units::byte) {
-        refuse_laws("--gradient-bytes", "is out of range", "", "bytes of one gradient: 2B or 4B");
+        refuse("--gradient-bytes", "is out of range", "", "bytes of one gradient: 2B or 4B");
     }
     question.with_latency = arguments.has("--latency");
     if (question.with_latency) { question.link.latency = read_time(*arguments.text("--latency"), "--latency"); }
     question.global_batch = read_tokens(arguments, "--global-batch");
     question.local_batch = read_tokens(arguments, "--local-batch");
     if (!question.global_batch && !question.local_batch) {
-        refuse_laws("--global-batch", "missing", "gamma depends on the batch: it says nothing without one",
-                    "give --global-batch 2048 (tokens a step, divided among the workers), or --local-batch 512 (of "
-                    "each worker)");
+        refuse("--global-batch", "missing", "gamma depends on the batch: it says nothing without one",
+               "give --global-batch 2048 (tokens a step, divided among the workers), or --local-batch 512 (of "
+               "each worker)");
     }
     question.workers = read_law_workers(arguments);
     check_cells(question.parameters.size(), question.workers.size(), "--workers");

@@ -1,5 +1,6 @@
 #include "laws/laws_fit.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_fit_report.hpp"
 
@@ -42,12 +43,6 @@ constexpr std::array options{
 
 constexpr std::size_t most_predictions = 256;
 constexpr int most_resamples = 20'000;
-
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 fit::Measured measured_of(io::ScalingQuantity quantity) {
     switch (quantity) {

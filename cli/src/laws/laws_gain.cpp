@@ -1,5 +1,7 @@
 #include "laws/laws_gain.hpp"
 
+#include "arguments.hpp"
+
 #include "headroom/io/words.hpp"
 
 #include <cmath>
@@ -18,7 +20,7 @@ std::optional<MeasuredGain> read_gain(Arguments const& arguments, CurveResult co
     if (!text) {
         for (char const* option : {"--from-workers", "--to-workers"}) {
             if (!arguments.has(option)) { continue; }
-            refuse_laws(option, "belongs to --measured-speedup", "it would be ignored", "say what was gained");
+            refuse(option, "belongs to --measured-speedup", "it would be ignored", "say what was gained");
         }
         return std::nullopt;
     }
@@ -28,8 +30,8 @@ std::optional<MeasuredGain> read_gain(Arguments const& arguments, CurveResult co
         .gain = io::parse_between(*text, least_gain, largest_gain, "speedup", "--measured-speedup"),
         .share_needed = {}};
     if (gain.from >= gain.to) {
-        refuse_laws("--from-workers", "a gain from " + workers_words(gain.from) + " to " + workers_words(gain.to),
-                    "it starts at the smaller count", "see --to-workers");
+        refuse("--from-workers", "a gain from " + workers_words(gain.from) + " to " + workers_words(gain.to),
+               "it starts at the smaller count", "see --to-workers");
     }
     StepCurve const& curve = result.question.curve;
     Seconds const end = step_at(curve, gain.to);

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_report.hpp"
 
@@ -28,9 +29,9 @@ std::vector<Measured> read_points(Arguments const& arguments) {
     std::vector<std::string> const counts =
         split(arguments.required("--workers", "on how many workers each speedup was measured: --workers 16"), ',');
     if (counts.size() != speedups.size()) {
-        refuse_laws("--workers",
-                    std::to_string(counts.size()) + " counts for " + std::to_string(speedups.size()) + " speedups",
-                    "they are pairs", "give as many of one as of the other, in the same order");
+        refuse("--workers",
+               std::to_string(counts.size()) + " counts for " + std::to_string(speedups.size()) + " speedups",
+               "they are pairs", "give as many of one as of the other, in the same order");
     }
     check_cells(speedups.size(), 1, "--speedup");
     std::vector<Measured> points;

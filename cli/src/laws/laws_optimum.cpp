@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_curve.hpp"
 
@@ -23,14 +24,14 @@ Seconds read_cost(Arguments const& arguments, std::string const& option, bool ti
     auto const text = arguments.text(option);
     if (!text) { return {}; }
     if (is_plain(*text) == timed) {
-        refuse_laws(option, headroom::quoted(*text) + (timed ? " has no unit" : " has a unit"),
-                    timed ? "--work is a time" : "--work is a plain number",
-                    "write all of them as times (1000s, 50ms), or all as plain numbers of one unit");
+        refuse(option, headroom::quoted(*text) + (timed ? " has no unit" : " has a unit"),
+               timed ? "--work is a time" : "--work is a plain number",
+               "write all of them as times (1000s, 50ms), or all as plain numbers of one unit");
     }
     Seconds const cost =
         timed ? read_time(*text, option) : Seconds{io::parse_between(*text, 0.0, largest_cost, "cost", option)};
     if (cost > Seconds{} && cost.base() < least_cost) {
-        refuse_laws(option, headroom::quoted(*text) + " is too small", "costs begin at 1e-15", "");
+        refuse(option, headroom::quoted(*text) + " is too small", "costs begin at 1e-15", "");
     }
     return cost;
 }
@@ -42,7 +43,7 @@ OptimumQuestion read_question(Arguments const& arguments) {
     question.per_level = read_cost(arguments, "--per-level", question.timed);
     question.per_worker = read_cost(arguments, "--per-worker", question.timed);
     if (question.work <= Seconds{}) {
-        refuse_laws("--work", headroom::quoted(work) + " is not above zero", "there is nothing to divide", "");
+        refuse("--work", headroom::quoted(work) + " is not above zero", "there is nothing to divide", "");
     }
     return question;
 }
@@ -88,9 +89,9 @@ LawsAnswer optimum_answer(Arguments const& arguments) {
     StepCurve const curve{
         .work = question.work, .fixed = {}, .per_level = question.per_level, .per_worker = question.per_worker};
     if (question.per_level + question.per_worker <= Seconds{}) {
-        refuse_laws(arguments.has("--per-level") ? "--per-level" : "--per-worker", "costs nothing",
-                    "without a cost that grows with the workers there is no best count",
-                    "give --per-level (a tree: c log2 K) or --per-worker (a chain: c K) above zero");
+        refuse(arguments.has("--per-level") ? "--per-level" : "--per-worker", "costs nothing",
+               "without a cost that grows with the workers there is no best count",
+               "give --per-level (a tree: c log2 K) or --per-worker (a chain: c K) above zero");
     }
     CurveResult const result = result_of({.curve = curve,
                                           .k0 = 1,

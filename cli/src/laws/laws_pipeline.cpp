@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "laws/laws_report.hpp"
 
 #include "headroom/laws.hpp"
@@ -26,8 +27,8 @@ PipelineQuestion read_question(Arguments const& arguments) {
     for (int const p : question.stages) {
         for (int const m : question.micro_batches) {
             if (question.virtual_stages == 1 || m % p == 0) { continue; }
-            refuse_laws("--micro-batches", std::to_string(m) + " are no multiple of " + std::to_string(p) + " stages",
-                        "the interleaved schedule needs one", "leave out --virtual-stages, or round the count");
+            refuse("--micro-batches", std::to_string(m) + " are no multiple of " + std::to_string(p) + " stages",
+                   "the interleaved schedule needs one", "leave out --virtual-stages, or round the count");
         }
     }
     return question;

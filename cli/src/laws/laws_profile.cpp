@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_gain.hpp"
 #include "laws/laws_scale_up.hpp"
@@ -30,10 +31,10 @@ std::string_view name_of(Growth growth) {
 
 Ranks read_k0(Arguments const& arguments) {
     if (!arguments.has("--at-workers")) {
-        refuse_laws("--at-workers", "missing",
-                    "a share of communication belongs to the worker count it was measured at, and is not Amdahl's "
-                    "serial fraction on one worker",
-                    "say how many workers were profiled: --at-workers 8");
+        refuse("--at-workers", "missing",
+               "a share of communication belongs to the worker count it was measured at, and is not Amdahl's "
+               "serial fraction on one worker",
+               "say how many workers were profiled: --at-workers 8");
     }
     return Ranks{io::parse_whole(arguments.required("--at-workers", "for example 8"), "--at-workers")};
 }
@@ -43,12 +44,11 @@ void read_parts(Arguments const& arguments, ProfileQuestion& question) {
     if (auto const share = arguments.text("--communication-share")) {
         for (char const* option : {"--compute", "--communication"}) {
             if (!arguments.has(option)) { continue; }
-            refuse_laws(option, "given beside --communication-share", "a profile is two times or one share",
-                        "keep one");
+            refuse(option, "given beside --communication-share", "a profile is two times or one share", "keep one");
         }
         double const s = io::parse_between(*share, 0.0, 1.0, "share of the step", "--communication-share");
         if (s > 0.0 && s < least_share) {
-            refuse_laws("--communication-share", headroom::quoted(*share) + " is too small", "it ends at 1e-9", "");
+            refuse("--communication-share", headroom::quoted(*share) + " is too small", "it ends at 1e-9", "");
         }
         question.timed = false;
         question.profile.compute = Seconds{1.0 - s};
@@ -59,7 +59,7 @@ void read_parts(Arguments const& arguments, ProfileQuestion& question) {
     question.profile.compute = read_time(arguments.required("--compute", hint), "--compute");
     question.profile.communication = read_time(arguments.required("--communication", hint), "--communication");
     if (question.profile.compute + question.profile.communication <= Seconds{}) {
-        refuse_laws("--compute", "nothing was measured", "both times are zero", hint);
+        refuse("--compute", "nothing was measured", "both times are zero", hint);
     }
 }
 
@@ -70,15 +70,15 @@ ProfileQuestion read_question(Arguments const& arguments) {
     question.growth = growth == "log" ? Growth::logarithmic : growth == "linear" ? Growth::linear : Growth::fixed;
     if (auto const overlap = arguments.text("--overlap")) {
         if (!question.timed) {
-            refuse_laws("--overlap", "needs times", "a share of the step does not tell how long what is hidden lasts",
-                        "give --compute and --communication in place of --communication-share");
+            refuse("--overlap", "needs times", "a share of the step does not tell how long what is hidden lasts",
+                   "give --compute and --communication in place of --communication-share");
         }
         question.overlap = io::parse_between(*overlap, 0.0, 1.0, "share of communication", "--overlap");
     }
     if (question.growth == Growth::logarithmic && question.profile.workers.count() == 1) {
-        refuse_laws("--growth", "'log' cannot be told from one worker",
-                    "log2 1 = 0: communication that grows with log2 K is zero there, whatever it is on two",
-                    "profile on two workers or more");
+        refuse("--growth", "'log' cannot be told from one worker",
+               "log2 1 = 0: communication that grows with log2 K is zero there, whatever it is on two",
+               "profile on two workers or more");
     }
     return question;
 }

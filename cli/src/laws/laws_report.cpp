@@ -1,5 +1,6 @@
 #include "laws/laws_report.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -18,12 +19,6 @@ constexpr std::size_t most_cells = 16384;
 constexpr Seconds shortest{1e-15}, longest{1e15};
 
 } // namespace
-
-void refuse_laws(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
@@ -58,16 +53,15 @@ std::vector<double> read_numbers(std::string_view text, double low, double high,
 Seconds read_time(std::string_view text, std::string_view where) {
     Seconds const time = parse<Seconds>(text, where);
     if (time > Seconds{} && (time < shortest || time > longest)) {
-        refuse_laws(std::string{where}, headroom::quoted(text) + " is out of range",
-                    "times lie between 1e-15 s and 1e15 s", "");
+        refuse(std::string{where}, headroom::quoted(text) + " is out of range", "times lie between 1e-15 s and 1e15 s",
+               "");
     }
     return time;
 }
 
 void check_cells(std::size_t first, std::size_t second, std::string const& where) {
     if (first * second > most_cells) {
-        refuse_laws(where, std::to_string(first * second) + " rows", "at most 16384 are answered at once",
-                    "ask for fewer");
+        refuse(where, std::to_string(first * second) + " rows", "at most 16384 are answered at once", "ask for fewer");
     }
 }
 

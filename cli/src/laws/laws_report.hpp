@@ -36,8 +36,6 @@ LawsAnswer pipeline_answer(Arguments const& arguments);
 
 // ---- what they read alike -----------------------------------------------------------------------------------------
 
-[[noreturn]] void refuse_laws(std::string where, std::string problem, std::string why, std::string hint);
-
 /// --workers; without it every doubling from 1 to at least `last`, and `also`.
 std::vector<int> read_law_workers(Arguments const& arguments, double last = 1024.0, int also = 1);
 /// --share, 0.9 when not given.

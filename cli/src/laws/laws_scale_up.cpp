@@ -1,5 +1,6 @@
 #include "laws/laws_scale_up.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -20,8 +21,7 @@ std::optional<DollarsPerSecond> read_machine_price(Arguments const& arguments, s
     if (!text) { return std::nullopt; }
     DollarsPerSecond const price = parse_price(*text, option);
     if (price <= DollarsPerSecond{} || price.base() > 1e12) {
-        refuse_laws(option, headroom::quoted(*text) + " is no price", "it is zero or out of range",
-                    "for example 2.5 $/h");
+        refuse(option, headroom::quoted(*text) + " is no price", "it is zero or out of range", "for example 2.5 $/h");
     }
     return price;
 }
@@ -130,7 +130,7 @@ Table pairs_table(std::vector<ScaleOut> const& curves, std::vector<Pair> const& 
 std::optional<ScaleUpQuestion> read_scale_up(Arguments const& arguments) {
     for (char const* option : {"--price", "--faster-price"}) {
         if (arguments.has(option) && !arguments.has("--faster")) {
-            refuse_laws(option, "belongs to --faster", "it would be ignored", "say how fast: --faster 2x");
+            refuse(option, "belongs to --faster", "it would be ignored", "say how fast: --faster 2x");
         }
     }
     auto const text = arguments.text("--faster");

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_report.hpp"
 #include "laws/laws_scale_up.hpp"
@@ -20,9 +21,7 @@ UniversalScalability read_law(Arguments const& arguments) {
     UniversalScalability const law{.alpha = number("--alpha", -1.0, 1.0, "share that contends", 0.0),
                                    .beta = number("--beta", 0.0, 1.0, "cost of a pair of workers", 0.0),
                                    .gamma = number("--gamma", 1e-18, largest_gamma, "throughput of one worker", 1.0)};
-    if (law.beta > 0.0 && law.beta < 1e-24) {
-        refuse_laws("--beta", "is too small", "it begins at 1e-24", "leave it out");
-    }
+    if (law.beta > 0.0 && law.beta < 1e-24) { refuse("--beta", "is too small", "it begins at 1e-24", "leave it out"); }
     return law;
 }
 
@@ -57,9 +56,9 @@ UslResult result_of(Arguments const& arguments) {
     for (int const count : result.curve.workers) {
         auto const speedup = usl_speedup(law, Ranks{count});
         if (!speedup) {
-            refuse_laws("--workers", "the law has no throughput at " + workers_words(count),
-                        "with alpha below zero it breaks down at " + plain(*result.breaks_at) + " workers",
-                        "ask below that");
+            refuse("--workers", "the law has no throughput at " + workers_words(count),
+                   "with alpha below zero it breaks down at " + plain(*result.breaks_at) + " workers",
+                   "ask below that");
         }
         result.curve.speedup.push_back(*speedup);
     }

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_fit.hpp"
 #include "laws/laws_report.hpp"
@@ -143,11 +144,11 @@ std::string owner_words(std::string_view option) {
 [[noreturn]] void refuse_nothing_asked(Arguments const& arguments) {
     for (Option const& option : options) {
         if (!arguments.has(option.name)) { continue; }
-        refuse_laws(option.name, "asks nothing alone", "", "it belongs to " + owner_words(option.name));
+        refuse(option.name, "asks nothing alone", "", "it belongs to " + owner_words(option.name));
     }
-    refuse_laws("laws", "nothing is asked", "",
-                "start with --serial, --compute and --communication, --work, --alpha, --speedup, --overhead, "
-                "--parameters, --stages or --fit; see headroom laws --help");
+    refuse("laws", "nothing is asked", "",
+           "start with --serial, --compute and --communication, --work, --alpha, --speedup, --overhead, "
+           "--parameters, --stages or --fit; see headroom laws --help");
 }
 
 LawsQuestion const& question_of(Arguments const& arguments) {
@@ -157,8 +158,8 @@ LawsQuestion const& question_of(Arguments const& arguments) {
         auto const lead = lead_of(question, arguments);
         if (!lead) { continue; }
         if (found != nullptr) {
-            refuse_laws(std::string{*lead}, "given beside " + std::string{by}, "they ask two different questions",
-                        "ask one at a time");
+            refuse(std::string{*lead}, "given beside " + std::string{by}, "they ask two different questions",
+                   "ask one at a time");
         }
         found = &question;
         by = *lead;
@@ -175,7 +176,7 @@ void check_belongs(LawsQuestion const& question, Arguments const& arguments) {
             name == "--at-workers" && std::string_view{question.name} == "serial"
                 ? "for a share measured on many workers: --communication-share in place of --serial"
                 : "it belongs to " + owner_words(name);
-        refuse_laws(name, "does not belong to " + std::string{question.leads.front()}, "it would be ignored", hint);
+        refuse(name, "does not belong to " + std::string{question.leads.front()}, "it would be ignored", hint);
     }
 }
 
@@ -189,15 +190,14 @@ void check_no_fit(Arguments const& arguments) {
         bool const shared =
             std::ranges::any_of(options, [&](Option const& own) { return std::string_view{own.name} == option.name; });
         if (!arguments.has(option.name) || shared) { continue; }
-        refuse_laws(option.name, "belongs to --fit", "it would be ignored", "leave it out, or give --fit FILE");
+        refuse(option.name, "belongs to --fit", "it would be ignored", "leave it out, or give --fit FILE");
     }
 }
 
 void check_fit(Arguments const& arguments) {
     for (Option const& option : options) {
         if (!arguments.has(option.name) || is_fit_option(option.name)) { continue; }
-        refuse_laws(option.name, "does not belong to --fit", "it would be ignored",
-                    "leave it out, or ask without --fit");
+        refuse(option.name, "does not belong to --fit", "it would be ignored", "leave it out, or ask without --fit");
     }
 }
 

@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_report.hpp"

@@ -1,5 +1,6 @@
 #include "roofline/roofline_kernels.hpp"
 
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "roofline/roofline_report.hpp"
 
@@ -15,12 +16,6 @@ namespace {
 
 constexpr std::size_t largest_table = 4u << 20, most_kernels = 10'000, longest_name = 100;
 constexpr double largest_count = 1e30; ///< operations or bytes of one kernel
-
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why = {}, std::string hint = {}) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 /// The key says what a bare number counts; "2TFLOP" and "3GB" say it themselves.
 template <class Q> Q parse_amount(std::string const& text, std::string const& unit, std::string const& where) {

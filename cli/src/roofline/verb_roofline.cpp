@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "document/text.hpp"
 #include "roofline/roofline_kernels.hpp"
 #include "roofline/roofline_report.hpp"
@@ -45,12 +46,6 @@ constexpr char const* examples = "  headroom roofline --machine h100\n"
                                  "  headroom roofline --machine ./server.toml --precision fp64\n"
                                  "      --kernel-file kernels.csv --format csv\n"
                                  "  headroom roofline --machine a100 --divergence 2 --occupancy 25%";
-
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why = {}, std::string hint = {}) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 /// Options of `predict` that shape the kernels of a step; the others would be ignored.
 std::span<Option const> step_options() {
