@@ -120,7 +120,7 @@ inline std::string surprise(CurvePoint const& point) {
             return gave + text("but this machine runs no more than %d threads at once", threads);
         }
         return gave + text("less than %.2f. The structure is not why:\n", point.predicted->burdened) +
-               "    memory, caches, the cost of spawns or other users of the machine may be";
+               "    caches, memory, order of pieces, spawns or other users of the cores may be";
     }
     if (*point.speedup > 1.05 * point.predicted->at_most) {
         return gave + text("more than the structure allows, %.2f:\n", point.predicted->at_most) +
