@@ -83,6 +83,8 @@ printed(value_of(value, "usl_normalised", "alpha"), "0.0497973", "gamma fixed, a
 close(value_of(value, "usl_normalised", "beta"), 1.14345e-5, "gamma fixed, beta", 1e-5)
 equal(value_of(value, "usl_normalised", "gamma"), 20, "gamma is X(1)")
 equal(value["best"], "amdahl", "a law with beta at its bound is Amdahl's, with one coefficient less")
+# the knee of S(K) = 1/(s + (1-s)/K), s = 0.0578: 8 -> 16 gains 1.504, 4 -> 8 gains 1.671
+equal(value["knee_workers"], 8, "knee of the ray tracer")
 close(law(value, "amdahl")["ceiling"], 1 / value_of(value, "amdahl", "s"), "Amdahl's ceiling")
 value = fit(DATA / "usl_specsdm91.csv")
 usl = law(value, "usl")

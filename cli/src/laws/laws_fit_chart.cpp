@@ -1,5 +1,6 @@
 #include "document/text.hpp"
 #include "laws/laws_fit_report.hpp"
+#include "laws/laws_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -110,6 +111,8 @@ void add_rules(FitAnswer const& answer, double first, double last, Chart& chart)
     if (best.peak_workers && *best.peak_workers >= first && *best.peak_workers <= last) {
         chart.rules.push_back(
             {.vertical = true, .at = *best.peak_workers, .label = "peak at " + significant(*best.peak_workers)});
+    } else if (auto const knee = knee_of(answer)) {
+        chart.rules.push_back({.vertical = true, .at = *knee, .label = "knee at " + significant(*knee)});
     }
 }
 
@@ -126,6 +129,19 @@ void rescale(Chart& chart, double unit) {
 }
 
 } // namespace
+
+std::optional<double> knee_of(FitAnswer const& answer) {
+    bool const rate = fit::is_rate(answer.data.measured);
+    if (!answer.of_steps() || answer.data.scaling == fit::Scaling::weak) { return std::nullopt; }
+    double k = std::ranges::min_element(answer.data.samples, {}, &fit::ScalingSample::workers)->workers;
+    for (double value = fit::curve_at(answer.best(), answer.data, k); k < answer.largest_measured(); k *= 2.0) {
+        double const next = fit::curve_at(answer.best(), answer.data, 2.0 * k);
+        double const gain = rate ? next / value : value / next;
+        if (!(gain >= knee_gain)) { return k; } // also where the curve has no value
+        value = next;
+    }
+    return std::nullopt; // every doubling up to the largest measured count was worth it
+}
 
 Chart fit_chart(FitAnswer const& answer) {
     double first = answer.data.samples.front().workers, last = answer.largest_measured();

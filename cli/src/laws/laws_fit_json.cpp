@@ -181,6 +181,7 @@ Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
         .set("fits", fits)
         .set("left_out", left_out_json(answer))
         .set("best", answer.best().law->name)
+        .set("knee_workers", knee_of(answer))
         .set("chosen_because", answer.report.chosen_because)
         .set("predictions", predictions)
         .set("karp_flatt", karp_flatt_json(answer))

@@ -35,6 +35,10 @@ std::string conversion_words(FitAnswer const& answer);
 /// What the two bands of a prediction are.
 std::string band_words(FitAnswer const& answer);
 
+/// The knee of the best law: the last count, doubling from the smallest measured one, that was still worth its doubling.
+/// Empty where more workers have more to do, and where the values are not of steps.
+std::optional<double> knee_of(FitAnswer const& answer);
+
 Chart fit_chart(FitAnswer const& answer);
 Document document_of(FitAnswer const& answer, io::Catalog const& catalog);
 Json json_of(FitAnswer const& answer, io::Catalog const& catalog);

@@ -13,7 +13,6 @@
 namespace headroom::cli {
 namespace {
 
-constexpr double knee_gain = 1.6;
 constexpr int most_doublings = 30;
 constexpr std::size_t most_cells = 16384;
 constexpr Seconds shortest{1e-15}, longest{1e15};

@@ -58,6 +58,9 @@ struct LawCurve {
     std::optional<double> ceiling = {};
 };
 
+/// What the last doubling before the knee gave at least.
+inline constexpr double knee_gain = 1.6;
+
 /// The gain of a doubling between each count and the one before; empty for the first.
 std::vector<std::optional<double>> gains_of(LawCurve const& curve);
 /// The largest count whose last doubling still gave at least 1.6x; empty for a list of one.
