@@ -36,6 +36,12 @@ TEST(Quoted, KeepsWholeCharactersAndCutsLongText) {
     EXPECT_EQ(headroom::quoted("450GB/s"), "'450GB/s'");
     EXPECT_EQ(headroom::quoted("5 \xC2\xB5s"), "'5 \xC2\xB5s'");
     // Expectation: 60 bytes are shown; the 61st, half of a two-byte letter, is not shown by halves.
+    EXPECT_EQ(headroom::quoted("a\xE2\x80\xAE"
+                               "b"),
+              "'a?b'"); // text that would run backwards
+    EXPECT_EQ(headroom::quoted("a\xE2\x81\xA6"
+                               "b\xE2\x80\xA9"),
+              "'a?b\xE2\x80\xA9'"); // the neighbours stay
     EXPECT_EQ(headroom::quoted(std::string(59, 'x') + "\xC2\xB5" + "y"), "'" + std::string(59, 'x') + "...'");
     EXPECT_EQ(headroom::quoted(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
     EXPECT_EQ(headroom::quoted(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");

@@ -116,6 +116,7 @@ TEST(ScalingTable, DamageIsNamedWithLineAndColumn) {
     EXPECT_THAT(refused("workers,throughput\n1,3 img/s\n2,5 tok/s\n"), HasSubstr("t.csv:3: 'throughput': in 'tok/s'"));
     EXPECT_THAT(refused("a,seconds\n1,3\n", Fault::usage), HasSubstr("t.csv:1: no column of worker counts"));
     EXPECT_THAT(refused("workers,b\n1,3\n", Fault::usage), HasSubstr("no column of seconds, throughput or speedup"));
+    EXPECT_THAT(refused("workers;seconds\n1;3\n", Fault::usage), HasSubstr("separate columns by commas"));
     EXPECT_THAT(refused("workers,seconds\n", Fault::insufficient), HasSubstr("no measurements"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.value_column = "second"}), HasSubstr("seconds"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.region = "main"}), HasSubstr("belongs to a text"));

@@ -36,6 +36,12 @@ std::size_t utf8_length(std::string_view text) {
     return 0;
 }
 
+/// Whether a sequence of three bytes turns the direction of what follows: U+202A to U+202E, U+2066 to U+2069.
+bool turns_direction(std::string_view bytes) {
+    return bytes.starts_with("\xE2\x80") ? bytes[2] >= '\xAA' && bytes[2] <= '\xAE'
+                                         : bytes.starts_with("\xE2\x81") && bytes[2] >= '\xA6' && bytes[2] <= '\xA9';
+}
+
 /// Printable UTF-8 of at most `limit` bytes: controls and broken bytes become '?', the rest is cut with "...".
 std::string printable(std::string_view text, std::size_t limit) {
     std::string clean;
@@ -47,7 +53,8 @@ std::string printable(std::string_view text, std::size_t limit) {
         bool const high_control = length == 2 && lead == 0xC2U && static_cast<std::uint8_t>(text[1]) < 0xA0U;
         std::size_t const taken = length == 0 ? 1 : length;
         if (clean.size() + taken > limit) { return clean + "..."; }
-        if (length == 0 || high_control) {
+        bool const turns = length == 3 && turns_direction(text.substr(0, 3));
+        if (length == 0 || high_control || turns) {
             clean += '?';
         } else if (low_control) {
             clean += lead == '\n' || lead == '\t' || lead == '\r' ? ' ' : '?';

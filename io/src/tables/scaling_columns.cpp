@@ -147,6 +147,9 @@ std::string listed(CsvTable const& table) {
 }
 
 [[noreturn]] void no_column(CsvTable const& table, std::string_view where, std::string_view what, std::string hint) {
+    if (table.header.size() == 1 && table.header.front().find_first_of(";\t|") != std::string::npos) {
+        hint = "separate columns by commas";
+    }
     usage_error(fmt::format("{}:1", where), fmt::format("no column of {}", what), listed(table), std::move(hint));
 }
 
