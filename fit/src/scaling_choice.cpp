@@ -136,6 +136,21 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
                        prediction_words(fits[*best], last_workers)};
 }
 
+namespace {
+
+/// The band of the curve so far out that nothing of K is left in it.
+void bound_ceiling(ScalingReport& report, ScalingData const& data, FitQuestion const& question, double last) {
+    constexpr double far = 1e9, endless = 1e6; // times the largest count; times the ceiling
+    LawFit const& best = report.fits[report.best];
+    if (!best.law->saturates || !best.ceiling_value) { return; }
+    double const workers = far * last, value = *best.ceiling_value;
+    ScalingPrediction const at = predict(best, data, question, std::span{&workers, 1}).front();
+    if (at.curve_low && *at.curve_low > value / endless) { report.ceiling_low = at.curve_low; }
+    if (at.curve_high && *at.curve_high < value * endless) { report.ceiling_high = at.curve_high; }
+}
+
+} // namespace
+
 ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) {
     check(data);
     std::vector<ScalingSample> const samples = prepared_samples(data, question);
@@ -155,6 +170,7 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     LawFit const& best = report.fits[report.best];
     std::vector<double> const counts = counts_to_predict(samples, question);
     report.predictions = predict(best, data, question, counts);
+    bound_ceiling(report, data, question, last);
     report.next_measurement = next_measurement(best, data, question, std::ranges::max(counts));
     bool const steps = data.measured != Measured::sync && data.measured != Measured::value;
     if (steps && means_of(samples).size() > 1) { report.karp_flatt = karp_flatt(data); }

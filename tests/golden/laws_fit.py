@@ -85,6 +85,32 @@ equal(value_of(value, "usl_normalised", "gamma"), 20, "gamma is X(1)")
 equal(value["best"], "amdahl", "a law with beta at its bound is Amdahl's, with one coefficient less")
 # the knee of S(K) = 1/(s + (1-s)/K), s = 0.0578: 8 -> 16 gains 1.504, 4 -> 8 gains 1.671
 equal(value["knee_workers"], 8, "knee of the ray tracer")
+rows = [tuple(map(float, line.split(","))) for line in tracer.read_text().splitlines()[1:]]
+
+
+def rss_at_ceiling(ceiling):
+    """The least sum of squares of X(K) = g K / (1 + (g/C)(K-1)) over g: a search of one dimension, by thirds."""
+    def rss(g):
+        return sum((x - g * k / (1 + g / ceiling * (k - 1))) ** 2 for k, x in rows)
+
+    low, high = 1.0, 100.0
+    for _ in range(200):
+        third = (high - low) / 3
+        low, high = (low, high - third) if rss(low + third) < rss(high - third) else (low + third, high)
+    return rss(low)
+
+
+least = law(value, "amdahl")["rss"]
+close(rss_at_ceiling(law(value, "amdahl")["ceiling_value"]), least, "the ceiling is where the sum of squares is least", 1e-9)
+t = 1.8331129326536337  # of 95 % and 9 degrees of freedom
+for end in ("ceiling_value_low", "ceiling_value_high"):
+    close(rss_at_ceiling(value[end]), least * (1 + t * t / 9), f"profile of the ceiling at {end}", 2e-3)
+endless = fit(table("endless.csv", "workers,throughput\n1,10\n2,19.4\n4,40.9\n8,78\n16,162\n"), "--law", "amdahl")
+equal(endless["ceiling_value_high"], None, "a table that hardly bends sets the ceiling no upper end")
+little = table("little.csv", "workers,seconds\n1,100\n2,52\n4,24.9\n8,13.2\n16,6.4\n")
+equal(fit(little, "--law", "fixed_communication")["ceiling_value_low"], None, "a serial time that may be nothing")
+told = succeed("laws", "--fit", little, "--law", "fixed_communication").out
+check("the ceiling, if there is one, is about 184x" in told, f"an open ceiling is said to be one: {told[:200]}")
 close(law(value, "amdahl")["ceiling"], 1 / value_of(value, "amdahl", "s"), "Amdahl's ceiling")
 value = fit(DATA / "usl_specsdm91.csv")
 usl = law(value, "usl")

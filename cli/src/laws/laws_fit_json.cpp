@@ -182,6 +182,8 @@ Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
         .set("left_out", left_out_json(answer))
         .set("best", answer.best().law->name)
         .set("knee_workers", knee_of(answer))
+        .set("ceiling_value_low", answer.report.ceiling_low)
+        .set("ceiling_value_high", answer.report.ceiling_high)
         .set("chosen_because", answer.report.chosen_because)
         .set("predictions", predictions)
         .set("karp_flatt", karp_flatt_json(answer))

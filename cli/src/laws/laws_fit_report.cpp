@@ -131,6 +131,16 @@ std::string counted(std::size_t count, std::string const& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// " (90 %: 350 to 410)": how sure the ceiling is; nothing where its law has no interval of it.
+std::string ceiling_interval_words(FitAnswer const& answer) {
+    auto const &low = answer.report.ceiling_low, &high = answer.report.ceiling_high;
+    if (!answer.best().law->saturates || (!low && !high)) { return ""; }
+    std::string const share = " (" + share_words(answer.question.coverage) + ": ";
+    if (!high) { return share + value_words(answer, *low) + " or more, perhaps without end)"; }
+    if (!low) { return share + value_words(answer, *high) + " or less, perhaps nothing)"; }
+    return share + value_words(answer, *low) + " to " + value_words(answer, *high) + ")";
+}
+
 /// ", a throughput of 378 img/s": what the ceiling is in what was measured; nothing where that is the speedup itself.
 std::string ceiling_words(FitAnswer const& answer) {
     std::optional<double> const value = answer.best().ceiling_value;
@@ -157,7 +167,10 @@ std::string reach_words(FitAnswer const& answer) {
         if (row.workers == last) { reached = row.speedup; }
     }
     if (best.ceiling) {
-        std::string text = "never more than " + times(best.ceiling) + " one worker" + ceiling_words(answer);
+        bool const rate = fit::is_rate(answer.data.measured);
+        bool const is_open = best.law->saturates && !(rate ? answer.report.ceiling_high : answer.report.ceiling_low);
+        std::string text = (is_open ? "the ceiling, if there is one, is about " : "never more than ") +
+                           times(best.ceiling) + " one worker" + ceiling_words(answer) + ceiling_interval_words(answer);
         if (reached) {
             text += "; " + whole(last) + " workers reach " + percent(*reached / *best.ceiling) + " % of it";
         }

@@ -82,6 +82,7 @@ struct ScalingLaw {
     bool (*applies)(Measured measured, Scaling scaling);
     bool fixed_scale = false; ///< the first coefficient is X(1) as measured
     char const* source = "";
+    bool saturates = false; ///< rises to its limit whatever the coefficients, so that the ceiling is the value far out
 };
 
 /// Every law, in the order in which ties are decided. A new law is a row.
@@ -202,6 +203,9 @@ struct ScalingReport {
     std::size_t best = 0;
     std::string chosen_because = {};
     std::vector<ScalingPrediction> predictions = {}; ///< of the best
+    /// Interval of the best's ceiling, in what was measured, where its law saturates. An end is missing where the
+    /// measurements set none: they allow a curve without a ceiling.
+    std::optional<double> ceiling_low = {}, ceiling_high = {};
     std::optional<KarpFlatt> karp_flatt = {};
     std::optional<NextMeasurement> next_measurement = {};
     std::optional<SyncGrowth> sync = {};
