@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <map>
 
 namespace headroom::cli {
 namespace {
@@ -19,7 +18,6 @@ namespace {
 constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;
 constexpr int usual_image_ranks = 64; ///< that a default batch of samples grows with: beyond, a curve keeps it
 constexpr int longest_document = 1'000'000'000;
-constexpr std::string_view from_record = "given by the strategy ";
 constexpr double least_fill = 0.01, largest_skew = 65'536.0;
 
 constexpr std::array options{
@@ -79,12 +77,6 @@ int default_batch(PartialStrategy const& given) {
     }
     if (given.dp && given.micro_batch && given.grad_accum) { return static_cast<int>(pieces); }
     return multiple_of(static_cast<int>(pieces));
-}
-
-void refuse(std::string where, std::string problem, std::string why, std::string hint = {}) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
 }
 
 /// The first layers of a model; of a pair of stacks, of each in proportion.
@@ -245,12 +237,6 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
                       .hint = "choose one of these"}};
 }
 
-std::string_view provenance_of(Assumption const& assumption) {
-    if (assumption.reason.starts_with(from_record)) { return name_of(Provenance::given); }
-    bool const priced = assumption.field.starts_with("price") && assumption.value != "unknown";
-    return name_of(priced || assumption.field == "mtbf" ? Provenance::cited : Provenance::guessed);
-}
-
 } // namespace
 
 std::span<Option const> setting_options() { return options; }
@@ -393,124 +379,6 @@ void add_assumptions(std::vector<Assumption>& all, std::vector<Assumption> const
             std::any_of(all.begin(), all.end(), [&](Assumption const& other) { return other.field == one.field; });
         if (!known) { all.push_back(one); }
     }
-}
-
-Json strategy_json(Strategy const& s, Workload const& workload) {
-    int const share = std::max(1, s.dp * s.micro_batch);
-    return Json::object()
-        .set("dp", s.dp)
-        .set("tp", s.tp)
-        .set("pp", s.pp)
-        .set("virtual_pp", s.virtual_pp)
-        .set("cp", s.cp)
-        .set("exchange", name_of(s.exchange))
-        .set("ep", s.ep)
-        .set("etp", s.etp)
-        .set("capacity", s.capacity)
-        .set("zero", s.zero)
-        .set("shard", s.shard)
-        .set("micro_batch", s.micro_batch)
-        .set("micro_batches", workload.global_batch / share)
-        .set("sequence_parallel", s.sequence_parallel)
-        .set("recompute", name_of(s.recompute))
-        .set("recompute_layers", s.recompute_layers)
-        .set("offload", name_of(s.offload))
-        .set("train", io::spelled_training(s))
-        .set("local_steps", s.local_steps)
-        .set("servers", s.servers)
-        .set("compression", io::spelled(s.compression))
-        .set("precision", name_of(s.precision))
-        .set("overlap", s.overlap == Overlap::on)
-        .set("schedule", s.virtual_pp > 1 ? "interleaved" : "1f1b")
-        .set("name", short_name(s));
-}
-
-Json workload_json(Workload const& workload, std::optional<double> tokens) {
-    return Json::object()
-        .set("sequence_length", workload.sequence_length)
-        .set("global_batch", workload.global_batch)
-        .set("documents", workload.documents)
-        .set("fill", workload.fill)
-        .set("expert_skew", workload.expert_skew)
-        .set("tokens", tokens);
-}
-
-Json assumptions_json(std::vector<Assumption> const& assumptions) {
-    Json list = Json::array();
-    for (Assumption const& one : assumptions) {
-        list.push(Json::object()
-                      .set("field", one.field)
-                      .set("value", one.value)
-                      .set("reason", one.reason)
-                      .set("provenance", provenance_of(one)));
-    }
-    return list;
-}
-
-Json constants_json(CalibrationSet const& calibration) {
-    Json list = Json::array();
-    for (ConstantInfo const& info : constants()) {
-        CalibratedConstant const& constant = calibration.constant[static_cast<std::size_t>(info.id)];
-        list.push(Json::object()
-                      .set("key", info.key)
-                      .set("meaning", info.meaning)
-                      .set("unit", info.unit)
-                      .set("value", constant.value)
-                      .set("low", constant.low)
-                      .set("high", constant.high)
-                      .set("provenance", name_of(constant.provenance))
-                      .set("source", constant.source));
-    }
-    return list;
-}
-
-Json model_json(Model const& model) {
-    ParameterCount const parameters = count_parameters(model);
-    return Json::object()
-        .set("name", model.name)
-        .set("parameters", parameters.total)
-        .set("active_parameters", parameters.active)
-        .set("layers", model.layers)
-        .set("hidden", model.hidden);
-}
-
-Json cluster_json(Cluster const& cluster) {
-    return Json::object()
-        .set("name", cluster.name)
-        .set("accelerator", cluster.accelerator.name)
-        .set("accelerators_per_node", cluster.accelerators_per_node)
-        .set("price_dollars_per_hour", cluster.price ? Json{cluster.price->in(units::dollar / units::hour)} : Json{})
-        .set("price_origin", cluster.price_origin);
-}
-
-Table assumptions_table(std::vector<Assumption> const& assumptions) {
-    Table table{.title = "Assumed",
-                .columns = {{"what", Align::left}, {"value", Align::left, true}, {"why", Align::left, true}},
-                .rows = {}};
-    for (Assumption const& one : assumptions) { table.rows.push_back({one.field, one.value, one.reason}); }
-    return table;
-}
-
-std::string provenance_summary(CalibrationSet const& calibration) {
-    std::map<Provenance, int> counts;
-    std::vector<std::string> guesses;
-    for (ConstantInfo const& info : constants()) {
-        Provenance const provenance = calibration.constant[static_cast<std::size_t>(info.id)].provenance;
-        ++counts[provenance];
-        if (provenance == Provenance::guessed) { guesses.emplace_back(info.key); }
-    }
-    std::vector<std::string> parts;
-    parts.reserve(counts.size());
-    for (auto const& [provenance, count] : counts) {
-        parts.push_back(std::to_string(count) + " " + std::string{name_of(provenance)});
-    }
-    std::string text = join(parts, ", ");
-    if (guesses.empty()) { return text; }
-    std::size_t const shown = std::min<std::size_t>(guesses.size(), 4);
-    text += "; guessed: " + join({guesses.begin(), guesses.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ");
-    return text + (shown < guesses.size()
-                       ? " and " + std::to_string(guesses.size() - shown) + " more (all with values in --format json)"
-                       : "");
 }
 
 } // namespace headroom::cli

@@ -16,6 +16,9 @@ namespace headroom::cli {
 /// The group of `--help` that holds the options of a strategy.
 inline constexpr char const* strategy_group = "Strategy (what is left out is chosen and listed)";
 
+/// How the reason of a field begins that a strategy record states: such a field is given, not guessed.
+inline constexpr std::string_view from_record = "given by the strategy ";
+
 /// What `predict` and `plan` read alike: the model, the machine, the software, the workload and the constants.
 struct Setting {
     io::Catalog catalog;
@@ -56,17 +59,5 @@ std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster
 
 /// Adds what is not there yet: one assumption a field.
 void add_assumptions(std::vector<Assumption>& all, std::vector<Assumption> const& more);
-
-// ---- the parts of a result that both verbs show -----------------------------------------------------------------
-
-Json strategy_json(Strategy const& strategy, Workload const& workload);
-Json workload_json(Workload const& workload, std::optional<double> tokens);
-Json assumptions_json(std::vector<Assumption> const& assumptions);
-Json constants_json(CalibrationSet const& calibration);
-Json model_json(Model const& model);
-Json cluster_json(Cluster const& cluster);
-Table assumptions_table(std::vector<Assumption> const& assumptions);
-/// "12 fitted, 30 cited, 9 guessed (host-eager, ...)".
-std::string provenance_summary(CalibrationSet const& calibration);
 
 } // namespace headroom::cli

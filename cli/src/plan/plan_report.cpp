@@ -4,6 +4,7 @@
 #include "left_out.hpp"
 #include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
+#include "setting_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_charts.hpp"
+#include "setting_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

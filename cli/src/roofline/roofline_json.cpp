@@ -1,5 +1,6 @@
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
+#include "setting_parts.hpp"
 
 #include <cmath>
 

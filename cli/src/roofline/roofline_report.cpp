@@ -2,6 +2,7 @@
 
 #include "document/text.hpp"
 #include "setting.hpp"
+#include "setting_parts.hpp"
 
 #include <algorithm>
 #include <array>
