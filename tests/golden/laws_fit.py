@@ -107,6 +107,9 @@ for end in ("ceiling_value_low", "ceiling_value_high"):
     close(rss_at_ceiling(value[end]), least * (1 + t * t / 9), f"profile of the ceiling at {end}", 2e-3)
 endless = fit(table("endless.csv", "workers,throughput\n1,10\n2,19.4\n4,40.9\n8,78\n16,162\n"), "--law", "amdahl")
 equal(endless["ceiling_value_high"], None, "a table that hardly bends sets the ceiling no upper end")
+close_laws = table("close.csv", "workers,seconds\n1,812\n2,421\n4,226\n8,131\n16,88\n32,71\n64,69\n")
+told = " ".join(succeed("laws", "--fit", close_laws).out.split())
+check("the peak is at 73.7 workers (42.9 to 73.7 by laws that fit as well)" in told, f"another peak is told: {told[:200]}")
 little = table("little.csv", "workers,seconds\n1,100\n2,52\n4,24.9\n8,13.2\n16,6.4\n")
 equal(fit(little, "--law", "fixed_communication")["ceiling_value_low"], None, "a serial time that may be nothing")
 told = succeed("laws", "--fit", little, "--law", "fixed_communication").out

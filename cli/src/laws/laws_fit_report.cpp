@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headroom::cli {
 namespace {
@@ -151,14 +152,30 @@ std::string ceiling_words(FitAnswer const& answer) {
     }
 }
 
+/// ", 42.9 to 73.7 by laws that fit as well": where laws whose AICc is within 4 of the least put the peak elsewhere.
+std::string other_peaks_words(FitAnswer const& answer) {
+    constexpr double as_well = 4.0, apart = 1.1;
+    double least = std::numeric_limits<double>::infinity();
+    for (fit::LawFit const& one : answer.report.fits) { least = std::min(least, one.aicc.value_or(least)); }
+    double const best = *answer.best().peak_workers;
+    double low = best, high = best;
+    for (fit::LawFit const& one : answer.report.fits) {
+        if (one.law->fixed_scale || !one.peak_workers || !one.aicc || *one.aicc > least + as_well) { continue; }
+        low = std::min(low, *one.peak_workers);
+        high = std::max(high, *one.peak_workers);
+    }
+    if (high < apart * low) { return ""; }
+    return " (" + significant(low, 3) + " to " + significant(high, 3) + " by laws that fit as well)";
+}
+
 /// What the best law says of the measured end of the table.
 std::string reach_words(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
     double const last = answer.largest_measured();
     if (best.peak_workers) {
         std::string const at = significant(std::max(1.0, *best.peak_workers), 3);
-        std::string text = "the peak is at " + at + " workers: " + times(best.ceiling) + " one worker" +
-                           ceiling_words(answer) + "; more make it slower";
+        std::string text = "the peak is at " + at + " workers" + other_peaks_words(answer) + ": " +
+                           times(best.ceiling) + " one worker" + ceiling_words(answer) + "; more make it slower";
         if (last > *best.peak_workers) { text += ", and " + whole(last) + ", which was measured, is past it"; }
         return text;
     }
