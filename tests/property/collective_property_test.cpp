@@ -1,4 +1,4 @@
-#include "headroom/collective.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -28,13 +28,13 @@ Link any_link() { return {.latency = Seconds{spread(1e-7, 1e-4)}, .bandwidth = B
 
 Fabric any_fabric() { return {.scale_up = any_link(), .scale_out = any_link()}; }
 
-CollectiveAlgorithm any_algorithm() {
-    auto const rows = collective_algorithms();
+LibraryAlgorithm any_algorithm() {
+    auto const rows = library_algorithms();
     return rows[*rc::gen::inRange<std::size_t>(0, rows.size())];
 }
 
 RC_GTEST_PROP(CollectiveProperty, NothingBeatsTheBandwidthBound, ()) {
-    CollectiveAlgorithm const algorithm = any_algorithm();
+    LibraryAlgorithm const algorithm = any_algorithm();
     TotalBytes const n = any_size();
     Group const group = any_group();
     Fabric const fabric = any_fabric();
@@ -45,7 +45,7 @@ RC_GTEST_PROP(CollectiveProperty, NothingBeatsTheBandwidthBound, ()) {
 }
 
 RC_GTEST_PROP(CollectiveProperty, OneRankIsFree, ()) {
-    CollectiveAlgorithm const algorithm = any_algorithm();
+    LibraryAlgorithm const algorithm = any_algorithm();
     RC_ASSERT(algorithm.time(any_size(), Group{}, any_fabric()).total() == Seconds{});
 }
 
@@ -57,7 +57,7 @@ RC_GTEST_PROP(CollectiveProperty, PartsAreFiniteAndNotNegative, ()) {
 }
 
 RC_GTEST_PROP(CollectiveProperty, MoreBytesNeverTakeLess, ()) {
-    CollectiveAlgorithm const algorithm = any_algorithm();
+    LibraryAlgorithm const algorithm = any_algorithm();
     TotalBytes const n = any_size();
     TotalBytes const more{n.size * spread(1.0, 1e3)};
     Group const group = any_group();
@@ -66,7 +66,7 @@ RC_GTEST_PROP(CollectiveProperty, MoreBytesNeverTakeLess, ()) {
 }
 
 RC_GTEST_PROP(CollectiveProperty, ASlowerLinkNeverTakesLess, ()) {
-    CollectiveAlgorithm const algorithm = any_algorithm();
+    LibraryAlgorithm const algorithm = any_algorithm();
     TotalBytes const n = any_size();
     Group const group = any_group();
     Fabric const fabric = any_fabric();
@@ -84,7 +84,7 @@ RC_GTEST_PROP(CollectiveProperty, TheFastestIsTheMinimumOfTheTable, ()) {
     Fabric const fabric = any_fabric();
     CollectiveChoice const choice = fastest(collective, n, group, fabric);
     bool named = false;
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         if (algorithm.collective != collective) { continue; }
         RC_ASSERT(choice.time.total() <= algorithm.time(n, group, fabric).total());
         named = named || algorithm.name == choice.algorithm;
@@ -115,7 +115,7 @@ RC_GTEST_PROP(CollectiveProperty, OneLevelIsTheFlatFormula, ()) {
     Fabric const fabric = any_fabric();
     Link const link = inside ? fabric.scale_up : fabric.scale_out;
     TotalBytes const n = any_size();
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         if (algorithm.collective != Collective::all_reduce) { continue; }
         bool const tree = algorithm.name == "tree" || (algorithm.name == "hierarchical_tree" && !inside);
         Seconds const flat = (tree ? tree_all_reduce(n, Ranks{p}, link) : ring_all_reduce(n, Ranks{p}, link)).total();

@@ -1,4 +1,4 @@
-#include "headroom/collective.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ Fabric const b200{.scale_up = {.latency = 1.0 * us, .bandwidth = 900.0 * GB / s}
                   .scale_out = {.latency = 5.0 * us, .bandwidth = 50.0 * GB / s}};
 
 CollectiveTime run(Collective collective, std::string_view name, TotalBytes n, Group group, Fabric fabric) {
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         if (algorithm.collective == collective && algorithm.name == name) { return algorithm.time(n, group, fabric); }
     }
     ADD_FAILURE() << "no algorithm " << name;
@@ -117,7 +117,7 @@ TEST(Fastest, NeverPricesManyNodesAsOneSlowRing) {
 TEST(MissingLink, CostsNothingWhereNothingCrossesIt) {
     // Expectation: a cluster without a scale-up link has one rank a domain and never divides by its zero bandwidth.
     Fabric const flat{.scale_up = {}, .scale_out = {.latency = 5.0 * us, .bandwidth = 50.0 * GB / s}};
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         Seconds const time = algorithm.time({1.0 * GB}, {.size = 4, .per_domain = 1}, flat).total();
         EXPECT_GT(time, Seconds{}) << algorithm.name;
         EXPECT_LT(time.in(s), 1.0) << algorithm.name;
@@ -125,10 +125,10 @@ TEST(MissingLink, CostsNothingWhereNothingCrossesIt) {
 }
 
 TEST(Algorithms, HaveNamesThatAreTheirOwnAndSources) {
-    auto const rows = collective_algorithms();
+    auto const rows = library_algorithms();
     for (auto row = rows.begin(); row != rows.end(); ++row) {
         EXPECT_FALSE(row->source.empty());
-        EXPECT_TRUE(std::none_of(rows.begin(), row, [&](CollectiveAlgorithm const& other) {
+        EXPECT_TRUE(std::none_of(rows.begin(), row, [&](LibraryAlgorithm const& other) {
             return other.collective == row->collective && other.name == row->name;
         })) << row->name;
     }

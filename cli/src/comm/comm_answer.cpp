@@ -14,18 +14,14 @@ struct Candidate {
     std::function<CollectiveTime(TotalBytes)> time;
     std::function<Seconds(TotalBytes)> lower_bound;
     std::optional<double> bus_factor;
-    bool reduces = false;
+    bool adds = false;
     std::function<ActorLearnerTime(TotalBytes)> parts = {};
 };
-
-bool reduces(Collective collective) {
-    return collective == Collective::all_reduce || collective == Collective::reduce_scatter;
-}
 
 /// The algorithms of a collective; on one level the hierarchical ones are the flat ones.
 void add_algorithms(std::vector<Candidate>& candidates, Collective collective, Group group, Fabric fabric) {
     bool const one_level = group.domains() == 1 || group.per_domain == 1;
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         if (algorithm.collective != collective || (one_level && algorithm.name.starts_with("hierarchical"))) {
             continue;
         }
@@ -36,7 +32,7 @@ void add_algorithms(std::vector<Candidate>& candidates, Collective collective, G
              .time = [=](TotalBytes n) { return algorithm.time(n, group, fabric); },
              .lower_bound = [=](TotalBytes n) { return bandwidth_lower_bound(collective, n, group, fabric); },
              .bus_factor = bus_bandwidth_factor(collective, Ranks{group.size}),
-             .reduces = reduces(collective)});
+             .adds = reduces(collective)});
     }
 }
 
@@ -57,7 +53,7 @@ void add_servers(std::vector<Candidate>& candidates, CommServers const& given, G
          .time = [=](TotalBytes n) { return parameter_server(n, workers, servers); },
          .lower_bound = [=](TotalBytes n) { return parameter_server_lower_bound(n, workers, servers); },
          .bus_factor = bus_bandwidth_factor(Collective::all_reduce, workers),
-         .reduces = true});
+         .adds = true});
 }
 
 void add_actors(std::vector<Candidate>& candidates, CommActors const& given, Group group, Fabric fabric) {
@@ -97,7 +93,7 @@ CommRow row_of(Candidate const& candidate, int ranks, TotalBytes size) {
                 .ranks = ranks,
                 .size = size,
                 .time = candidate.time(size),
-                .reduction = candidate.reduces ? std::nullopt : std::optional{Seconds{}},
+                .reduction = candidate.adds ? std::nullopt : std::optional{Seconds{}},
                 .bus_bandwidth = {},
                 .lower_bound = candidate.lower_bound(size),
                 .parts = {}};

@@ -51,15 +51,16 @@ constexpr char const* examples =
 constexpr int most_cells = 16384, most_ranks = 1'000'000'000;
 constexpr Bytes largest{1e24};
 
-constexpr std::array collectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-                                 Collective::all_to_all, Collective::broadcast,  Collective::point_to_point};
+/// Collectives that `library_algorithms` has.
+constexpr std::array known_collectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                       Collective::all_to_all, Collective::broadcast,  Collective::point_to_point};
 
 void read_movement(Arguments const& arguments, CommQuestion& question) {
     std::vector<std::string> names;
-    for (Collective const one : collectives) { names.emplace_back(name_of(one)); }
+    for (Collective const one : known_collectives) { names.emplace_back(name_of(one)); }
     names.insert(names.end(), {"parameter_server", "actor_learner"});
     question.movement = arguments.choice("--collective", names).value_or("all_reduce");
-    for (Collective const one : collectives) {
+    for (Collective const one : known_collectives) {
         if (question.movement == name_of(one)) { question.collective = one; }
     }
 }

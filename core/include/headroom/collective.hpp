@@ -1,12 +1,11 @@
 #pragma once
 
 #include "headroom/machine.hpp"
-#include "headroom/placement.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/ranks.hpp"
 
+#include <array>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace headroom {
@@ -19,8 +18,21 @@ enum class Collective {
     all_to_all,     ///< each has a shard for every other and gets one from every other
     broadcast,      ///< one has a vector; each gets it
     point_to_point, ///< one sends to one other
+    reduce,         ///< each has a vector; one gets the sum of all
+    scatter,        ///< one has a vector; each gets one shard of it
+    gather,         ///< each has a shard; one gets the whole
+    barrier,        ///< none goes on before all have come; moves no data
 };
+inline constexpr std::array collectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                        Collective::all_to_all, Collective::broadcast,  Collective::point_to_point,
+                                        Collective::reduce,     Collective::scatter,    Collective::gather,
+                                        Collective::barrier};
 std::string_view name_of(Collective collective);
+/// Reads such a name, however it is spelled (`normalised`); the names of MPI, NCCL and their benchmarks too:
+/// "MPI_Alltoall", "sendrecv".
+std::optional<Collective> collective_from(std::string_view name);
+/// Whether values are added on the way.
+bool reduces(Collective collective);
 
 /// Size of the whole vector that a collective works on, counted once: an all-gather of 8 shards of
 /// 1 GB has 8 GB. MPI counts the shard for some operations; the type keeps the two apart.
@@ -28,10 +40,10 @@ struct TotalBytes {
     Bytes size;
 };
 
-/// A collective's time, split into its latency and bandwidth terms.
+/// A collective's time, split into what messages cost, what bytes cost and what adding costs.
 struct CollectiveTime {
-    Seconds latency, bandwidth;
-    [[nodiscard]] Seconds total() const { return latency + bandwidth; }
+    Seconds latency, bandwidth, reduction = {};
+    [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction; }
 };
 
 /// Time of a ring all-reduce of an n-byte buffer held by each of p ranks.
@@ -85,56 +97,5 @@ CollectiveTime binomial_broadcast(TotalBytes n, Ranks p, Link link);
 
 /// Time of one message: T = alpha + n beta. Source: [Thakur2005]
 CollectiveTime point_to_point(TotalBytes n, Link link);
-
-/// The two levels that a group may cross.
-struct Fabric {
-    Link scale_up, scale_out;
-};
-
-/// Hierarchical all-reduce over g ranks a domain and k domains.
-///
-///     T = 2[(g-1) a_in + (g-1)/g n b_in] + 2[(k-1) a_out + (k-1)/k n/g b_out]
-///
-/// Reduce-scatter inside, ring all-reduce of each shard across (all g adapters at once), all-gather inside.
-/// Holds for:  any g, k >= 1; equals the flat ring when one of them is 1. Where the group does not fill its
-///             domains, g is the mean, p / k.
-/// Assumes:    the three phases follow one another.
-/// Source:     [StasMlEngineering]
-CollectiveTime hierarchical_all_reduce(TotalBytes n, Group group, Fabric fabric);
-
-/// Hierarchical all-gather or reduce-scatter over g ranks a domain and k domains.
-///
-///     T = (g-1) a_in + (g-1)/g n b_in + (k-1) a_out + (k-1)/k n/g b_out
-///
-/// Holds for:  as `hierarchical_all_reduce`, of which it is half.
-/// Assumes:    the two phases follow one another.
-/// Source:     [StasMlEngineering]
-CollectiveTime hierarchical_half(TotalBytes n, Group group, Fabric fabric);
-
-/// One algorithm of one collective: a row of the table that lists, property tests and choice share.
-struct CollectiveAlgorithm {
-    Collective collective;
-    std::string_view name;
-    CollectiveTime (*time)(TotalBytes, Group, Fabric);
-    std::string_view source; ///< key of docs/references.bib
-};
-std::span<CollectiveAlgorithm const> collective_algorithms();
-
-/// The cheapest algorithm for this collective on this group; ties go to the earlier row of the table.
-struct CollectiveChoice {
-    CollectiveTime time;
-    std::string_view algorithm;
-};
-CollectiveChoice fastest(Collective collective, TotalBytes n, Group group, Fabric fabric);
-
-/// Time that no algorithm can beat: the larger of what every rank must send or receive over all its ways out
-/// at once, and of what must cross between domains over all adapters at once.
-///
-///     T >= max(2(p-1)/p n / (B_in + B_out), 2(k-1)/p n / B_out)      all-reduce; others alike
-///
-/// Holds for:  any group; no latency counted.
-/// Assumes:    domains stand for single ranks in the second cut, so the same bound applies to k of them.
-/// Source:     [PatarasukYuan2009]
-Seconds bandwidth_lower_bound(Collective collective, TotalBytes n, Group group, Fabric fabric);
 
 } // namespace headroom

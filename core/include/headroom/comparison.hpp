@@ -11,7 +11,8 @@ namespace headroom {
 
 /// What turns algorithm bandwidth (size / time) into bus bandwidth, which compares with a link's rate.
 ///
-///     all-reduce 2(p-1)/p;  all-gather, reduce-scatter, all-to-all (p-1)/p;  broadcast, point-to-point 1
+///     all-reduce 2(p-1)/p;  all-gather, reduce-scatter, all-to-all, scatter, gather (p-1)/p;
+///     broadcast, reduce, point-to-point 1;  barrier 0: it moves nothing
 ///
 /// Source: [NcclTests]
 double bus_bandwidth_factor(Collective collective, Ranks p);

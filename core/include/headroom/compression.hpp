@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/collective.hpp"
 #include "headroom/gradient_compression.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <array>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/collective.hpp"
+#include "headroom/library_collectives.hpp"
 
 namespace headroom {
 

@@ -73,6 +73,7 @@ using Seconds = Quantity<0, 0, 1, 0, 0>;
 using Dollars = Quantity<0, 0, 0, 1, 0>;
 using Joules = Quantity<0, 0, 0, 0, 1>;
 using BytesPerSecond = Quantity<1, 0, -1, 0, 0>;
+using SecondsPerByte = Quantity<-1, 0, 1, 0, 0>;
 using FlopsPerSecond = Quantity<0, 1, -1, 0, 0>;
 using FlopsPerByte = Quantity<-1, 1, 0, 0, 0>;
 using DollarsPerSecond = Quantity<0, 0, -1, 1, 0>;

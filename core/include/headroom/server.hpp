@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/collective.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ struct ActorLearnerTime {
 /// Time that weights and experience take, over a group of the learner and its A = p - 1 actors.
 ///
 ///     direct      alpha + max(n, A/P n)/B         copies leave the learner's P ports one after another
-///     binomial, scatter_all_gather                as in `collective_algorithms`, over p ranks
+///     binomial, scatter_all_gather                as in `library_algorithms`, over p ranks
 ///     gather      alpha + max(e, A/P e)/B         experience queues at the same ports
 ///
 /// Over two levels the g - 1 actors of the learner's domain and the p - g others are served at once, each on their own

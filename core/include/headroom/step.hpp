@@ -3,6 +3,7 @@
 #include "headroom/calibration.hpp"
 #include "headroom/framework.hpp"
 #include "headroom/kernel.hpp"
+#include "headroom/library_collectives.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
 #include "headroom/operation.hpp"

@@ -27,9 +27,13 @@ double bus_bandwidth_factor(Collective collective, Ranks p) {
     case Collective::all_reduce: return 2.0 * others;
     case Collective::all_gather:
     case Collective::reduce_scatter:
-    case Collective::all_to_all: return others;
+    case Collective::all_to_all:
+    case Collective::scatter:
+    case Collective::gather: return others;
     case Collective::broadcast:
+    case Collective::reduce:
     case Collective::point_to_point: return 1.0;
+    case Collective::barrier: return 0.0;
     }
     return 1.0;
 }

@@ -30,7 +30,7 @@ CollectiveTime star(Bytes each, double ports, Group group, Fabric fabric) {
 }
 
 CollectiveTime tree(std::string_view name, TotalBytes n, Group group, Fabric fabric) {
-    for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
         if (algorithm.collective == Collective::broadcast && algorithm.name == name) {
             return algorithm.time(n, group, fabric);
         }

@@ -1,0 +1,151 @@
+#include "headroom/error.hpp"
+#include "headroom/message_schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+constexpr double picosecond = 1e-12;
+
+/// Whole picoseconds of a time; what does not fit says so.
+Ticks ticks_of(double seconds) {
+    double const ticks = std::nearbyint(seconds / picosecond);
+    if (!(ticks < 4e18)) {
+        throw InputError{Fault::usage,
+                         {.where = "simulation",
+                          .problem = "a message takes longer than picoseconds can count",
+                          .why = "106 days are the most",
+                          .hint = "give a faster link or less data"}};
+    }
+    return static_cast<Ticks>(ticks);
+}
+
+/// Alpha and beta of a level, in seconds.
+struct Rate {
+    double latency = 0.0, per_byte = 0.0;
+};
+
+/// What a message and the adding of it take. Messages of a round mostly equal the one before.
+class Prices {
+public:
+    Prices(Layout const& layout, SecondsPerByte reduction) : gamma_{reduction.base()} {
+        for (std::size_t i = 0; i < rates_.size(); ++i) {
+            Link const& link = layout.level[i].link;
+            rates_[i] = {link.latency.base(), link.bandwidth.base() > 0.0 ? 1.0 / link.bandwidth.base() : 0.0};
+        }
+    }
+
+    void price(Message const& message) {
+        if (message.bytes == bytes_ && message.level == level_) { return; }
+        bytes_ = message.bytes;
+        level_ = message.level;
+        Rate const rate = rates_[level_];
+        bandwidth_ = bytes_ * rate.per_byte;
+        latency_ = rate.latency;
+        transfer_ = ticks_of(latency_ + bandwidth_);
+        adding_ = ticks_of(bytes_ * gamma_);
+    }
+    [[nodiscard]] Ticks transfer() const { return transfer_; }
+    [[nodiscard]] Ticks adding() const { return adding_; }
+    [[nodiscard]] CollectiveTime parts(bool added) const {
+        return {Seconds{latency_}, Seconds{bandwidth_}, Seconds{added ? bytes_ * gamma_ : 0.0}};
+    }
+
+private:
+    std::array<Rate, Layout::most_levels> rates_{};
+    double gamma_;
+    double bytes_ = -1.0, latency_ = 0.0, bandwidth_ = 0.0;
+    std::uint8_t level_ = 0;
+    Ticks transfer_ = 0, adding_ = 0;
+};
+
+/// When a participant is through with a round, and what its critical path is made of so far.
+struct Progress {
+    Ticks time = 0;
+    std::int64_t messages = 0;
+    CollectiveTime parts;
+};
+
+Progress after(Progress const& before, Ticks duration, CollectiveTime const& cost) {
+    return {before.time + duration,
+            before.messages + 1,
+            {before.parts.latency + cost.latency, before.parts.bandwidth + cost.bandwidth,
+             before.parts.reduction + cost.reduction}};
+}
+
+void take_later(Progress& held, Progress const& other) {
+    if (other.time > held.time || (other.time == held.time && other.messages > held.messages)) { held = other; }
+}
+
+void run_round(std::span<Message const> messages, std::vector<Progress> const& ready, std::vector<Progress>& next,
+               Prices& prices) {
+    for (Message const& message : messages) {
+        prices.price(message);
+        Progress const& sender = ready[message.from];
+        Progress const& receiver = ready[message.to];
+        Progress const& start = receiver.time > sender.time ? receiver : sender;
+        take_later(next[message.from], after(start, prices.transfer(), prices.parts(false)));
+        Ticks const adding = message.adds ? prices.adding() : 0;
+        take_later(next[message.to], after(start, prices.transfer() + adding, prices.parts(message.adds)));
+    }
+}
+
+/// Every rank, message by message.
+SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& layout, Prices& prices) {
+    Round round{layout};
+    std::vector<Progress> ready(static_cast<std::size_t>(schedule.participants())), next = ready;
+    SimulatedCollective result;
+    for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
+        round.clear();
+        schedule.write(index, round);
+        run_round(round.messages(), ready, next, prices);
+        for (Message const& message : round.messages()) {
+            ready[message.from] = next[message.from];
+            ready[message.to] = next[message.to];
+        }
+        result.messages += static_cast<std::int64_t>(round.messages().size());
+    }
+    Progress last;
+    for (Progress const& one : ready) { take_later(last, one); }
+    result.picoseconds = last.time;
+    result.parts = last.parts;
+    result.critical_messages = last.messages;
+    return result;
+}
+
+/// One rank for all: it is ready when its partners are.
+SimulatedCollective simulate_first(MessageSchedule const& schedule, Layout const& layout, Prices& prices) {
+    Round round{layout};
+    Progress progress;
+    SimulatedCollective result;
+    for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
+        round.clear();
+        schedule.write_first(index, round);
+        for (Message const& message : round.messages()) {
+            prices.price(message);
+            Ticks const adding = message.adds ? prices.adding() : 0;
+            progress = after(progress, prices.transfer() + adding, prices.parts(message.adds));
+        }
+        result.messages += static_cast<std::int64_t>(round.messages().size()) * schedule.participants();
+    }
+    result.picoseconds = progress.time;
+    result.parts = progress.parts;
+    result.critical_messages = progress.messages;
+    return result;
+}
+
+} // namespace
+
+void MessageSchedule::write_first(std::int64_t index, Round& round) const { write(index, round); }
+
+SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layout, SecondsPerByte reduction,
+                             Symmetry symmetry) {
+    Prices prices{layout, reduction};
+    bool const one_for_all = symmetry == Symmetry::used && schedule.rotates() && layout.levels == 1;
+    return one_for_all ? simulate_first(schedule, layout, prices) : simulate_all(schedule, layout, prices);
+}
+
+} // namespace headroom

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "headroom/measured_collective.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// Why lines of a benchmark's output were not used: how many of a kind, and where the first is.
+struct LogTrouble {
+    std::string kind; ///< "wrong results", "N/A", "zero time", "truncated", "unreadable", ...
+    std::size_t count = 0;
+    std::size_t first_line = 0;
+    std::string example; ///< the first such line, shortened
+};
+
+/// What nobody can read from a log and somebody may know; what is empty is taken from the log, or left open.
+struct LogQuestion {
+    std::string system = {};
+    int ranks = 0, nodes = 0;
+    std::string collective = {};
+    bool in_place = false; ///< nccl-tests: the in-place columns instead of the others
+};
+
+/// A benchmark's output, row by row, with all that was left out counted and named.
+struct BenchmarkLog {
+    std::vector<MeasuredCollective> rows;
+    std::string format; ///< "nccl-tests", "nccl-tests json", "osu", "imb", "csv", "published"
+    std::size_t lines = 0;
+    std::vector<LogTrouble> troubles;
+    std::vector<std::string> notes; ///< what was assumed: ranks from the name of the file, units, ...
+};
+
+/// Reads one file of measured collectives, of whatever benchmark made it.
+///
+///     nccl-tests, rccl-tests   text and JSON; sizes are total bytes already
+///     OSU micro-benchmarks     text; MPI's sizes are turned into total bytes
+///     Intel MPI benchmarks     text; likewise
+///     CSV                      columns collective, bytes (or size), time_us (or seconds, ...), ranks (or gpus), nodes, ...;
+///                              those of validation/published_communication.csv among them
+///
+/// Rows with wrong results, without a time, or with one that is not above zero are counted, never used.
+/// Errors: InputError{unreadable} when the text is none of these; InputError{insufficient} when it is one of them
+///         and no row of it can be used.
+BenchmarkLog read_benchmark_log(std::string_view text, std::string_view where, LogQuestion const& question = {});
+
+} // namespace headroom::io

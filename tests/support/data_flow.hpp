@@ -1,0 +1,137 @@
+#pragma once
+
+// Follows what the messages of a schedule carry, and says whether in the end everybody has what the collective promises.
+// Written from the definitions of the collectives alone.
+
+#include "headroom/message_schedule.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom::data_flow {
+
+/// Which ranks' contributions a chunk has, or for all-to-all whose chunk for whom it is; up to 64 ranks.
+using Chunk = std::uint64_t;
+using Holdings = std::vector<std::vector<Chunk>>; ///< by participant, then chunk
+
+constexpr Chunk nothing = 0;
+inline Chunk own(int rank) { return Chunk{1} << rank; }
+inline Chunk all(int ranks) { return ranks == 64 ? ~Chunk{0} : (Chunk{1} << ranks) - 1; }
+/// All-to-all: the block of `from` for `to`; chunk j of rank r is for the rank j places on.
+inline Chunk block(int from, int to) { return 1 + static_cast<Chunk>(from) * 1000 + static_cast<Chunk>(to); }
+
+inline std::vector<std::uint32_t> members(Chunks const& chunks, std::uint32_t of) {
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = 0; i < chunks.repeats; ++i) {
+        for (std::uint32_t j = 0; j < chunks.length; ++j) {
+            result.push_back((chunks.first + i * chunks.stride + j) % of);
+        }
+    }
+    return result;
+}
+
+/// The first chunk of rank r's shard, of `chunks` that p ranks share evenly.
+inline std::uint32_t shard_begin(int rank, int ranks, std::uint32_t chunks) {
+    return static_cast<std::uint32_t>(rank) * (chunks / static_cast<std::uint32_t>(ranks));
+}
+
+inline bool in_shard(std::uint32_t chunk, int rank, int ranks, std::uint32_t chunks) {
+    return chunk >= shard_begin(rank, ranks, chunks) && chunk < shard_begin(rank + 1, ranks, chunks);
+}
+
+inline Chunk at_first(Collective collective, int rank, std::uint32_t chunk, int ranks, std::uint32_t chunks) {
+    switch (collective) {
+    case Collective::all_reduce:
+    case Collective::reduce_scatter:
+    case Collective::reduce:
+    case Collective::barrier: return own(rank);
+    case Collective::all_gather:
+    case Collective::gather: return in_shard(chunk, rank, ranks, chunks) ? all(ranks) : nothing;
+    case Collective::broadcast:
+    case Collective::scatter:
+    case Collective::point_to_point: return rank == 0 ? all(ranks) : nothing;
+    case Collective::all_to_all: return block(rank, static_cast<int>((rank + chunk) % ranks));
+    }
+    return nothing;
+}
+
+/// What rank must hold in the end; nothing: it does not matter.
+inline Chunk in_the_end(Collective collective, int rank, std::uint32_t chunk, int ranks, std::uint32_t chunks) {
+    switch (collective) {
+    case Collective::all_reduce:
+    case Collective::all_gather:
+    case Collective::broadcast:
+    case Collective::barrier: return all(ranks);
+    case Collective::reduce:
+    case Collective::gather: return rank == 0 ? all(ranks) : nothing;
+    case Collective::reduce_scatter:
+    case Collective::scatter: return in_shard(chunk, rank, ranks, chunks) ? all(ranks) : nothing;
+    case Collective::point_to_point: return rank <= 1 ? all(ranks) : nothing;
+    case Collective::all_to_all: return block(static_cast<int>((rank + ranks - static_cast<int>(chunk)) % ranks), rank);
+    }
+    return nothing;
+}
+
+/// Carries one message; says what is wrong with it.
+inline std::string carry(Message const& message, Holdings const& before, Holdings& after, Collective collective) {
+    for (std::uint32_t const c : members(message.chunks, static_cast<std::uint32_t>(before[0].size()))) {
+        Chunk const sent = before[message.from][c];
+        Chunk& held = after[message.to][c];
+        std::string const where =
+            std::to_string(message.from) + " -> " + std::to_string(message.to) + ", chunk " + std::to_string(c);
+        if (sent == nothing) { return where + ": sent before it was there"; }
+        bool const twice = message.adds && collective != Collective::barrier && (held & sent) != 0;
+        if (twice) { return where + ": added twice"; }
+        held = message.adds ? held | sent : sent;
+    }
+    return "";
+}
+
+/// A rank has one port each way: at most one message out and one in a round. Switches (from `ranks` on) have many.
+inline std::string ports_used_once(std::span<Message const> messages, int ranks) {
+    std::vector<int> out(static_cast<std::size_t>(ranks)), in(static_cast<std::size_t>(ranks));
+    for (Message const& message : messages) {
+        if (message.from == message.to) { return "rank " + std::to_string(message.from) + " sends to itself"; }
+        if (static_cast<int>(message.from) < ranks && ++out[message.from] > 1) {
+            return "rank " + std::to_string(message.from) + " sends twice in a round";
+        }
+        if (static_cast<int>(message.to) < ranks && ++in[message.to] > 1) {
+            return "rank " + std::to_string(message.to) + " receives twice in a round";
+        }
+    }
+    return "";
+}
+
+/// Empty when the schedule does what the collective promises, else the first thing that is wrong.
+inline std::string fault_of(MessageSchedule const& schedule, Collective collective, Layout const& layout) {
+    int const ranks = layout.ranks;
+    std::uint32_t const chunks = schedule.chunks();
+    Holdings held(static_cast<std::size_t>(schedule.participants()), std::vector<Chunk>(chunks, nothing));
+    for (int rank = 0; rank < ranks; ++rank) {
+        for (std::uint32_t c = 0; c < chunks; ++c) { held[rank][c] = at_first(collective, rank, c, ranks, chunks); }
+    }
+    Round round{layout};
+    for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
+        round.clear();
+        schedule.write(index, round);
+        std::string const in_round = "round " + std::to_string(index) + ": ";
+        if (auto const fault = ports_used_once(round.messages(), ranks); !fault.empty()) { return in_round + fault; }
+        Holdings after = held;
+        for (Message const& message : round.messages()) {
+            if (auto const fault = carry(message, held, after, collective); !fault.empty()) { return in_round + fault; }
+        }
+        held = std::move(after);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+        for (std::uint32_t c = 0; c < chunks; ++c) {
+            Chunk const wanted = in_the_end(collective, rank, c, ranks, chunks);
+            if (wanted != nothing && held[rank][c] != wanted) {
+                return "in the end rank " + std::to_string(rank) + " lacks chunk " + std::to_string(c);
+            }
+        }
+    }
+    return "";
+}
+
+} // namespace headroom::data_flow
