@@ -83,8 +83,9 @@ enum class Symmetry { used, ignored };
 /// The schedule on ranks with one full-duplex port each, where nothing else contends.
 ///
 ///     a message begins when both ends are through with their rounds before it and lasts alpha + n beta;
-///     the receiver of one that adds is busy for another n gamma
+///     the receiver of one that adds is busy for another n gamma, unless it is a switch
 ///
+/// Switches are the participants after the layout's ranks.
 /// Each duration is rounded to whole picoseconds, so sums do not depend on their order. Where the schedule rotates and
 /// the layout has one level, `Symmetry::used` follows one rank instead of all, with the same result.
 /// Holds for:  any schedule; O(messages) time, O(participants + one round) memory.
