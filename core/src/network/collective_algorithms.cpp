@@ -1,4 +1,12 @@
+#include "algorithms/binomial.hpp"
+#include "algorithms/chain.hpp"
+#include "algorithms/double_binary_tree.hpp"
+#include "algorithms/flat.hpp"
+#include "algorithms/in_network.hpp"
+#include "algorithms/point_to_point.hpp"
+#include "algorithms/rabenseifner_reduce.hpp"
 #include "algorithms/ring.hpp"
+#include "algorithms/scatter_all_gather.hpp"
 
 #include "headroom/collective_algorithm.hpp"
 
@@ -10,6 +18,32 @@ namespace {
 using namespace algorithms;
 
 constexpr std::string_view any_ranks = "any number of ranks";
+
+using Time = CollectiveTime (*)(CollectiveCall const&);
+using Schedule = std::unique_ptr<MessageSchedule> (*)(CollectiveCall const&);
+
+/// A row of an algorithm on one level that takes any number of ranks.
+constexpr CollectiveAlgorithm any(Collective collective, std::string_view name, Time time, Schedule schedule,
+                                  std::string_view source) {
+    return {.collective = collective,
+            .name = name,
+            .arrangement = Arrangement::flat,
+            .time = time,
+            .schedule = schedule,
+            .holds_for = any_ranks,
+            .source = source};
+}
+
+/// A row of an algorithm of switches that add.
+constexpr CollectiveAlgorithm switched(Collective collective, Schedule schedule) {
+    return {.collective = collective,
+            .name = "in_network",
+            .arrangement = Arrangement::in_network,
+            .time = in_network_time,
+            .schedule = schedule,
+            .holds_for = "any number of ranks, 72 below a switch; switches that add at line rate",
+            .source = "Graham2016"};
+}
 
 constexpr std::array rows{
     CollectiveAlgorithm{.collective = Collective::all_reduce,
@@ -33,6 +67,34 @@ constexpr std::array rows{
                         .schedule = ring_reduce_scatter_schedule,
                         .holds_for = any_ranks,
                         .source = "Thakur2005"},
+    any(Collective::point_to_point, "send", send_time, send_schedule, "Thakur2005"),
+    any(Collective::broadcast, "flat", flat_broadcast_time, flat_broadcast_schedule, "Thakur2005"),
+    any(Collective::reduce, "flat", flat_reduce_time, flat_reduce_schedule, "Thakur2005"),
+    any(Collective::all_reduce, "flat", flat_all_reduce_time, flat_all_reduce_schedule, "Thakur2005"),
+    any(Collective::scatter, "linear", linear_shards_time, linear_scatter_schedule, "MPICH"),
+    any(Collective::gather, "linear", linear_shards_time, linear_gather_schedule, "MPICH"),
+    any(Collective::all_reduce, "chain", chain_all_reduce_time, chain_all_reduce_schedule, "OpenMPI"),
+    any(Collective::broadcast, "pipelined_chain", pipelined_chain_broadcast_time, pipelined_chain_broadcast_schedule,
+        "OpenMPI"),
+    any(Collective::reduce, "pipelined_chain", pipelined_chain_reduce_time, pipelined_chain_reduce_schedule, "OpenMPI"),
+    any(Collective::broadcast, "binomial", binomial_broadcast_time, binomial_broadcast_schedule, "Thakur2005"),
+    any(Collective::reduce, "binomial", binomial_reduce_time, binomial_reduce_schedule, "Thakur2005"),
+    any(Collective::scatter, "binomial", binomial_shards_time, binomial_scatter_schedule, "Thakur2005"),
+    any(Collective::gather, "binomial", binomial_shards_time, binomial_gather_schedule, "Thakur2005"),
+    any(Collective::broadcast, "van_de_geijn", van_de_geijn_broadcast_time, van_de_geijn_broadcast_schedule,
+        "Barnett1994"),
+    any(Collective::broadcast, "scatter_ring", scatter_ring_broadcast_time, scatter_ring_broadcast_schedule,
+        "Thakur2005"),
+    any(Collective::reduce, "rabenseifner", rabenseifner_reduce_time, rabenseifner_reduce_schedule, "Rabenseifner2004"),
+    any(Collective::broadcast, "double_binary_tree", double_binary_tree_broadcast_time,
+        double_binary_tree_broadcast_schedule, "SandersSpeckTraeff2009"),
+    any(Collective::reduce, "double_binary_tree", double_binary_tree_reduce_time, double_binary_tree_reduce_schedule,
+        "SandersSpeckTraeff2009"),
+    any(Collective::all_reduce, "double_binary_tree", double_binary_tree_all_reduce_time,
+        double_binary_tree_all_reduce_schedule, "SandersSpeckTraeff2009"),
+    switched(Collective::broadcast, in_network_broadcast_schedule),
+    switched(Collective::reduce, in_network_reduce_schedule),
+    switched(Collective::all_reduce, in_network_all_reduce_schedule),
 };
 
 } // namespace
