@@ -3,6 +3,8 @@
 #include "binomial.hpp"
 #include "terms.hpp"
 
+#include <bit>
+
 namespace headroom::algorithms {
 namespace {
 
@@ -56,9 +58,10 @@ private:
 } // namespace
 
 CollectiveTime rabenseifner_reduce_time(CollectiveCall const& call) {
-    int const halvings = floor_log2(call.layout.ranks);
-    double const places = static_cast<double>(1 << halvings);
-    double const folds = call.layout.ranks > 1 << halvings ? 1.0 : 0.0;
+    auto const ranks = static_cast<unsigned>(call.layout.ranks);
+    double const halvings = floor_log2(call.layout.ranks);
+    double const places = std::bit_floor(ranks);
+    double const folds = std::has_single_bit(ranks) ? 0.0 : 1.0;
     double const halved = (places - 1.0) / places;
     double const n = call.size.size.base();
     return terms(2.0 * halvings + folds, (2.0 * halved + folds) * n, (halved + folds) * n, call.layout.outermost(),
