@@ -162,6 +162,11 @@ TEST(BenchmarkLogNccl, DigitsLostInALine) {
     EXPECT_EQ(left_out(log, "truncated"), 1U);
 }
 
+TEST(BenchmarkLogNccl, ResultsBehindAMarkAreCounted) {
+    EXPECT_THAT(error_of_log(table("#  10000000 2500000 float sum -1 100.0 100.00 175.00 0 100.0 100.00 175.00 0\n")),
+                testing::HasSubstr("results in a comment"));
+}
+
 TEST(BenchmarkLogNccl, TheCollectiveMustBeKnown) {
     std::string const rows = std::string{"# nThread 1 nGpus 8\n"} + header +
                              "10000000 2500000 float none -1 100.0 100.00 87.50 0 100.0 100.00 87.50 0\n";
@@ -172,6 +177,35 @@ TEST(BenchmarkLogNccl, TheCollectiveMustBeKnown) {
     EXPECT_EQ(read_benchmark_log(rows, "x", question).rows.front().collective, Collective::reduce_scatter);
     EXPECT_THAT(error_of_log("# Collective test starting: hypercube_perf\n" + rows), testing::HasSubstr("no known"));
     EXPECT_THAT(error_of_log("scatter_perf\nall_gather_perf\n" + rows), testing::HasSubstr("--collective"));
+}
+
+/// The count of iterations behind the program is not one of ranks; words like "my_test" name no collective.
+TEST(BenchmarkLogNccl, OnlyTheLaunchersOwnWordsCount) {
+    std::string const rows =
+        std::string{header} + "10000000 2500000 float sum -1 100.0 100.00 175.00 0 100.0 100.00 175.00 0\n";
+    auto const log = read_benchmark_log("cd /opt/my_test && mpirun -n 8 ./run_all_reduce_perf -n 20 | tee a_perf.log\n"
+                                        "# nThread 1 nGpus 1\n" +
+                                            rows,
+                                        "x");
+    EXPECT_EQ(log.rows.front().ranks, 8);
+    EXPECT_EQ(log.rows.front().collective, Collective::all_reduce);
+    EXPECT_THAT(error_of_log("mpirun ./all_reduce_perf -n 8\n# nThread 1 nGpus 1\n" + rows),
+                testing::HasSubstr("--ranks"));
+}
+
+TEST(BenchmarkLogNccl, PrefixesOfLaunchersAndLogKeepers) {
+    for (std::string const prefix :
+         {"[1,0]<stdout>:", "0: ", "[0] ", "2026-01-02T03:04:05.678Z ", "2026-01-02 03:04:05,678 ",
+          "2026-01-02T03:04:05.678901234Z stdout F ", "[1,0]<stdout>: 2026-01-02 03:04:05.1 "}) {
+        std::string text;
+        std::string const plain = table("10000000 2500000 float sum -1 100.0 100.00 175.00 0 100.0 100.00 175.00 0\n");
+        for (std::size_t at = 0; at < plain.size();) {
+            std::size_t const end = plain.find('\n', at);
+            text += prefix + plain.substr(at, end - at) + "\r\n";
+            at = end + 1;
+        }
+        EXPECT_EQ(read_benchmark_log(text, "x").rows.size(), 1U) << prefix;
+    }
 }
 
 TEST(BenchmarkLogNccl, RanksFromTheirList) {

@@ -41,6 +41,7 @@ constexpr std::array reasons{
     Reason{Unused::unitless_time, "time without a unit", "name the column time_us, time_ms or seconds"},
     Reason{Unused::truncated, "truncated", ""},
     Reason{Unused::other_text, "other text between the rows", ""},
+    Reason{Unused::commented, "results in a comment", "take the mark # off these lines"},
     Reason{Unused::zero_bytes, "zero bytes in the text", "the file is damaged"},
     Reason{Unused::unreadable, "unreadable", ""},
 };

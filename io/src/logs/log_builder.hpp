@@ -35,6 +35,7 @@ enum class Unused {
     unitless_time,
     truncated,
     other_text,
+    commented,
     zero_bytes,
     unreadable,
 };

@@ -83,7 +83,34 @@ int first_of(std::string_view line, std::initializer_list<std::string_view> opti
     return 0;
 }
 
-bool is_program_character(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+/// The longest name of a collective that a text ends with: "all_gather" of "run_all_gather".
+std::string_view collective_at_end(std::string_view text) {
+    constexpr std::size_t longest = 24;
+    std::size_t begin = text.size();
+    std::string_view found;
+    while (begin > 0 && text.size() - begin < longest) {
+        char const before = text[begin - 1];
+        if (!is_letter(before) && before != '_') { break; }
+        --begin;
+        bool const starts = begin == 0 || !(is_letter(text[begin - 1]) || is_digit(text[begin - 1]));
+        if (starts && is_letter(before) && collective_in_log(text.substr(begin))) { found = text.substr(begin); }
+    }
+    return found;
+}
+
+/// A launcher's own words: from its name to the program that it starts; empty when there is none.
+std::string_view launcher_part(std::string_view line) {
+    std::size_t begin = line.size();
+    for (std::string_view const launcher : {"mpirun", "mpiexec", "srun"}) {
+        begin = std::min(begin, line.find(launcher));
+    }
+    line.remove_prefix(begin);
+    std::size_t end = line.size();
+    for (std::string_view const program : {"_perf", "_test", "osu_", "IMB-"}) {
+        end = std::min(end, line.find(program));
+    }
+    return line.substr(0, end);
+}
 
 } // namespace
 
@@ -96,10 +123,9 @@ RunHints hints_of_name(std::string_view path) {
 
 RunHints hints_of_command(std::string_view line) {
     constexpr std::size_t longest = 16'384;
-    line = line.substr(0, std::min(line.size(), longest));
-    bool const slurm = line.find("srun") != std::string_view::npos;
-    bool const mpi = line.find("mpirun") != std::string_view::npos || line.find("mpiexec") != std::string_view::npos;
-    if (!slurm && !mpi) { return {}; }
+    line = launcher_part(line.substr(0, std::min(line.size(), longest)));
+    if (line.empty()) { return {}; }
+    bool const slurm = line.starts_with("srun");
     RunHints hints{.ranks = first_of(line, {"-np", "-n", "--ntasks", "--np"}), .nodes = 0};
     if (slurm) { hints.nodes = first_of(line, {"-N", "--nodes"}); }
     return hints;
@@ -107,13 +133,12 @@ RunHints hints_of_command(std::string_view line) {
 
 std::string_view nccl_program_in(std::string_view text) {
     for (std::string_view const ending : {"_perf", "_test"}) {
-        auto const at = text.rfind(ending);
-        if (at == std::string_view::npos) { continue; }
-        std::size_t begin = at;
-        while (begin > 0 && is_program_character(text[begin - 1])) { --begin; }
-        std::string_view const rest = text.substr(at + ending.size());
-        bool const whole = rest.empty() || !is_program_character(rest.front()) || rest.starts_with("_mpi");
-        if (begin < at && whole) { return text.substr(begin, at - begin); }
+        for (auto at = text.rfind(ending); at != std::string_view::npos && at > 0; at = text.rfind(ending, at - 1)) {
+            std::string_view const rest = text.substr(at + ending.size());
+            bool const goes_on = !rest.empty() && (is_letter(rest.front()) || is_digit(rest.front()));
+            std::string_view const name = goes_on ? std::string_view{} : collective_at_end(text.substr(0, at));
+            if (!name.empty()) { return name; }
+        }
     }
     return {};
 }

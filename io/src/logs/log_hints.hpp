@@ -20,8 +20,8 @@ RunHints hints_of_name(std::string_view path);
 /// From a launcher's command: "mpirun -np 64", "srun -N 2 -n 16", "mpiexec --ntasks=4".
 RunHints hints_of_command(std::string_view line);
 
-/// The word of a program that measures, "all_reduce_perf" or "osu_allreduce", without what follows its name; empty when
-/// there is none. The last of a text wins.
+/// The collective that a program of nccl-tests measures, from its name in a text: "all_reduce" of "all_reduce_perf". The
+/// last wins; empty when there is none.
 std::string_view nccl_program_in(std::string_view text);
 
 /// What a tool's name of an operation means. Operations whose ranks have different shares ("alltoallv") are none of ours.

@@ -46,16 +46,18 @@ NcclLine read_group(std::vector<std::string_view> const& words, std::size_t at, 
 bool read_nccl_header(std::string_view line, NcclColumns& columns) {
     if (!line.starts_with('#') || line.find("busbw") == std::string_view::npos) { return false; }
     auto const words = words_of(line.substr(1));
-    columns = {.known = true, .groups = 0};
+    NcclColumns read{.known = true, .groups = 0};
     for (std::string_view const word : words) {
-        columns.root = columns.root || word == "root";
-        columns.error = columns.error || word == "error" || word == "res";
-        columns.stamped = columns.stamped || word == "timestamp";
-        if (word == "time" || word == "cputime") { ++columns.groups; }
-        if (word == "i_min") { columns.width = 8; }
-        if (word == "res") { columns.time_unit = 1e-3; }
+        read.root = read.root || word == "root";
+        read.error = read.error || word == "error" || word == "res";
+        read.stamped = read.stamped || word == "timestamp";
+        if (word == "time" || word == "cputime") { ++read.groups; }
+        if (word == "i_min") { read.width = 8; }
+        if (word == "res") { read.time_unit = 1e-3; }
     }
-    return columns.groups == 1 || columns.groups == 2;
+    bool const right = read.groups == 1 || read.groups == 2;
+    if (right) { columns = read; }
+    return right;
 }
 
 bool is_wrong_deviation(std::string_view type, double deviation) {
