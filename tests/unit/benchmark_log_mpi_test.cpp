@@ -106,6 +106,20 @@ TEST(BenchmarkLogOsu, RanksFromTheNameOfTheFile) {
     EXPECT_THAT(error_of_log("# x\n" + osu("Allgatherv", "8 1.00\n")), testing::HasSubstr("no known collective"));
 }
 
+TEST(BenchmarkLogOsu, OtherLibraries) {
+    LogQuestion question;
+    question.ranks = 8;
+    std::string const rows = " Latency Test v7.4\n# Size       Avg Latency(us)\n1024 10.00\n";
+    auto const log = read_benchmark_log("# OSU NCCL Allgather" + rows, "x", question);
+    EXPECT_DOUBLE_EQ(log.rows.front().size.size.base(), 8192.0);
+    EXPECT_THAT(error_of_log("# OSU NCCL Reduce_scatter" + rows, question),
+                testing::HasSubstr("size of unknown meaning"));
+    EXPECT_THAT(error_of_log("# OSU UPC Broadcast" + rows, question), testing::HasSubstr("no known collective"));
+    EXPECT_THAT(error_of_log("# OSU MPI Non-blocking Allreduce" + rows, question),
+                testing::HasSubstr("no known collective"));
+    EXPECT_THAT(error_of_log("# OSU MPI Multi" + rows, question), testing::HasSubstr("no known collective"));
+}
+
 TEST(BenchmarkLogOsu, LinesThatAreNotUsed) {
     LogQuestion question;
     question.ranks = 4;
@@ -190,5 +204,48 @@ TEST(BenchmarkLogs, EveryCutOfASample) {
                 }
             } catch (InputError const&) { continue; }
         }
+    }
+}
+
+/// Rows of a log, written as a table in our own sizes, are read as the same rows.
+TEST(BenchmarkLogs, TheSameRowsFromATable) {
+    for (auto const& entry : std::filesystem::directory_iterator{test::log_folder()}) {
+        std::string const name = entry.path().filename().string();
+        auto const log = sample_log(name);
+        std::string table = "collective,ranks,nodes,bytes,seconds\n";
+        for (auto const& row : log.rows) {
+            table += fmt::format("{},{},{},{},{}\n", name_of(row.collective), row.ranks, row.nodes,
+                                 row.size.size.base(), row.time.base());
+        }
+        auto const again = read_benchmark_log(table, "x.csv");
+        ASSERT_EQ(again.rows.size(), log.rows.size()) << name;
+        for (std::size_t i = 0; i < log.rows.size(); ++i) {
+            EXPECT_EQ(again.rows[i].collective, log.rows[i].collective);
+            EXPECT_EQ(again.rows[i].size.size, log.rows[i].size.size);
+            EXPECT_EQ(again.rows[i].time, log.rows[i].time);
+            EXPECT_EQ(again.rows[i].ranks, log.rows[i].ranks);
+            EXPECT_EQ(again.rows[i].nodes, log.rows[i].nodes);
+        }
+    }
+}
+
+/// A line of a log that is damaged costs that line alone, and no damage makes a row that the log does not have.
+TEST(BenchmarkLogs, GarbageBetweenTheLines) {
+    std::string const garbage =
+        "\x01\xff\xfe binary \x7f\x80 123 456\n" + std::string(2, '\0') + " 8 2 float\nwarning: slow link\n";
+    for (char const* const name : {"nccl_two_operations.txt", "osu_several.txt", "imb_mpi1.txt", "rccl_cut.txt"}) {
+        std::string const whole = io::read_file(test::log_folder() / name);
+        std::string damaged;
+        std::size_t lines = 0;
+        for (char const c : whole) {
+            damaged += c;
+            if (c == '\n' && ++lines % 5 == 0) { damaged += garbage; }
+        }
+        auto const rows = sample_log(name).rows;
+        auto const log = read_benchmark_log(damaged, name);
+        ASSERT_EQ(log.rows.size(), rows.size()) << name;
+        for (std::size_t i = 0; i < rows.size(); ++i) { EXPECT_EQ(log.rows[i].time, rows[i].time) << name; }
+        EXPECT_GT(left_out(log, "zero bytes in the text"), 0U) << name;
+        EXPECT_GT(left_out(log, "other text between the rows") + left_out(log, "unreadable"), 0U) << name;
     }
 }

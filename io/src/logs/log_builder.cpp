@@ -39,6 +39,8 @@ constexpr std::array reasons{
     Reason{Unused::marked_suspect, "marked suspect by its source", ""},
     Reason{Unused::not_a_latency, "test of a stream of messages", "one message's time is not in it"},
     Reason{Unused::unitless_time, "time without a unit", "name the column time_us, time_ms or seconds"},
+    Reason{Unused::unknown_size, "size of unknown meaning",
+           "whether it is the whole vector or a share is not documented"},
     Reason{Unused::truncated, "truncated", ""},
     Reason{Unused::other_text, "other text between the rows", ""},
     Reason{Unused::commented, "results in a comment", "take the mark # off these lines"},

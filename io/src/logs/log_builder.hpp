@@ -33,6 +33,7 @@ enum class Unused {
     marked_suspect,
     not_a_latency,
     unitless_time,
+    unknown_size,
     truncated,
     other_text,
     commented,

@@ -34,6 +34,7 @@ constexpr std::array operations{
 /// The words of "# OSU MPI-CUDA Allreduce Latency Test v7.0" between the library and the kind of test.
 struct Title {
     bool known = false, latency = false, stream = false;
+    bool mpi = false, other_library = false; ///< NCCL and RCCL are neither
     std::string name;
 };
 
@@ -44,6 +45,8 @@ Title read_title(std::string_view line) {
     title.known = true;
     std::string_view const library = next_word(rest);
     if (library == "MPI-CUDA" && rest.starts_with("MANAGED")) { next_word(rest); }
+    title.mpi = library.starts_with("MPI");
+    title.other_library = !title.mpi && !library.starts_with("NCCL") && !library.starts_with("RCCL");
     auto const latency = rest.find("Latency"), bandwidth = rest.find("Bandwidth");
     title.latency = latency != std::string_view::npos;
     title.stream = bandwidth != std::string_view::npos;
@@ -94,8 +97,10 @@ private:
         }
         if (title_.stream) { return leave_out(Unused::not_a_latency, line); }
         auto const operation = std::ranges::find(operations, std::string_view{title_.name}, &Operation::title);
-        if (operation == operations.end() || !title_.latency || !times_) {
-            return leave_out(Unused::other_collective, line);
+        bool const known = operation != operations.end() && title_.latency && times_ && !title_.other_library;
+        if (!known) { return leave_out(Unused::other_collective, line); }
+        if (!title_.mpi && operation->collective == Collective::reduce_scatter) {
+            return leave_out(Unused::unknown_size, line);
         }
         take(*operation, *first, rest, line);
     }
