@@ -162,6 +162,16 @@ TEST(BenchmarkLogNccl, DigitsLostInALine) {
     EXPECT_EQ(left_out(log, "truncated"), 1U);
 }
 
+/// A damaged header says nothing: the columns stay those of the one before.
+TEST(BenchmarkLogNccl, DamagedHeaderInATable) {
+    std::string const row = "10000000 2500000 float sum -1 100.0 100.00 175.00 0 100.0 100.00 175.00 0\n";
+    for (std::string const damaged : {"# busbw\n", "# time time time res root busbw i_min\n", "#,,,busbw,res\n"}) {
+        auto const log = read_benchmark_log(table(row + damaged + row), "x");
+        ASSERT_EQ(log.rows.size(), 2U) << damaged;
+        EXPECT_EQ(log.rows[0].time, log.rows[1].time) << damaged;
+    }
+}
+
 TEST(BenchmarkLogNccl, ResultsBehindAMarkAreCounted) {
     EXPECT_THAT(error_of_log(table("#  10000000 2500000 float sum -1 100.0 100.00 175.00 0 100.0 100.00 175.00 0\n")),
                 testing::HasSubstr("results in a comment"));
