@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 namespace headroom::io {
 
 namespace {
@@ -14,7 +17,14 @@ constexpr std::array protocols{"ll", "ll128", "simple"};
 static_assert(algorithms.size() == nccl_algorithm_count && generations.size() == nccl_generation_count &&
               protocols.size() == nccl_protocol_count);
 
-double parse_number(std::string const& text, std::string const& where, double*) { return parse_count(text, where); }
+double parse_number(std::string const& text, std::string const& where, double*) {
+    double value = 0.0;
+    auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+        usage_error(where, headroom::quoted(text) + " is no number");
+    }
+    return value;
+}
 template <class Q> Q parse_number(std::string const& text, std::string const& where, Q*) {
     return parse<Q>(text, where);
 }
