@@ -93,7 +93,7 @@ enum class Wire {
 struct LinkService {
     Wire wire = Wire::unknown;
     BytesPerSecond assumed;     ///< rate that the library reckons with; zero: unknown
-    Seconds collective_latency; ///< no collective that crosses it ends sooner; zero: unknown
+    Seconds collective_latency; ///< inside a node: of a launch; between nodes: a round trip; zero: unknown
 };
 
 /// Equal nodes of equal accelerators behind one fabric.

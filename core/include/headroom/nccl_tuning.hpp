@@ -53,7 +53,7 @@ struct NcclGroup {
     bool collnet = false;  ///< the network adds
     int channels = 2;
     BytesPerSecond intra, inter; ///< of all channels: what a rank sends inside a node, and a node to others
-    Seconds network_latency;     ///< that the network plugin reports, added to every step over it
+    Seconds network_latency = {};     ///< that the network plugin reports, added to every step over it
 };
 
 /// What one algorithm and protocol would cost: T = latency + n / bandwidth.
@@ -86,7 +86,7 @@ std::vector<NcclCandidate> nccl_candidates(NcclTuning const& tuning, Collective 
 struct NcclChoice {
     NcclAlgorithm algorithm = NcclAlgorithm::ring;
     NcclProtocol protocol = NcclProtocol::simple;
-    Seconds seconds; ///< that its model predicts
+    Seconds seconds = {}; ///< that its model predicts
     std::vector<NcclCandidate> candidates;
 };
 std::optional<NcclChoice> nccl_choice(NcclTuning const& tuning, Collective collective, TotalBytes n,
@@ -104,16 +104,19 @@ std::optional<NcclChoice> nccl_choice(NcclTuning const& tuning, Cluster const& c
 /// A collective priced from published constants alone: nothing is fitted.
 struct PublishedPrice {
     CollectiveTime time;
-    std::optional<NcclAlgorithm> algorithm; ///< empty for sends
-    std::optional<NcclProtocol> protocol;
+    std::optional<NcclAlgorithm> algorithm = {}; ///< empty for sends
+    std::optional<NcclProtocol> protocol = {};
 };
 
 /// Time of a collective from NCCL's model, where its published constants are known to be off corrected by others.
 ///
 ///     T = max(latency, floor) + n / min(bandwidth, traffic bound)
 ///
-/// The algorithm is NCCL's choice. The floor is the fabric's: `collective_latency` of the slowest link that the group
-/// crosses. NVLS sends n + n/p a rank, so its rate is at most efficiency B / (1 + 1/p). All-to-all is p-1 sends.
+///     floor = max(launch, ceil(lg N) round trip)
+///
+/// The algorithm is NCCL's choice. Launch and round trip are the `collective_latency` of the links inside a node and
+/// between nodes: no kernel starts sooner, and no tree of N nodes is up and down again sooner. NVLS sends n + n/p a rank,
+/// so its rate is at most efficiency B / (1 + 1/p). All-to-all is p-1 sends.
 /// Holds for:  p >= 1 (p = 1 costs the floor of a launch).
 /// Assumes:    default settings of the library; the ranks alone on the fabric.
 /// Source:     [NCCL]

@@ -1,6 +1,7 @@
 #include "headroom/nccl_tuning.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headroom {
@@ -24,10 +25,11 @@ BytesPerSecond inner_rate(Cluster const& cluster, int together) {
     return rate;
 }
 
-/// The floor of the slowest fabric that the group crosses.
+/// A launch inside a node, and a round trip for every level of a tree of nodes.
 Seconds floor_of(Cluster const& cluster, NcclGroup const& group) {
     Seconds const inside = cluster.scale_up_service.collective_latency;
-    return group.nodes > 1 ? std::max(inside, cluster.scale_out_service.collective_latency) : inside;
+    double const levels = std::bit_width(static_cast<unsigned>(group.nodes - 1)); // ceil(lg N)
+    return std::max(inside, cluster.scale_out_service.collective_latency * levels);
 }
 
 /// NVLS: a rank sends its vector once for the sum and its share of the sum once for all.

@@ -24,7 +24,7 @@ constexpr std::array machines{
     Meaning{{"p6-b200"}, "aws-p6-b200"},
     Meaning{{"p6-b300"}, "aws-p6-b300"},
     Meaning{{"p5en"}, "aws-p5en"},
-    Meaning{{"p5e"}, "aws-p5en"},
+    Meaning{{"p5e"}, "aws-p5e"},
     Meaning{{"p5"}, "aws-p5"},
     Meaning{{"p4de"}, "aws-p4de"},
     Meaning{{"p4d"}, "aws-p4d"},
@@ -36,10 +36,17 @@ constexpr std::array machines{
     Meaning{{"a3-high"}, "gcp-a3-high"},
     Meaning{{"a3-highgpu"}, "gcp-a3-high"},
     Meaning{{"a3-highgpu-8g"}, "gcp-a3-high"},
+    Meaning{{"a3-ultra"}, "gcp-a3-ultra"},
+    Meaning{{"a3-ultragpu"}, "gcp-a3-ultra"},
+    Meaning{{"a2-high"}, "gcp-a2-high"},
+    Meaning{{"a2-highgpu"}, "gcp-a2-high"},
     Meaning{{"nd96isr", "h200"}, "dgx-h200"},
     Meaning{{"nd96isr", "h100"}, "dgx-h100"},
     Meaning{{"nd96amsr"}, "azure-nd96amsr-a100-v4"},
     Meaning{{"nd96asr"}, "azure-nd96asr-v4"},
+    Meaning{{"azure", "h200"}, "dgx-h200"},
+    Meaning{{"azure", "h100"}, "dgx-h100"},
+    Meaning{{"azure", "a100"}, "azure-nd96asr-v4"},
     Meaning{{"nd40rs"}, "azure-nd40rs-v2"},
     Meaning{{"nvl72", "gb300"}, "gb300-nvl72"},
     Meaning{{"nvl72"}, "gb200-nvl72"},
@@ -141,21 +148,26 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-/// A word stands for itself and, without what follows its last dashes, for its beginning: "h100-80gb" is an h100.
+/// Whether a word is the wanted one, with or without more behind a dash: "h100-80gb" is an h100.
+bool begins(std::string_view word, std::string_view wanted) {
+    return word.starts_with(wanted) && (word.size() == wanted.size() || word[wanted.size()] == '-');
+}
+
+/// The same for any of its parts between dashes, and behind a count: "8xh100-80gb".
+bool is_about(std::string_view word, std::string_view wanted) {
+    std::size_t const times = word.find_first_not_of("0123456789");
+    if (times != 0 && times != std::string_view::npos && word[times] == 'x' &&
+        is_about(word.substr(times + 1), wanted)) {
+        return true;
+    }
+    if (begins(word, wanted)) { return true; }
+    std::size_t const dash = word.find('-');
+    return dash != std::string_view::npos && is_about(word.substr(dash + 1), wanted);
+}
+
 bool says(std::vector<std::string> const& words, std::string_view wanted) {
-    return wanted.empty() || std::ranges::any_of(words, [wanted](std::string const& word) {
-               if (word == wanted ||
-                   (word.starts_with(wanted) && word.size() > wanted.size() && word[wanted.size()] == '-')) {
-                   return true;
-               }
-               for (std::size_t at = word.find('-'); at != std::string::npos; at = word.find('-', at + 1)) {
-                   std::string_view const rest = std::string_view{word}.substr(at + 1);
-                   if (rest == wanted || rest.starts_with(std::string{wanted} + '-')) { return true; }
-               }
-               std::size_t const times = word.find_first_not_of("0123456789");
-               return times != 0 && times != std::string::npos && word[times] == 'x' &&
-                      word.substr(times + 1) == wanted;
-           });
+    return wanted.empty() ||
+           std::ranges::any_of(words, [wanted](std::string const& word) { return is_about(word, wanted); });
 }
 
 template <std::size_t N>
@@ -234,6 +246,12 @@ std::string lower(std::string text) {
     return text;
 }
 
+/// Whether the words themselves say that something of the machine is not known.
+bool leaves_open(std::string const& text) {
+    return std::ranges::any_of(std::array{"not stated", "not in excerpt", "unknown"},
+                               [&text](char const* words) { return text.find(words) != std::string::npos; });
+}
+
 } // namespace
 
 MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, std::string_view interconnect,
@@ -250,7 +268,7 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
     if (node.empty()) { return {std::nullopt, "names no accelerator or machine that the catalog has"}; }
     MeasuredSystem result{catalog.cluster(node), ""};
     std::string_view const network = meaning(networks, words);
-    if (nodes > 1 && network.empty() && sold.empty()) {
+    if (nodes > 1 && network.empty() && (sold.empty() || leaves_open(lower(all)))) {
         return {std::nullopt, "does not say what network joins its nodes"};
     }
     // "EFA" alone says less than the instance that it belongs to.
