@@ -52,8 +52,8 @@ struct NcclGroup {
     bool multicast = true; ///< its switch multiplies and adds: NVLS
     bool collnet = false;  ///< the network adds
     int channels = 2;
-    BytesPerSecond intra, inter; ///< of all channels: what a rank sends inside a node, and a node to others
-    Seconds network_latency = {};     ///< that the network plugin reports, added to every step over it
+    BytesPerSecond intra, inter;  ///< of all channels: what a rank sends inside a node, and a node to others
+    Seconds network_latency = {}; ///< that the network plugin reports, added to every step over it
 };
 
 /// What one algorithm and protocol would cost: T = latency + n / bandwidth.
