@@ -16,8 +16,16 @@ namespace {
 /// Rows that agree in all of it are one group.
 using GroupKey = std::tuple<std::string, std::string, Collective, std::string, std::string, std::string, int, int>;
 
-GroupKey key_of(MeasuredCollective const& row) {
-    return {row.id, row.system, row.collective, row.algorithm, row.protocol, row.data_type, row.ranks, row.nodes};
+/// An id that only one row has is of the row, not of a table.
+GroupKey key_of(MeasuredCollective const& row, std::map<std::string, std::size_t> const& ids) {
+    return {ids.at(row.id) > 1 ? row.id : "",
+            row.system,
+            row.collective,
+            row.algorithm,
+            row.protocol,
+            row.data_type,
+            row.ranks,
+            row.nodes};
 }
 
 bool usable(MeasuredCollective const& row) {
@@ -25,24 +33,9 @@ bool usable(MeasuredCollective const& row) {
     return std::isfinite(bytes) && bytes >= 0.0 && std::isfinite(seconds) && seconds > 0.0;
 }
 
-double at(FittedSegment const& segment, double bytes) {
-    return segment.alpha_seconds.value + bytes * segment.beta_seconds_per_byte.value;
-}
-
-/// Between the last size of one segment and the first of the next.
-double between(FittedSegment const& low, FittedSegment const& high, double bytes) {
-    double const slopes = low.beta_seconds_per_byte.value - high.beta_seconds_per_byte.value;
-    double const meet = slopes == 0.0 ? -1.0 : (high.alpha_seconds.value - low.alpha_seconds.value) / slopes;
-    double const from = low.to.base(), to = high.from.base();
-    if (meet >= from && meet <= to) { return at(bytes < meet ? low : high, bytes); }
-    double const begin = at(low, from), end = at(high, to);
-    if (from <= 0.0 || begin <= 0.0 || end <= 0.0) { return begin + (end - begin) * (bytes - from) / (to - from); }
-    return begin * std::pow(end / begin, std::log(bytes / from) / std::log(to / from));
-}
-
-CommunicationFit fit_of(std::span<TimedSize const> rows, MeasuredCollective const& like) {
+CommunicationFit fit_of(std::span<TimedSize const> rows, MeasuredCollective const& like, std::string const& id) {
     CommunicationFit fit;
-    fit.id = like.id;
+    fit.id = id;
     fit.system = like.system;
     fit.collective = like.collective;
     fit.algorithm = like.algorithm;
@@ -55,10 +48,12 @@ CommunicationFit fit_of(std::span<TimedSize const> rows, MeasuredCollective cons
 }
 
 std::map<GroupKey, std::vector<TimedSize>> groups_of(std::span<MeasuredCollective const> rows) {
+    std::map<std::string, std::size_t> ids;
+    for (MeasuredCollective const& row : rows) { ++ids[row.id]; }
     std::map<GroupKey, std::vector<TimedSize>> groups;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (usable(rows[i])) {
-            groups[key_of(rows[i])].push_back(
+            groups[key_of(rows[i], ids)].push_back(
                 {.bytes = rows[i].size.size.base(), .seconds = rows[i].time.base(), .row = i});
         }
     }
@@ -72,14 +67,17 @@ std::map<GroupKey, std::vector<TimedSize>> groups_of(std::span<MeasuredCollectiv
 
 } // namespace
 
-Seconds CommunicationFit::time(TotalBytes n) const {
-    double const bytes = n.size.base();
-    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-        if (bytes <= segments[i].to.base()) { return Seconds{at(segments[i], bytes)}; }
-        if (bytes < segments[i + 1].from.base()) { return Seconds{between(segments[i], segments[i + 1], bytes)}; }
+MeasuredCurve CommunicationFit::curve() const {
+    MeasuredCurve curve{
+        .collective = collective, .algorithm = algorithm, .ranks = ranks, .nodes = nodes, .segments = {}, .source = {}};
+    for (FittedSegment const& one : segments) {
+        curve.segments.push_back(
+            {one.from, one.to, Seconds{one.alpha_seconds.value}, SecondsPerByte{one.beta_seconds_per_byte.value}});
     }
-    return segments.empty() ? Seconds{} : Seconds{at(segments.back(), bytes)};
+    return curve;
 }
+
+Seconds CommunicationFit::time(TotalBytes n) const { return curve().time(n); }
 
 std::optional<BytesPerSecond> CommunicationFit::bus_bandwidth() const {
     if (segments.empty() || !(segments.back().beta_seconds_per_byte.value > 0.0)) { return std::nullopt; }
@@ -98,7 +96,7 @@ CommunicationFits fit_communication(std::span<MeasuredCollective const> rows,
                                     "fewer than " + std::to_string(settings.least_sizes) + " sizes"});
             continue;
         }
-        fits.fits.push_back(fit_of(group, like));
+        fits.fits.push_back(fit_of(group, like, std::get<0>(key)));
     }
     fits.levels = fit_levels(rows, fits.fits);
     return fits;

@@ -96,8 +96,9 @@ FittedSegment segment_of(std::span<TimedSize const> rows, std::vector<bool> cons
 
 void compare(std::span<TimedSize const> rows, std::vector<bool> const& outliers, CommunicationFit& fit) {
     std::vector<double> kept;
+    MeasuredCurve const curve = fit.curve();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        Seconds const predicted = fit.time(TotalBytes{Bytes{rows[i].bytes}});
+        Seconds const predicted = curve.time(TotalBytes{Bytes{rows[i].bytes}});
         double const error = predicted.base() / rows[i].seconds - 1.0;
         fit.residuals.push_back({rows[i].row, predicted, error, outliers[i]});
         if (!outliers[i]) { kept.push_back(std::abs(error)); }

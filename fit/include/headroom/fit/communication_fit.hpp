@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/measured_collective.hpp"
+#include "headroom/measured_network.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstddef>
@@ -60,8 +61,9 @@ struct CommunicationFit {
     double relative_spread = 0.0;        ///< standard deviation of a row around the fit, that the intervals rest on
     std::optional<BandwidthDip> dip;     ///< the deepest
     std::vector<std::string> notes;      ///< a dip, a lone segment, sizes that are all of one kind
-    /// The fitted time, also beyond the sizes that were measured. Between two segments that do not meet it runs
-    /// straight on logarithmic scales, since nobody knows where in between the time jumps.
+    /// The segments without their intervals.
+    [[nodiscard]] MeasuredCurve curve() const;
+    /// The fitted time, also beyond the sizes that were measured.
     [[nodiscard]] Seconds time(TotalBytes n) const;
     /// What bus bandwidth tends to for large sizes: that of the last segment's beta; empty where beta is zero.
     [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth() const;
