@@ -148,6 +148,7 @@ int run(Arguments const& arguments) {
     check_gates(arguments, metrics_of(ErrorSummary{}, {}));
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
+    refuse_other_machine(calibration, "--calibration");
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
     std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog);
     if (runs.empty()) {

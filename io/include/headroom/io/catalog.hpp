@@ -100,8 +100,12 @@ Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
 Model read_model(std::string_view toml, std::string_view where);
 Framework read_framework(std::string_view toml, std::string_view where);
-CalibrationSet read_calibration(std::string_view toml, std::string_view where);
+/// What a partial calibration leaves out is taken from `below`.
+CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below = {});
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
+/// A partial calibration of measured links alone.
+std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,
+                                   std::vector<std::string> const& header);
 
 /// Every table and every row of it is required.
 NcclTuning read_nccl_tuning(std::string_view toml, std::string_view where);
