@@ -25,7 +25,8 @@ inline std::vector<std::uint32_t> members(Chunks const& chunks, std::uint32_t of
     std::vector<std::uint32_t> result;
     for (std::uint32_t i = 0; i < chunks.repeats; ++i) {
         for (std::uint32_t j = 0; j < chunks.length; ++j) {
-            result.push_back((chunks.first + i * chunks.stride + j) % of);
+            std::uint32_t const c = chunks.first + i * chunks.stride + j;
+            if (chunks.end == 0 || c < chunks.end) { result.push_back(c % of); }
         }
     }
     return result;
