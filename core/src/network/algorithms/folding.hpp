@@ -4,7 +4,7 @@
 
 #include "headroom/collective_algorithm.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 // Exchanges between ranks whose places differ in one bit, for any number of ranks: some hand their part to a neighbour first.
@@ -18,7 +18,10 @@ constexpr std::uint32_t chunk(std::int64_t index) { return static_cast<std::uint
 class Folding {
 public:
     explicit Folding(int ranks)
-        : ranks_{ranks}, doublings_{floor_log2(ranks)}, places_{1 << doublings_}, pairs_{ranks - places_} {}
+        : ranks_{ranks},
+          doublings_{floor_log2(ranks)},
+          places_{static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))},
+          pairs_{ranks - places_} {}
 
     [[nodiscard]] int ranks() const { return ranks_; }
     [[nodiscard]] int doublings() const { return doublings_; } ///< lg q
@@ -32,9 +35,10 @@ public:
     /// Ranks that the first 1, 2, 4 ... q/2 places stand for, in all: sum over t < lg q of 2^t + min(2^t, r). No other
     /// places stand for more.
     [[nodiscard]] double largest_groups() const {
-        double sum = 0.0;
-        for (int t = 0; t < doublings_; ++t) { sum += (1 << t) + std::min(1 << t, pairs_); }
-        return sum;
+        double const single = places_ - 1.0;
+        if (!folds()) { return single; }
+        int const whole = ceil_log2(pairs_ + 1); // rounds in which 2^t <= r
+        return single + ((1 << whole) - 1.0) + (doublings_ - whole) * static_cast<double>(pairs_);
     }
 
 private:
