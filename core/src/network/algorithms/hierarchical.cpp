@@ -115,7 +115,8 @@ CollectiveTime all_reduce_time(CollectiveCall const& call, Across across) {
     return call.layout.even() ? nested_time(call, true, true, across) : uneven_all_reduce_time(call, across);
 }
 std::unique_ptr<MessageSchedule> all_reduce_schedule(CollectiveCall const& call, Across across) {
-    return call.layout.even() ? nested_schedule(call, true, true, across) : uneven_all_reduce_schedule(call, across);
+    if (!call.layout.even()) { return uneven_all_reduce_schedule(call, across); }
+    return nested_schedule(call, true, true, across);
 }
 
 constexpr Across ring_both{ring_all_reduce_time, ring_all_reduce_schedule};
@@ -156,7 +157,8 @@ CollectiveTime hierarchical_ring_all_gather_time(CollectiveCall const& call) {
     return call.layout.even() ? nested_time(call, false, true, ring_gather) : uneven_all_gather_time(call);
 }
 std::unique_ptr<MessageSchedule> hierarchical_ring_all_gather_schedule(CollectiveCall const& call) {
-    return call.layout.even() ? nested_schedule(call, false, true, ring_gather) : uneven_all_gather_schedule(call);
+    if (!call.layout.even()) { return uneven_all_gather_schedule(call); }
+    return nested_schedule(call, false, true, ring_gather);
 }
 
 CollectiveTime hierarchical_bruck_all_gather_time(CollectiveCall const& call) {
@@ -170,7 +172,8 @@ CollectiveTime hierarchical_ring_reduce_scatter_time(CollectiveCall const& call)
     return call.layout.even() ? nested_time(call, true, false, ring_scatter) : uneven_reduce_scatter_time(call);
 }
 std::unique_ptr<MessageSchedule> hierarchical_ring_reduce_scatter_schedule(CollectiveCall const& call) {
-    return call.layout.even() ? nested_schedule(call, true, false, ring_scatter) : uneven_reduce_scatter_schedule(call);
+    if (!call.layout.even()) { return uneven_reduce_scatter_schedule(call); }
+    return nested_schedule(call, true, false, ring_scatter);
 }
 
 CollectiveTime hierarchical_halving_reduce_scatter_time(CollectiveCall const& call) {
