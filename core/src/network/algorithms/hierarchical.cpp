@@ -24,23 +24,23 @@ double column_bytes(CollectiveCall const& call) {
     return call.size.size.base() / ranks_up_to(call.layout, call.layout.levels - 2);
 }
 
-/// A ring along each level but the outermost.
-CollectiveTime rings_inside(CollectiveCall const& call, bool adds) {
+/// A ring along each level but the outermost, once or there and back; adding is done once.
+CollectiveTime rings_inside(CollectiveCall const& call, bool reduces, bool gathers) {
+    double const turns = (reduces ? 1.0 : 0.0) + (gathers ? 1.0 : 0.0);
     CollectiveTime time;
+    int ranks = 1;
     for (int i = 0; i + 1 < call.layout.levels; ++i) {
         Level const& level = call.layout.level[static_cast<std::size_t>(i)];
+        ranks *= level.ranks;
         double const hops = level.ranks - 1;
-        double const moved = hops * (call.size.size.base() / ranks_up_to(call.layout, i));
-        time = time + terms(hops, moved, adds ? moved : 0.0, level.link, call.reduction);
+        double const moved = hops * (call.size.size.base() / ranks);
+        time = time + terms(turns * hops, turns * moved, reduces ? moved : 0.0, level.link, call.reduction);
     }
     return time;
 }
 
 CollectiveTime nested_time(CollectiveCall const& call, bool reduces, bool gathers, Across across) {
-    CollectiveTime time = across.time(column_call(call, column_bytes(call)));
-    if (reduces) { time = time + rings_inside(call, true); }
-    if (gathers) { time = time + rings_inside(call, false); }
-    return time;
+    return rings_inside(call, reduces, gathers) + across.time(column_call(call, column_bytes(call)));
 }
 
 /// Even levels. The shards of level l are the chunks that are the same modulo S_l, so that in the end rank r has chunk r.
