@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -254,18 +256,20 @@ TEST(ManyRanks, ArePricedWithoutCountingThem) {
                   (1e9 + halves) / 1e9);
 }
 
-TEST(ManyRanks, OfEveryRowAreFinite) {
+TEST(ManyRanks, OfEveryRowHaveAPrice) {
     for (CollectiveAlgorithm const& algorithm : collective_algorithms()) {
+        bool const in_network = algorithm.arrangement == Arrangement::in_network;
         for (int const ranks : {1'000'000'000, 2'147'483'647}) {
-            Layout const odd = Layout::of({.size = ranks, .per_domain = 72}, link, slow);
-            for (Layout const& layout : {Layout::uniform(Ranks{ranks}, link), odd}) {
+            Layout const uneven = Layout::of({.size = ranks, .per_domain = 72}, link, slow);
+            for (Layout const& layout : {Layout::uniform(Ranks{ranks}, link), uneven}) {
                 if (!has_closed_form(algorithm, layout)) { continue; }
-                CollectiveTime const time = algorithm.time({.size = {n}, .layout = layout, .reduction = gamma});
-                EXPECT_GE(time.latency.base(), 0.0) << algorithm.name;
-                EXPECT_LT(time.total().base(), 1e6) << algorithm.name;
+                SCOPED_TRACE(algorithm.name);
+                CollectiveCall const call{.size = {n}, .layout = layout, .reduction = gamma};
+                CollectiveTime const time = algorithm.time(call);
+                EXPECT_TRUE(std::isfinite(time.total().base()));
+                EXPECT_GE(time.latency.base(), 0.0);
                 EXPECT_GE(time.total().base() * (1.0 + 1e-12),
-                          lower_bound(algorithm.collective, {.size = {n}, .layout = layout}).total().base())
-                    << algorithm.name;
+                          lower_bound(algorithm.collective, call, in_network).total().base());
             }
         }
     }
