@@ -13,6 +13,7 @@ namespace headroom {
 /// Chunks of a vector: [first + i stride, first + i stride + length) for i < repeats, counted round the end of the vector.
 struct Chunks {
     std::uint32_t first = 0, length = 1, stride = 0, repeats = 1;
+    std::uint32_t end = 0; ///< where not zero: those from here on are left out
 };
 
 /// One message of a schedule.
