@@ -56,8 +56,8 @@ struct GroupTraffic {
 /// How long the groups of one traffic take: the slowest of them.
 struct GroupTime {
     std::string name;
-    Seconds alone;    ///< a group by itself on the network
-    Seconds together; ///< with all groups of all traffic, from its own start
+    Seconds alone = {};    ///< a group by itself on the network
+    Seconds together = {}; ///< with all groups of all traffic, from its own start
     [[nodiscard]] double slowdown() const { return alone > Seconds{} ? together / alone : 1.0; }
 };
 
@@ -69,9 +69,9 @@ struct LinkUse {
 };
 
 struct ContendedTime {
-    std::vector<GroupTime> groups; ///< one for each traffic
-    Seconds last;                  ///< from zero until all are done
-    std::vector<LinkUse> busiest;  ///< most used first; equal ones by number
+    std::vector<GroupTime> groups = {}; ///< one for each traffic
+    Seconds last;                       ///< from zero until all are done
+    std::vector<LinkUse> busiest;       ///< most used first; equal ones by number
     std::int64_t messages = 0;
 };
 
