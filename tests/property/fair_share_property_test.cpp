@@ -36,12 +36,16 @@ std::vector<double> filled(std::vector<NetworkLink> const& links, std::vector<Ro
     return rates;
 }
 
+NetworkLink link_of(double capacity) {
+    return {.capacity = BytesPerSecond{capacity}, .latency = {}, .from = {}, .to = {}};
+}
+
 std::vector<NetworkLink> random_links(test::CounterRandom& random, std::size_t count) {
     std::vector<NetworkLink> links;
     for (std::size_t i = 0; i < count; ++i) {
         double const odd = 1.0 + static_cast<double>(random.next() % 1000) / 100.0;
         double const even = 1.0 + static_cast<double>(random.next() % 4);
-        links.push_back({.capacity = BytesPerSecond{1e9 * (random.next() % 2 == 0 ? odd : even)}});
+        links.push_back(link_of(1e9 * (random.next() % 2 == 0 ? odd : even)));
     }
     return links;
 }
@@ -90,7 +94,8 @@ void follow(std::uint64_t seed) {
                 present[flow] = route;
                 told[flow] = 0.0;
             } else {
-                auto const gone = std::next(present.begin(), static_cast<std::ptrdiff_t>(random.next() % present.size()));
+                auto const gone =
+                    std::next(present.begin(), static_cast<std::ptrdiff_t>(random.next() % present.size()));
                 share.remove(gone->first);
                 told.erase(gone->first);
                 present.erase(gone);
@@ -119,7 +124,7 @@ TEST(FairShare, IsProgressiveFillingWhileFlowsComeAndGo) {
 }
 
 TEST(FairShare, TwoFlowsOnALinkHaveHalfEach) {
-    std::vector<NetworkLink> const links(1, {.capacity = BytesPerSecond{10.0}});
+    std::vector<NetworkLink> const links(1, link_of(10.0));
     FairShare share{links};
     auto const one = share.add(Route{0}), other = share.add(Route{0});
     share.settle();
@@ -132,7 +137,7 @@ TEST(FairShare, TwoFlowsOnALinkHaveHalfEach) {
 
 /// The textbook's example: what one flow cannot use, because it is held elsewhere, goes to the others.
 TEST(FairShare, WhatAFlowHeldElsewhereLeavesGoesToTheOthers) {
-    std::vector<NetworkLink> const links{{.capacity = BytesPerSecond{2.0}}, {.capacity = BytesPerSecond{10.0}}};
+    std::vector<NetworkLink> const links{link_of(2.0), link_of(10.0)};
     FairShare share{links};
     auto const both = share.add(Route{0, 1}), first = share.add(Route{0}), second = share.add(Route{1});
     share.settle();
