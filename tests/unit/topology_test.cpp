@@ -180,9 +180,10 @@ TEST(TopologyText, SaysWhatIsWrongAndWhatIsRight) {
     EXPECT_THAT(refusal("star:4x4", given), HasSubstr("key=value"));
     EXPECT_THAT(refusal("star:,", given), HasSubstr("is no field"));
     EXPECT_THAT(refusal("leaf-spine:leaf=4,leaf=8", given), HasSubstr("twice"));
-    EXPECT_THAT(refusal("rails:node=6", given), HasSubstr("multiple of 6"));
-    EXPECT_THAT(refusal("rails:adapters=3", given), HasSubstr("divides the accelerators"));
+    EXPECT_THAT(refusal("rails:node=6,scale-up=450GB/s", given), HasSubstr("multiple of 6"));
+    EXPECT_THAT(refusal("rails:adapters=3,scale-up=450GB/s", given), HasSubstr("divides the accelerators"));
     EXPECT_THAT(refusal("dragonfly:router=1,routers=2,global=1", given), HasSubstr("cannot all be linked"));
+    EXPECT_THAT(refusal("rails", given), HasSubstr("add scale-up=450GB/s"));
     EXPECT_THAT(refusal("star", {}), HasSubstr("endpoints=1024"));
     EXPECT_THAT(refusal("star:endpoints=4", {}), HasSubstr("bandwidth=50GB/s"));
     EXPECT_THAT(refusal("star:endpoints=2000000000", given), HasSubstr("262144"));

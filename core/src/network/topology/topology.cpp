@@ -77,7 +77,6 @@ std::int64_t Asked::ports(std::int64_t endpoints, Nodes const& nodes, Link const
     at_least(nodes.adapters, 1, "adapters of a node");
     usable(port, "port");
     if (nodes.accelerators == 1) { return endpoints; }
-    usable(nodes.scale_up, "scale-up link");
     if (nodes.accelerators % nodes.adapters != 0) {
         refuse(std::to_string(nodes.accelerators) + " accelerators cannot share " + std::to_string(nodes.adapters) +
                    " adapters",
@@ -87,6 +86,7 @@ std::int64_t Asked::ports(std::int64_t endpoints, Nodes const& nodes, Link const
         refuse(std::to_string(endpoints) + " endpoints are no whole nodes of " + std::to_string(nodes.accelerators), "",
                "ask for a multiple of " + std::to_string(nodes.accelerators));
     }
+    usable(nodes.scale_up, "scale-up link");
     few_enough(2 * endpoints);
     return endpoints / nodes.accelerators * nodes.adapters;
 }
