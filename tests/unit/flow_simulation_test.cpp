@@ -114,6 +114,8 @@ TEST(ContendedTime, ShowsRingsAloneAndTogether) {
     ASSERT_EQ(time.groups.size(), 2U);
     EXPECT_NEAR(time.groups[0].alone.in(us), 132.0, 1e-6);
     EXPECT_NEAR(time.groups[1].alone.in(us), 84.0, 1e-6);
+    EXPECT_EQ(time.groups[0].among_own, time.groups[0].alone) << "rings of neighbours use other ports";
+    EXPECT_EQ(time.groups[1].among_own, time.groups[1].alone);
     EXPECT_GT(time.groups[0].slowdown(), 1.3);
     EXPECT_GT(time.groups[1].slowdown(), 1.7);
     EXPECT_GE(time.last.in(us), 202.0);
@@ -131,6 +133,18 @@ TEST(ContendedTime, OfTwoLevelsIsEachAlone) {
     Topology const rails = build_topology(RailNetwork{.endpoints = 8, .port = port, .nodes = nodes});
     std::vector<GroupTraffic> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
     for (GroupTime const& time : contended_time(both, rails).groups) { EXPECT_EQ(time.slowdown(), 1.0) << time.name; }
+}
+
+/// Expectation: data rings of 2 from leaf to leaf with one uplink for two ports: one ring has it for itself, two do not.
+TEST(ContendedTime, TellsGroupsOfOneTrafficFromOthers) {
+    Topology const tree =
+        build_topology(FatTreeNetwork{.endpoints = 4, .port = port, .leaf = 2, .oversubscription = 2.0});
+    GroupTraffic dp = traffic("dp", 2, 4, 2.0 * MB);
+    dp.groups = strided_groups(4, 2, 2);
+    GroupTime const time = contended_time({&dp, 1}, tree).groups.at(0);
+    EXPECT_NEAR(time.alone.in(us), 2.0 * 22.0, 1e-6);
+    EXPECT_NEAR(time.among_own.in(us), 2.0 * 42.0, 1e-6);
+    EXPECT_EQ(time.together, time.among_own);
 }
 
 TEST(ContendedTime, RefusesWhatDoesNotFit) {

@@ -81,6 +81,7 @@ private:
     std::vector<Flow> unused_;
     std::vector<LinkId> changed_;                 ///< links with other flows than when rates were settled last
     std::vector<Flow> taking_part_;               ///< in the settling
+    std::size_t found_ = 0;                       ///< while filling: flows that have their rates
     std::vector<LinkId> filled_;                  ///< links of those
     std::vector<std::pair<double, LinkId>> heap_; ///< share that a link has for each rising flow
     std::uint32_t epoch_ = 0, filling_ = 0;

@@ -56,8 +56,10 @@ struct GroupTraffic {
 /// How long the groups of one traffic take: the slowest of them.
 struct GroupTime {
     std::string name;
-    Seconds alone = {};    ///< a group by itself on the network
-    Seconds together = {}; ///< with all groups of all traffic, from its own start
+    Seconds alone = {};     ///< a group by itself on the network
+    Seconds among_own = {}; ///< with the other groups of this traffic
+    Seconds together = {};  ///< with all groups of all traffic, from its own start
+    /// How much longer it takes than alone.
     [[nodiscard]] double slowdown() const { return alone > Seconds{} ? together / alone : 1.0; }
 };
 
@@ -75,7 +77,7 @@ struct ContendedTime {
     std::int64_t messages = 0;
 };
 
-/// Groups that share a network: each alone, and all together. `busiest`: so many links are listed.
+/// Groups that share a network: each alone, those of each traffic together, and all together. `busiest`: so many links are listed.
 /// Errors: as `simulate_flows`; a layout of another size than its groups.
 ContendedTime contended_time(std::span<GroupTraffic const> traffic, Topology const& topology, std::size_t busiest = 5);
 

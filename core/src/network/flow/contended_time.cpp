@@ -53,6 +53,20 @@ std::vector<LinkUse> busiest_links(SimulatedFlows const& flows, Topology const& 
     return uses;
 }
 
+/// `together`: when its groups finish among all.
+GroupTime time_of(GroupTraffic const& traffic, std::span<PlacedSchedule const> own, std::span<Ticks const> together,
+                  flow::FlowNetwork& network) {
+    GroupTime time{.name = traffic.name};
+    for (PlacedSchedule const& one : own) {
+        time.alone = std::max(time.alone, seconds_of(network.run({&one, 1}).last()) - traffic.start);
+    }
+    time.among_own = seconds_of(network.run(own).last()) - traffic.start;
+    for (Ticks const finished : together) {
+        time.together = std::max(time.together, seconds_of(finished) - traffic.start);
+    }
+    return time;
+}
+
 } // namespace
 
 std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride, std::string_view where) {
@@ -87,14 +101,11 @@ ContendedTime contended_time(std::span<GroupTraffic const> traffic, Topology con
     ContendedTime result{.last = seconds_of(together.last()),
                          .busiest = busiest_links(together, topology, busiest),
                          .messages = together.messages};
-    for (std::size_t i = 0, next = 0; i < traffic.size(); ++i) {
-        GroupTime time{.name = traffic[i].name};
-        Seconds const start = traffic[i].start;
-        for (; next < ends[i]; ++next) {
-            time.alone = std::max(time.alone, seconds_of(network.run({&all[next], 1}).last()) - start);
-            time.together = std::max(time.together, seconds_of(together.finished[next]) - start);
-        }
-        result.groups.push_back(time);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < traffic.size(); first = ends[i++]) {
+        std::span<PlacedSchedule const> const own{all.data() + first, ends[i] - first};
+        std::span<Ticks const> const finished{together.finished.data() + first, own.size()};
+        result.groups.push_back(time_of(traffic[i], own, finished, network));
     }
     return result;
 }

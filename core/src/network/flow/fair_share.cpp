@@ -98,6 +98,7 @@ std::span<FairShare::Flow const> FairShare::settle() {
 /// The links of those that take part, with what the others leave of their capacity.
 void FairShare::gather_links() {
     ++filling_;
+    found_ = 0;
     filled_.clear();
     heap_.clear();
     for (Flow const flow : taking_part_) {
@@ -129,6 +130,7 @@ void FairShare::stop_rising(LinkId link, double share) {
         FlowState& state = flows_[use.flow];
         if (state.epoch != epoch_ || state.filled == filling_) { continue; }
         state.filled = filling_;
+        ++found_;
         state.bottleneck = link;
         state.next = share;
         for (std::uint32_t i = 0; i < state.hops; ++i) {
@@ -144,7 +146,7 @@ void FairShare::stop_rising(LinkId link, double share) {
 void FairShare::fill() {
     gather_links();
     double level = 0.0;
-    while (!heap_.empty()) {
+    while (found_ < taking_part_.size() && !heap_.empty()) {
         std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
         auto const [known, id] = heap_.back();
         heap_.pop_back();
