@@ -5,8 +5,9 @@
 // in 3 s and 500 MB, followed for one rank in 0.05 s with the same picoseconds; a pairwise all-to-all of 1 MB a rank
 // among 1,024 ranks on a 2:1 oversubscribed fat tree, max-min fair, in 10 s.
 // Last result (one core of a shared 2.6 GHz x86-64 virtual machine with five times its cores' work to do, g++ 12 -O2,
-// processor time): 2 ns a price; RINGS; FATS. Where a hash
-// spreads the routes, nearly every message ends at a moment of its own: HASHED.
+// processor time): 2.3 ns a price; the ring 0.19 s and 0.6 MB, 170 million messages a second, from the caches (1.3 times
+// what memory streams); by symmetry 0.06 ms; the fat tree 0.5 s and 1.3 MB, 2 million messages a second, as long with 1 MB
+// a pair. Where a hash spreads the routes nearly every message ends at a moment of its own: 2.7 s, 4.3 s with 1 MB a pair.
 #include "../tests/support/shifts.hpp"
 
 #include "headroom/flow_simulation.hpp"

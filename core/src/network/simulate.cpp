@@ -1,6 +1,6 @@
-#include "headroom/message_schedule.hpp"
-
 #include "ticks.hpp"
+
+#include "headroom/message_schedule.hpp"
 
 #include <algorithm>
 #include <array>
