@@ -153,6 +153,44 @@ TEST(EveryNetwork, IsNeverFasterThanItsLinksOrItsRoutesAllow) {
     }
 }
 
+/// However many are under way at once: every flow alone on its route, and every link with all that it carries.
+TEST(ManyFlowsAtOnce, AreNeverFasterThanTheirLinks) {
+    Link const port{.latency = Seconds{2e-6}, .bandwidth = BytesPerSecond{50e9}};
+    Topology const tree = build_topology(FatTreeNetwork{.endpoints = 128,
+                                                        .port = port,
+                                                        .leaf = 8,
+                                                        .pod = 4,
+                                                        .oversubscription = 2.0,
+                                                        .hop = Seconds{3e-7},
+                                                        .spread = Spread::hash});
+    Layout const pair = Layout::uniform(Ranks{2}, {});
+    for (int const count : {1, 2, 3, 10, 30, 100, 300, 1000}) {
+        test::CounterRandom random{static_cast<std::uint64_t>(count)};
+        std::vector<std::unique_ptr<test::Written>> schedules;
+        std::vector<PlacedSchedule> placed;
+        for (int i = 0; i < count; ++i) {
+            int const from = random.below(128), to = (from + 1 + random.below(127)) % 128;
+            std::vector<std::vector<test::Written::Sent>> const rounds{{{0, 1, 1e3 + 1e6 * random.uniform()}}};
+            schedules.push_back(std::make_unique<test::Written>(2, rounds));
+            placed.push_back({.schedule = schedules.back().get(),
+                              .layout = &pair,
+                              .endpoints = {from, to},
+                              .start = {},
+                              .reduction = {}});
+        }
+        SimulatedFlows const flows = simulate_flows(placed, tree);
+        for (std::size_t i = 0; i < placed.size(); ++i) {
+            double const least = without_others(*schedules[i], placed[i], tree);
+            ASSERT_GE(static_cast<double>(flows.finished[i]) * 1e-12, least - 1e-12) << "flow " << i << " of " << count;
+        }
+        for (LinkId link = 0; link < tree.links().size(); ++link) {
+            double const least = 2e-6 + flows.carried[link] / tree.links()[link].capacity / units::s;
+            double const last = static_cast<double>(flows.last()) * 1e-12;
+            ASSERT_TRUE(flows.carried[link] == Bytes{} || last >= least - 1e-12) << name_of(tree.links()[link]);
+        }
+    }
+}
+
 /// Every byte of every message crosses every link of its route, and no other.
 TEST(EveryNetwork, CarriesWhatIsSent) {
     for (auto const& [name, topology] : test::small_networks()) {
