@@ -1,27 +1,12 @@
-#include "headroom/error.hpp"
+#include "ticks.hpp"
+
 #include "headroom/message_schedule.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom {
 namespace {
-
-constexpr double picosecond = 1e-12;
-
-/// Whole picoseconds of a time; what does not fit says so.
-Ticks ticks_of(double seconds) {
-    double const ticks = std::nearbyint(seconds / picosecond);
-    if (!(ticks < 4e18)) {
-        throw InputError{Fault::usage,
-                         {.where = "simulation",
-                          .problem = "a message takes longer than picoseconds can count",
-                          .why = "106 days are the most",
-                          .hint = "give a faster link or less data"}};
-    }
-    return static_cast<Ticks>(ticks);
-}
 
 /// Alpha and beta of a level, in seconds.
 struct Rate {
