@@ -28,7 +28,10 @@ std::vector<double> log_errors(std::span<TimedSize const> rows, std::vector<Piec
     return errors;
 }
 
+/// Of very few rows nobody can tell which is the bad one.
 std::vector<bool> outliers_of(std::vector<double> const& errors) {
+    constexpr std::size_t enough = 5;
+    if (errors.size() < enough) { return std::vector<bool>(errors.size(), false); }
     double const limit = std::max(outlier_deviations * from_median * median_of(errors), least_outlier);
     std::vector<bool> outliers;
     for (double const error : errors) { outliers.push_back(error > limit); }
