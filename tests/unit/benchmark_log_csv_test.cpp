@@ -1,7 +1,6 @@
+#include "support/benchmark_logs.hpp"
+
 #include "headroom/comparison.hpp"
-#include "headroom/error.hpp"
-#include "headroom/io/benchmark_log.hpp"
-#include "headroom/io/file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,28 +10,10 @@
 #include <string>
 
 using namespace headroom;
-using io::BenchmarkLog;
+using headroom::test::error_of_log;
+using headroom::test::left_out;
 using io::LogQuestion;
 using io::read_benchmark_log;
-
-namespace {
-
-/// How many lines were left out for a reason.
-std::size_t left_out(BenchmarkLog const& log, std::string_view kind) {
-    for (auto const& trouble : log.troubles) {
-        if (trouble.kind == kind) { return trouble.count; }
-    }
-    return 0;
-}
-
-std::string error_of(std::string_view text, LogQuestion const& question = {}) {
-    try {
-        (void)read_benchmark_log(text, "log.csv", question);
-    } catch (InputError const& error) { return error.what(); }
-    return "";
-}
-
-} // namespace
 
 TEST(BenchmarkLogCsv, ColumnsOfAnyOrderAndUnit) {
     auto const log = read_benchmark_log("Avg latency (ms),op,Message Size (KiB),max latency (ms),nprocs,nodes,algo\n"
@@ -118,18 +99,36 @@ TEST(BenchmarkLogCsv, AnswersFillWhatIsNotStated) {
     EXPECT_EQ(log.rows.front().nodes, 2);
     EXPECT_EQ(log.rows.front().collective, Collective::all_gather);
     EXPECT_EQ(log.rows.front().system, "lab");
-    EXPECT_THAT(error_of("bytes,us\n1024,5\n"), testing::HasSubstr("--collective"));
+    EXPECT_THAT(error_of_log("bytes,us\n1024,5\n"), testing::HasSubstr("--collective"));
 }
 
 TEST(BenchmarkLogCsv, ATimeNeedsAUnit) {
-    EXPECT_THAT(error_of("collective,ranks,bytes,time\nall_reduce,8,1024,5\n"), testing::HasSubstr("time_us"));
+    EXPECT_THAT(error_of_log("collective,ranks,bytes,time\nall_reduce,8,1024,5\n"), testing::HasSubstr("time_us"));
+}
+
+/// 1e6 bytes at 100 GB/s take 10 us: the bare 10 is of microseconds. The table of rccl-tests has both places and a count
+/// of wrong results.
+TEST(BenchmarkLogCsv, TheBandwidthTellsTheUnit) {
+    std::string const table = "numCycle, name, nodes, ranks, size, type, redop, inPlace, time, algBw, busBw, wrong\n"
+                              "0,AllReduce,1,2,8,float,sum,0,9.5,0.00,0.00,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,0,10.0,100.0,100.0,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,1,9.0,111.1,111.1,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,0,10.0,100.0,100.0,3\n";
+    auto const log = read_benchmark_log(table, "x.csv");
+    ASSERT_EQ(log.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(log.rows.front().time.base(), 9.5e-6);
+    EXPECT_DOUBLE_EQ(log.rows.back().time.base(), 10e-6);
+    EXPECT_EQ(left_out(log, "wrong results"), 1U);
+    LogQuestion question;
+    question.in_place = true;
+    EXPECT_DOUBLE_EQ(read_benchmark_log(table, "x.csv", question).rows.front().time.base(), 9e-6);
 }
 
 TEST(BenchmarkLogCsv, WhatIsNoLogIsRefused) {
-    EXPECT_THAT(error_of(""), testing::HasSubstr("an empty file"));
-    EXPECT_THAT(error_of("dear all,\nthe cluster is down\n"), testing::HasSubstr("no known output"));
-    EXPECT_THAT(error_of(std::string{"\xff\xfe"} + std::string("b\0y\0", 4)), testing::HasSubstr("UTF-16"));
-    EXPECT_THAT(error_of(std::string{"\x1f\x8b\x08"}), testing::HasSubstr("gzip"));
+    EXPECT_THAT(error_of_log(""), testing::HasSubstr("an empty file"));
+    EXPECT_THAT(error_of_log("dear all,\nthe cluster is down\n"), testing::HasSubstr("no known output"));
+    EXPECT_THAT(error_of_log(std::string{"\xff\xfe"} + std::string("b\0y\0", 4)), testing::HasSubstr("UTF-16"));
+    EXPECT_THAT(error_of_log(std::string{"\x1f\x8b\x08"}), testing::HasSubstr("gzip"));
 }
 
 TEST(BenchmarkLogCsv, ZeroBytesCostTheirLineAlone) {

@@ -19,6 +19,10 @@ struct FormatRow {
 
 /// Tables come last: their header could be part of another's output.
 constexpr std::array formats{
+    FormatRow{looks_like_nccl_json, read_nccl_json},
+    FormatRow{looks_like_nccl_text, read_nccl_text},
+    FormatRow{looks_like_osu, read_osu},
+    FormatRow{looks_like_imb, read_imb},
     FormatRow{looks_like_csv_log, read_csv_log},
 };
 

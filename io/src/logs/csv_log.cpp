@@ -149,8 +149,24 @@ std::optional<PrintedNumber> bandwidth_of(Row const& row, LogColumn what) {
     return rate ? std::optional{PrintedNumber{rate->value / 1e9, rate->half_unit / 1e9}} : std::nullopt;
 }
 
-void take_row(Row const& row, std::size_t line, std::string_view example, LogBuilder& log) {
+bool is_yes(std::string_view cell) {
+    return cell == "1" || find_caseless(cell, "true") == 0 || find_caseless(cell, "yes") == 0;
+}
+
+/// What the row says of itself that keeps it out.
+void refuse_marked(Row const& row) {
     if (row.text(LogColumn::consistency).starts_with("suspect")) { throw NotUsed{Unused::marked_suspect}; }
+    std::string_view const wrong = row.text(LogColumn::wrong);
+    auto const wrongs = printed_number(wrong);
+    if (wrongs && wrongs->value != 0.0) { throw NotUsed{Unused::wrong_results}; }
+    if (!wrongs && !says_nothing(wrong)) { throw NotUsed{Unused::unreadable}; }
+}
+
+void take_row(Row const& row, double bare_time, std::size_t line, std::string_view example, LogBuilder& log) {
+    bool const other_place =
+        !row.text(LogColumn::in_place).empty() && is_yes(row.text(LogColumn::in_place)) != log.question().in_place;
+    if (other_place) { return log.note("of rows in place and out of place those that were asked for are taken"); }
+    refuse_marked(row);
     MeasuredCollective one;
     one.collective = collective_of(row, log);
     one.ranks = count_of(row, LogColumn::ranks, log.question().ranks, log);
@@ -165,7 +181,7 @@ void take_row(Row const& row, std::size_t line, std::string_view example, LogBui
     one.size = TotalBytes{Bytes{size ? size->value : 0.0}};
     PrintedBandwidths const printed{bandwidth_of(row, LogColumn::algorithm_bandwidth),
                                     bandwidth_of(row, LogColumn::bus_bandwidth)};
-    auto const time = row.number(LogColumn::time, time_unit, 0.0);
+    auto const time = row.number(LogColumn::time, time_unit, bare_time);
     if (!time) { log.note("where no time is stated, it is taken from the bandwidth"); }
     one.time = time ? Seconds{time->value} : derived_time(one, printed);
     one.id = row.text(LogColumn::id);
@@ -189,6 +205,28 @@ std::string joined(CsvTable::Record const& record) {
     return line;
 }
 
+/// Seconds in a bare number of a column of times without a unit: the unit in which the bandwidth of a row is its
+/// bytes / time; 0 when no row tells.
+double bare_time_unit(CsvTable const& table, LogHeader const& header, LogBuilder& log) {
+    if (!header.has(LogColumn::time) || header.at(LogColumn::time).unit > 0.0) { return 0.0; }
+    for (CsvTable::Record const& record : table.records) {
+        try {
+            Row const row{header, record};
+            auto const time = row.number(LogColumn::time, time_unit, 1.0);
+            auto const size = row.number(LogColumn::size, size_unit, 1.0);
+            auto const rate = bandwidth_of(row, LogColumn::algorithm_bandwidth);
+            if (!time || !size || !rate || !(rate->value > 0.0) || !(time->value > 0.0)) { continue; }
+            for (auto const& [unit, name] : {std::pair{1e-6, "us"}, std::pair{1e-3, "ms"}, std::pair{1.0, "s"}}) {
+                double const off = size->value / (time->value * unit) / (rate->value * 1e9);
+                if (off < 0.9 || off > 1.1) { continue; }
+                log.note(fmt::format("the times are in {}, as the bandwidths show", name));
+                return unit;
+            }
+        } catch (NotUsed const&) { continue; }
+    }
+    return 0.0;
+}
+
 } // namespace
 
 bool looks_like_csv_log(std::string_view text) {
@@ -204,12 +242,13 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<CsvTable::Record> ragged;
     CsvTable const table = read_csv(plain_table(text), log.where(), &ragged);
     LogHeader const header = match_log_header(table.header, log.question().in_place);
+    double const bare_time = bare_time_unit(table, header, log);
     std::size_t last = 1;
     for (CsvTable::Record const& record : table.records) {
         last = std::max(last, record.line);
         std::string const example = joined(record);
         try {
-            take_row({header, record}, record.line, example, log);
+            take_row({header, record}, bare_time, record.line, example, log);
         } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
     }
     for (CsvTable::Record const& record : ragged) {

@@ -32,12 +32,16 @@ constexpr std::array reasons{
     Reason{Unused::no_ranks, "ranks not stated", "give them with --ranks"},
     Reason{Unused::no_collective, "collective not named", "give it with --collective"},
     Reason{Unused::other_collective, "operation of no known collective", ""},
+    Reason{Unused::several_at_once, "several groups at once", "their messages share the network: run one group alone"},
     Reason{Unused::coarse_bandwidth, "bandwidth rounded too far to give a time", ""},
     Reason{Unused::disagreeing, "time and bandwidth disagree", "a column is not what it seems, or digits are lost"},
+    Reason{Unused::other_ranks, "bandwidths are of another count of ranks", "give the ranks with --ranks"},
     Reason{Unused::marked_suspect, "marked suspect by its source", ""},
     Reason{Unused::not_a_latency, "test of a stream of messages", "one message's time is not in it"},
     Reason{Unused::unitless_time, "time without a unit", "name the column time_us, time_ms or seconds"},
     Reason{Unused::truncated, "truncated", ""},
+    Reason{Unused::other_text, "other text between the rows", ""},
+    Reason{Unused::commented, "results in a comment", "take the mark # off these lines"},
     Reason{Unused::zero_bytes, "zero bytes in the text", "the file is damaged"},
     Reason{Unused::unreadable, "unreadable", ""},
 };
@@ -57,6 +61,15 @@ constexpr std::size_t most_notes = 32;
 bool agrees(PrintedNumber printed, double expected) {
     double const gap = std::abs(printed.value * 1e9 - expected);
     return gap <= 1.01 * printed.half_unit * 1e9 + tolerated * expected;
+}
+
+/// Whether the two bandwidths are of these ranks: their ratio is the factor, to what their rounding allows.
+bool fit_together(PrintedBandwidths const& printed, double factor) {
+    if (!printed.algorithm || !printed.bus) { return true; }
+    constexpr double slack = 1e-3;
+    double const gap = std::abs(printed.bus->value - factor * printed.algorithm->value);
+    double const rounding = printed.bus->half_unit + factor * printed.algorithm->half_unit;
+    return gap <= 1.01 * rounding + slack * printed.bus->value;
 }
 
 } // namespace
@@ -91,6 +104,7 @@ std::optional<Unused> LogBuilder::refusal(MeasuredCollective const& row, Printed
     double const rate = bytes / seconds;
     double const factor = bus_bandwidth_factor(row.collective, Ranks{row.ranks});
     if (printed.algorithm && !agrees(*printed.algorithm, rate)) { return Unused::disagreeing; }
+    if (!fit_together(printed, factor)) { return Unused::other_ranks; }
     if (printed.bus && !agrees(*printed.bus, factor * rate)) { return Unused::disagreeing; }
     return std::nullopt;
 }

@@ -124,6 +124,9 @@ constexpr std::array names{
     Named{"proto", LogColumn::protocol, 0},
     Named{"source", LogColumn::source, 0},
     Named{"consistency", LogColumn::consistency, 0},
+    Named{"wrong", LogColumn::wrong, 0},
+    Named{"nwrong", LogColumn::wrong, 0},
+    Named{"errors", LogColumn::wrong, 1},
 };
 
 /// Words of a name that choose among columns of one kind, with what they add to the preference.
@@ -216,7 +219,10 @@ Meaning meaning_of(std::string_view name, bool in_place) {
         for (std::size_t i = 0; i < count; ++i) { key += kept[i]; }
         return key;
     };
-    if (kept.empty()) { return {}; }
+    if (kept.empty()) {
+        bool const marks_place = has_word(words, "inplace") || (has_word(words, "in") && has_word(words, "place"));
+        return marks_place ? Meaning{LogColumn::in_place, 0, 0.0} : Meaning{};
+    }
     Meaning const plain = named(joined(kept.size()), "", preference);
     return plain.preference < never ? plain : named(joined(kept.size() - 1), kept.back(), preference);
 }

@@ -27,8 +27,10 @@ enum class LogColumn {
     protocol,
     source,
     consistency,
+    in_place, ///< whether the row is of one buffer, where rows of both kinds stand in a table
+    wrong,    ///< results that were not as expected
 };
-inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::consistency) + 1;
+inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::wrong) + 1;
 
 /// Where each stands in a header, and the unit that its name gives: seconds, bytes or bytes a second; 0 when none.
 struct LogHeader {

@@ -48,7 +48,11 @@ std::size_t time_stamp(std::string_view line) {
     if (line[10] != 'T' && line[10] != ' ') { return 0; }
     if (line[13] != ':' || line[16] != ':' || digits_at(line, 17) != 2) { return 0; }
     auto const end = line.find_first_of(" \t", 19);
-    return end == std::string_view::npos ? 0 : end + 1;
+    if (end == std::string_view::npos) { return 0; }
+    for (std::string_view const stream : {"stdout F ", "stderr F "}) { // what container engines add
+        if (line.substr(end + 1).starts_with(stream)) { return end + 1 + stream.size(); }
+    }
+    return end + 1;
 }
 
 std::string_view without_prefixes(std::string_view line) {
