@@ -228,10 +228,9 @@ void LevelProblem::add_notes(FittedLevel& level) const {
     for (Contention const& one : level.contention) {
         if (one.factor.value < 1.1 || one.factor.low <= 1.0) { continue; }
         CommunicationFit const& fit = fits_[one.fit];
-        level.notes.push_back(std::string{name_of(fit.collective)} +
-                              (fit.algorithm.empty() ? "" : " " + fit.algorithm) + " on " + std::to_string(fit.ranks) +
-                              " ranks: bytes take " + std::to_string(std::lround(100.0 * one.factor.value)) +
-                              " % of their time alone");
+        std::string const percents = std::to_string(std::lround(100.0 * one.factor.value));
+        level.notes.push_back(words_of(fit) + ": a byte takes " + percents + " % of its time in " +
+                              words_of(fits_[*level.reference]));
     }
 }
 

@@ -1,5 +1,6 @@
-#include "headroom/fit/communication_fit.hpp"
 #include "support/measured_collectives.hpp"
+
+#include "headroom/fit/communication_fit.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
