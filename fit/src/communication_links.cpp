@@ -13,6 +13,8 @@ namespace headroom::fit {
 namespace {
 
 constexpr int rounds = 20;
+constexpr std::size_t most_rows = 128;           ///< of one group
+constexpr std::size_t most_groups_left_out = 64; ///< one at a time: beyond, leaving out one says little
 constexpr double from_median = 1.4826;
 constexpr double least_deviation = 0.001;
 constexpr double least_bandwidth_share = 0.5; ///< of a row's time, for it to tell what a byte costs
@@ -32,7 +34,10 @@ public:
                  std::vector<std::size_t> members, bool scale_out, Fabric fabric)
         : fits_{fits}, members_{std::move(members)}, scale_out_{scale_out}, fabric_{fabric} {
         for (std::size_t const member : members_) {
-            for (FitResidual const& residual : fits[member].residuals) {
+            auto const& residuals = fits[member].residuals; // of very many, as many as can be told apart
+            std::size_t const step = std::max<std::size_t>(1, residuals.size() / most_rows);
+            for (std::size_t i = 0; i < residuals.size(); i += step) {
+                FitResidual const& residual = residuals[i];
                 if (residual.outlier) { continue; }
                 MeasuredCollective const& row = rows[residual.row];
                 bool const large = row.size.size >= fits[member].segments.back().from;
@@ -140,11 +145,11 @@ Line LevelProblem::solution(std::size_t without) const {
     return line;
 }
 
-/// Standard errors by leaving out one group at a time; zero with fewer than three groups.
+/// Standard errors by leaving out one group at a time; zero with fewer than three groups, or very many.
 /// Source: [EfronTibshirani1993]
 Line LevelProblem::jackknife_errors() const {
     double const count = static_cast<double>(members_.size());
-    if (members_.size() < 3) { return {}; }
+    if (members_.size() < 3 || members_.size() > most_groups_left_out) { return {}; }
     std::vector<Line> lines;
     Line mean;
     for (std::size_t const member : members_) {

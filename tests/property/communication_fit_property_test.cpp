@@ -86,7 +86,9 @@ RC_GTEST_PROP(CommunicationFit, ABadRowDoesNotMoveIt, ()) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double const bytes = rows[i].size.size.base(), truth = protocol_time(protocols, bytes);
         double const found = fit.time({Bytes{bytes}}).base();
-        RC_ASSERT(found / truth < (i == bad ? 2.6 : 1.4)); // a bad row at a switch hides where the jump is
+        // A bad row beside a switch may be claimed by either segment: the later one's line is at most 2.5 times higher
+        // a doubling further on, where the earlier one has at most doubled.
+        RC_ASSERT(found / truth < (i == bad ? 5.1 : 1.4));
         RC_ASSERT(found / truth > (i == bad ? 0.38 : 0.7));
     }
     auto const residual = std::ranges::find(fit.residuals, bad, &FitResidual::row);

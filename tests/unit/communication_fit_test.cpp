@@ -173,5 +173,17 @@ TEST(CommunicationFit, FewRowsHaveWideIntervals) {
     EXPECT_LT(fit.segments[0].alpha_seconds.low, 0.95e-5);
 }
 
+// A hundred runs of each size, 60,000 rows in all: the same constants, in no time.
+TEST(CommunicationFit, ManyRepeatsAreThinned) {
+    std::vector<MeasuredCollective> rows;
+    for (unsigned run = 0; run < 2000; ++run) {
+        append(rows, measured({{0.0, 1e-5, 1e-9}, {65536.0, 2.8e-4, 1e-10}}, 8.0, 30, 0.05, run));
+    }
+    CommunicationFit const fit = fit_communication(rows).fits.front();
+    EXPECT_EQ(fit.residuals.size(), rows.size());
+    EXPECT_NEAR(fit.segments.front().alpha_seconds.value, 1e-5, 2e-7);
+    EXPECT_NEAR(fit.segments.back().beta_seconds_per_byte.value, 1e-10, 2e-12);
+}
+
 } // namespace
 } // namespace headroom::fit
