@@ -28,7 +28,10 @@ std::vector<double> log_errors(std::span<TimedSize const> rows, std::vector<Piec
     return errors;
 }
 
+/// Of very few rows nobody can tell which is the bad one.
 std::vector<bool> outliers_of(std::vector<double> const& errors) {
+    constexpr std::size_t enough = 5;
+    if (errors.size() < enough) { return std::vector<bool>(errors.size(), false); }
     double const limit = std::max(outlier_deviations * from_median * median_of(errors), least_outlier);
     std::vector<bool> outliers;
     for (double const error : errors) { outliers.push_back(error > limit); }
@@ -108,6 +111,33 @@ void compare(std::span<TimedSize const> rows, std::vector<bool> const& outliers,
     fit.p90_relative_error = kept.empty() ? 0.0 : quantile_of(kept, 0.9);
 }
 
+std::vector<double> errors_of(std::span<TimedSize const> rows, MeasuredCurve const& curve) {
+    std::vector<double> errors;
+    for (TimedSize const& row : rows) {
+        errors.push_back(std::abs(std::log(curve.time(TotalBytes{Bytes{row.bytes}}).base() / row.seconds)));
+    }
+    return errors;
+}
+
+/// Of very many rows as many as can be told apart: each bin of neighbours is the row with the median time of its
+/// middle size. Else all rows.
+std::vector<TimedSize> thinned(std::span<TimedSize const> rows) {
+    constexpr std::size_t most = 256;
+    if (rows.size() <= most) { return {rows.begin(), rows.end()}; }
+    std::vector<TimedSize> kept;
+    for (std::size_t bin = 0; bin < most; ++bin) {
+        std::size_t const begin = bin * rows.size() / most, end = (bin + 1) * rows.size() / most;
+        double const size = rows[(begin + end) / 2].bytes;
+        auto const smaller = [](TimedSize const& row, double bytes) { return row.bytes < bytes; };
+        auto const first = std::lower_bound(rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            rows.begin() + static_cast<std::ptrdiff_t>(end), size, smaller);
+        auto last = first; // rows of one size rise with time
+        while (last != rows.begin() + static_cast<std::ptrdiff_t>(end) && last->bytes == size) { ++last; }
+        kept.push_back(*(first + (last - first) / 2));
+    }
+    return kept;
+}
+
 std::string dip_words(BandwidthDip const& dip, std::size_t pieces) {
     int const lost = static_cast<int>(std::lround(100.0 * (1.0 - dip.kept)));
     std::string text = "bandwidth falls by " + std::to_string(lost) + " % from " + format_binary(dip.from) + " to " +
@@ -137,7 +167,8 @@ Fitted interval_around(double value, double free, double error, double t) {
     return {value, low, std::max(value * (1.0 + exact), middle + t * error)};
 }
 
-void fit_group(std::span<TimedSize const> rows, CommunicationFit& fit) {
+void fit_group(std::span<TimedSize const> all, CommunicationFit& fit) {
+    std::vector<TimedSize> const rows = thinned(all);
     std::vector<Piece> pieces = best_pieces(rows);
     for (int round = 0; round < 2; ++round) { // the second time with outliers of refined lines
         std::vector<double> const errors = log_errors(rows, pieces);
@@ -153,7 +184,7 @@ void fit_group(std::span<TimedSize const> rows, CommunicationFit& fit) {
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
         fit.switches.push_back(switch_between(rows, outliers, pieces[i], pieces[i + 1], scatter.sigma, t));
     }
-    compare(rows, outliers, fit);
+    compare(all, rows.size() == all.size() ? outliers : outliers_of(errors_of(all, fit.curve())), fit);
     fit.dip = deepest_dip(rows, outliers);
     add_notes(rows, fit);
 }

@@ -13,8 +13,9 @@ constexpr double interval_share = 0.95; ///< below the upper end of a 90 % inter
 /// value +- t error, not below zero; `error` in units of the value.
 Fitted interval_around(double value, double free, double error, double t);
 
-/// Everything of a fit that follows from its rows, which rise with size and are not empty; `fit` says whose they are.
-void fit_group(std::span<TimedSize const> rows, CommunicationFit& fit);
+/// Everything of a fit that follows from its rows, which rise with size, then time, and are not empty; `fit` says
+/// whose they are.
+void fit_group(std::span<TimedSize const> all, CommunicationFit& fit);
 
 /// The deepest fall of bytes a second as sizes grow; empty where none is deeper than a tenth.
 std::optional<BandwidthDip> deepest_dip(std::span<TimedSize const> rows, std::vector<bool> const& left_out);

@@ -13,9 +13,10 @@ namespace headroom::fit {
 namespace {
 
 constexpr int rounds = 20;
+constexpr std::size_t most_rows = 128;           ///< of one group
+constexpr std::size_t most_groups_left_out = 64; ///< one at a time: beyond, leaving out one says little
 constexpr double from_median = 1.4826;
 constexpr double least_deviation = 0.001;
-constexpr double outlier_deviations = 5.0, least_outlier = 0.5;
 constexpr double least_bandwidth_share = 0.5; ///< of a row's time, for it to tell what a byte costs
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
@@ -24,6 +25,7 @@ constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 struct LevelRow {
     std::size_t fit = 0; ///< index into the fits
     double size = 0.0, seconds = 0.0, smoothed = 0.0;
+    bool large = false; ///< of the last segment of its group, which shows what a byte costs
 };
 
 class LevelProblem {
@@ -32,10 +34,14 @@ public:
                  std::vector<std::size_t> members, bool scale_out, Fabric fabric)
         : fits_{fits}, members_{std::move(members)}, scale_out_{scale_out}, fabric_{fabric} {
         for (std::size_t const member : members_) {
-            for (FitResidual const& residual : fits[member].residuals) {
+            auto const& residuals = fits[member].residuals; // of very many, as many as can be told apart
+            std::size_t const step = std::max<std::size_t>(1, residuals.size() / most_rows);
+            for (std::size_t i = 0; i < residuals.size(); i += step) {
+                FitResidual const& residual = residuals[i];
                 if (residual.outlier) { continue; }
                 MeasuredCollective const& row = rows[residual.row];
-                rows_.push_back({member, row.size.size.base(), row.time.base(), residual.predicted.base()});
+                bool const large = row.size.size >= fits[member].segments.back().from;
+                rows_.push_back({member, row.size.size.base(), row.time.base(), residual.predicted.base(), large});
             }
         }
         start();
@@ -52,6 +58,8 @@ private:
     [[nodiscard]] Line solution(std::size_t without) const;
     [[nodiscard]] Fabric fabric_with(Line line) const;
     [[nodiscard]] std::vector<TimedSize> shares(Line line, std::size_t without) const;
+    [[nodiscard]] std::vector<TimedSize> large_of(std::vector<TimedSize> const& shares) const;
+    [[nodiscard]] double latency_given(double beta, std::vector<TimedSize> const& shares) const;
     [[nodiscard]] Line jackknife_errors() const;
     [[nodiscard]] std::vector<double> byte_factors(std::size_t member, std::vector<TimedSize> const& shares) const;
     void add_contention(std::vector<TimedSize> const& shares, FittedLevel& level) const;
@@ -95,13 +103,40 @@ std::vector<TimedSize> LevelProblem::shares(Line line, std::size_t without) cons
     return shares;
 }
 
+/// Rows of last segments: protocols of smaller messages carry bytes at rates of their own.
+std::vector<TimedSize> LevelProblem::large_of(std::vector<TimedSize> const& shares) const {
+    std::vector<TimedSize> large;
+    std::ranges::copy_if(shares, std::back_inserter(large), [&](TimedSize const& one) { return rows_[one.row].large; });
+    return large;
+}
+
+/// The latency with the least absolute relative errors of all rows: a weighted median.
+double LevelProblem::latency_given(double beta, std::vector<TimedSize> const& shares) const {
+    std::vector<std::pair<double, double>> wanted; // latency, weight
+    double total = 0.0;
+    for (TimedSize const& share : shares) {
+        if (!(share.messages > 0.0)) { continue; }
+        double const weight = share.messages / rows_[share.row].smoothed;
+        wanted.emplace_back((share.seconds - share.given - share.bytes * beta) / share.messages, weight);
+        total += weight;
+    }
+    std::ranges::sort(wanted);
+    double below = 0.0;
+    for (auto const& [latency, weight] : wanted) {
+        below += weight;
+        if (2.0 * below >= total) { return std::max(0.0, latency); }
+    }
+    return 0.0;
+}
+
 Line LevelProblem::solution(std::size_t without) const {
     Line line = line_;
     for (int round = 0; round < rounds; ++round) {
-        std::vector<TimedSize> const shares = this->shares(line, without);
+        std::vector<TimedSize> const shares = this->shares(line, without), large = large_of(shares);
         std::vector<double> scale;
-        for (TimedSize const& share : shares) { scale.push_back(rows_[share.row].smoothed); }
-        Line const next = least_absolute_line(shares, scale);
+        for (TimedSize const& share : large) { scale.push_back(rows_[share.row].smoothed); }
+        double const beta = least_absolute_line(large, scale).beta;
+        Line const next{latency_given(beta, shares), beta};
         bool const settled = std::abs(next.alpha - line.alpha) <= 1e-7 * line.alpha &&
                              std::abs(next.beta - line.beta) <= 1e-7 * line.beta;
         line = next;
@@ -110,11 +145,11 @@ Line LevelProblem::solution(std::size_t without) const {
     return line;
 }
 
-/// Standard errors by leaving out one group at a time; zero with fewer than three groups.
+/// Standard errors by leaving out one group at a time; zero with fewer than three groups, or very many.
 /// Source: [EfronTibshirani1993]
 Line LevelProblem::jackknife_errors() const {
     double const count = static_cast<double>(members_.size());
-    if (members_.size() < 3) { return {}; }
+    if (members_.size() < 3 || members_.size() > most_groups_left_out) { return {}; }
     std::vector<Line> lines;
     Line mean;
     for (std::size_t const member : members_) {
@@ -198,37 +233,33 @@ void LevelProblem::add_notes(FittedLevel& level) const {
     for (Contention const& one : level.contention) {
         if (one.factor.value < 1.1 || one.factor.low <= 1.0) { continue; }
         CommunicationFit const& fit = fits_[one.fit];
-        level.notes.push_back(std::string{name_of(fit.collective)} +
-                              (fit.algorithm.empty() ? "" : " " + fit.algorithm) + " on " + std::to_string(fit.ranks) +
-                              " ranks: bytes take " + std::to_string(std::lround(100.0 * one.factor.value)) +
-                              " % of their time alone");
+        std::string const percents = std::to_string(std::lround(100.0 * one.factor.value));
+        level.notes.push_back(words_of(fit) + ": a byte takes " + percents + " % of its time in " +
+                              words_of(fits_[*level.reference]));
     }
 }
 
 FittedLevel LevelProblem::level() {
-    std::vector<TimedSize> shares = this->shares(line_, nobody);
-    std::vector<double> errors;
-    for (TimedSize const& share : shares) { errors.push_back(std::min(log_error(line_, share), 10.0)); }
-    double const middle = std::max(from_median * median_of(errors), least_deviation);
-    std::vector<bool> outliers;
-    for (double const error : errors) {
-        outliers.push_back(error > std::max(outlier_deviations * middle, least_outlier));
-    }
-    line_ = refined_line(shares, outliers, line_, middle);
-    LineErrors const by_curvature = line_errors(shares, outliers, line_);
+    std::vector<TimedSize> const shares = this->shares(line_, nobody), large = large_of(shares);
+    auto const sigma_of = [&](std::vector<TimedSize> const& rows) {
+        std::vector<double> errors;
+        for (TimedSize const& row : rows) { errors.push_back(std::min(log_error(line_, row), 10.0)); }
+        return std::max(from_median * median_of(errors), least_deviation);
+    };
+    std::vector<bool> const all_kept(shares.size(), false), large_kept(large.size(), false);
+    LineErrors const of_all = line_errors(shares, all_kept, line_), of_large = line_errors(large, large_kept, line_);
     Line const by_groups = jackknife_errors();
-    int const degrees = std::max(1, static_cast<int>(shares.size()) - 2);
-    double const t = student_t_quantile(interval_share, degrees);
+    double const t = student_t_quantile(interval_share, std::max(1, static_cast<int>(large.size()) - 2));
     double const t_groups = student_t_quantile(interval_share, std::max(1, static_cast<int>(members_.size()) - 1));
+    auto const around = [&](double value, double own, double groups) {
+        return interval_around(value, value, std::max(own * t, groups * t_groups), 1.0);
+    };
 
     FittedLevel level;
     level.system = fits_[members_.front()].system;
     level.scale_out = scale_out_;
-    auto const widest = [&](double value, double free, double own, double groups) {
-        return interval_around(value, free, std::max(own * middle * t, groups * t_groups), 1.0);
-    };
-    level.latency_seconds = widest(line_.alpha, by_curvature.free.alpha, by_curvature.alpha, by_groups.alpha);
-    level.seconds_per_byte = widest(line_.beta, by_curvature.free.beta, by_curvature.beta, by_groups.beta);
+    level.latency_seconds = around(line_.alpha, of_all.alpha * sigma_of(shares), by_groups.alpha);
+    level.seconds_per_byte = around(line_.beta, of_large.beta * sigma_of(large), by_groups.beta);
     auto const inverse = [](double beta) { return beta > 0.0 ? 1.0 / beta : 0.0; };
     Fitted const& beta = level.seconds_per_byte;
     level.bytes_per_second = {inverse(beta.value), inverse(beta.high), inverse(beta.low)};

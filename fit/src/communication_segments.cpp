@@ -8,7 +8,7 @@ namespace headroom::fit {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_split_places = 96;
+constexpr std::size_t most_split_places = 64;
 constexpr double seam_slack = 1e-9; ///< relative: rounding
 
 /// Sizes at which a piece may begin: all of them, or evenly spread ones where there are very many.

@@ -34,8 +34,8 @@ constexpr std::array options{
 
 constexpr std::array positionals{Positional{log_words, "more logs or folders of them, for --fit", true}};
 
-/// Options of `comm` that mean the same here: what a log may leave out; and those that every verb has.
-constexpr std::array shared{"--ranks", "--collective", "--catalog"};
+/// Options of `comm` that mean the same here: what a log may leave out.
+constexpr std::array shared{"--ranks", "--collective"};
 
 constexpr std::size_t most_files = 4096;
 

@@ -16,17 +16,9 @@ std::string counted(std::size_t count, std::string const& what) {
 
 std::string percents(double ratio) { return percent(ratio, 2); }
 
-/// "12.7 us (12.4 to 13)".
-template <class Unit> std::string interval_words(fit::Fitted const& one, Unit unit) {
-    return unit(one.value) + " (" + unit(one.low) + " to " + unit(one.high) + ")";
-}
 std::string seconds_words(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }
 /// A cost of a byte as the rate that it allows.
 std::string rate_words(double beta) { return beta > 0.0 ? format(BytesPerSecond{1.0 / beta}) : "no limit"; }
-
-std::string beta_words(fit::Fitted const& beta) {
-    return rate_words(beta.value) + " (" + rate_words(beta.high) + " to " + rate_words(beta.low) + ")";
-}
 
 bool one_system(CommFitAnswer const& answer) {
     return std::ranges::all_of(answer.result.fits, [&](fit::CommunicationFit const& fit) {
@@ -67,35 +59,34 @@ Table fits_table(CommFitAnswer const& answer) {
     return table;
 }
 
-Table segments_table(CommFitAnswer const& answer, std::vector<std::size_t> const& shown) {
-    Table table{.title = "Segments: alpha, and the bytes a second of one more byte, with 90 % intervals",
-                .columns = {{"fit", Align::left, true}, {"sizes", Align::left}, {"alpha"}, {"1 / beta"}},
+Table segments_table(fit::CommunicationFit const& fit) {
+    Table table{.title = "Segments of " + words_of(fit) + ", " + ranks_words(fit.ranks, fit.nodes),
+                .columns = {{"sizes", Align::left}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"90 %"}},
                 .rows = {}};
-    for (std::size_t const i : shown) {
-        fit::CommunicationFit const& fit = answer.result.fits[i];
-        for (fit::FittedSegment const& one : fit.segments) {
-            bool const first = &one == &fit.segments.front();
-            table.rows.push_back({first ? words_of(fit) + ", " + ranks_words(fit.ranks, fit.nodes) : "",
-                                  format_binary(one.from) + " .. " + format_binary(one.to),
-                                  interval_words(one.alpha_seconds, seconds_words),
-                                  beta_words(one.beta_seconds_per_byte)});
-        }
+    for (fit::FittedSegment const& one : fit.segments) {
+        fit::Fitted const &alpha = one.alpha_seconds, &beta = one.beta_seconds_per_byte;
+        table.rows.push_back({format_binary(one.from) + " .. " + format_binary(one.to), seconds_words(alpha.value),
+                              seconds_words(alpha.low) + " .. " + seconds_words(alpha.high), rate_words(beta.value),
+                              rate_words(beta.high) + " .. " + rate_words(beta.low)});
     }
     return table;
 }
 
 Table levels_table(CommFitAnswer const& answer) {
-    Table table{.title = "Links, as the closed forms of all fits see them",
-                .columns = {{"link", Align::left, true}, {"latency of a message"}, {"bandwidth"}, {"fits"}, {"off %"}},
+    Table table{.title = "Links: constants of closed forms, from all fits of a level",
+                .columns = {{"link", Align::left, true}, {"latency"}, {"90 %"}, {"bandwidth"}, {"90 %"}, {"off %"}},
                 .rows = {}};
     bool const same = one_system(answer);
     for (fit::FittedLevel const& level : answer.result.levels) {
-        std::string name = level_words(level);
+        std::string name = level.scale_out ? "scale_out" : "scale_up";
         if (!same && !level.system.empty()) { name += ", " + printable(level.system); }
-        bool const known = level.seconds_per_byte.value > 0.0;
-        table.rows.push_back({std::move(name), interval_words(level.latency_seconds, seconds_words),
-                              known ? beta_words(level.seconds_per_byte) : "does not show",
-                              std::to_string(level.fits.size()), percents(level.median_relative_error)});
+        fit::Fitted const &latency = level.latency_seconds, &beta = level.seconds_per_byte;
+        bool const known = beta.value > 0.0;
+        table.rows.push_back({std::move(name), seconds_words(latency.value),
+                              seconds_words(latency.low) + " .. " + seconds_words(latency.high),
+                              known ? rate_words(beta.value) : "does not show",
+                              known ? rate_words(beta.high) + " .. " + rate_words(beta.low) : "",
+                              percents(level.median_relative_error)});
     }
     return table;
 }
@@ -216,8 +207,8 @@ Document document_of(CommFitAnswer const& answer, io::Catalog const& catalog) {
     blocks.emplace_back(Paragraph{verdict(answer), "", true});
     blocks.emplace_back(fits_table(answer));
     if (!answer.result.levels.empty()) { blocks.emplace_back(levels_table(answer)); }
-    blocks.emplace_back(segments_table(answer, shown));
     for (std::size_t const i : shown) {
+        blocks.emplace_back(segments_table(answer.result.fits[i]));
         for (Chart& chart : comm_fit_charts(answer, answer.result.fits[i])) { blocks.emplace_back(std::move(chart)); }
     }
     if (auto table = outliers_table(answer)) { blocks.emplace_back(std::move(*table)); }

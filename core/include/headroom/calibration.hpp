@@ -157,8 +157,8 @@ struct Pace {
 struct CalibrationSet {
     std::map<std::string, Pace> pace; ///< by framework
     std::array<CalibratedConstant, constant_count> constant;
-    Band stated, assumed; ///< all fields stated; some degree, batch or recompute assumed
-    std::string name;     ///< file it came from
+    Band stated, assumed;         ///< all fields stated; some degree, batch or recompute assumed
+    std::string name;             ///< file it came from
     MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
     [[nodiscard]] Calibration values() const;
 };

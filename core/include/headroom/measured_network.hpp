@@ -53,6 +53,8 @@ struct MeasuredNetwork {
     std::string system; ///< as the source names it
     std::optional<MeasuredLink> scale_up, scale_out;
     std::vector<MeasuredCurve> curves;
+    /// The first curve of this collective on so many ranks of so many nodes; null where there is none.
+    [[nodiscard]] MeasuredCurve const* curve(Collective collective, int ranks, int nodes) const;
     [[nodiscard]] bool empty() const { return !scale_up && !scale_out && curves.empty(); }
     bool operator==(MeasuredNetwork const&) const = default;
 };

@@ -3,6 +3,7 @@
 #include "headroom/calibration.hpp"
 #include "headroom/step.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom {
@@ -47,6 +48,13 @@ Seconds MeasuredCurve::time(TotalBytes n) const {
         if (bytes < segments[i + 1].from.base()) { return Seconds{between(segments[i], segments[i + 1], bytes)}; }
     }
     return segments.empty() ? Seconds{} : Seconds{at(segments.back(), bytes)};
+}
+
+MeasuredCurve const* MeasuredNetwork::curve(Collective collective, int ranks, int nodes) const {
+    auto const found = std::ranges::find_if(curves, [&](MeasuredCurve const& one) {
+        return one.collective == collective && one.ranks == ranks && one.nodes == nodes;
+    });
+    return found == curves.end() ? nullptr : &*found;
 }
 
 void use_measured_links(MeasuredNetwork const& network, Cluster& cluster, CalibrationSet& calibration) {
