@@ -1,4 +1,4 @@
-#include "comm/comm_report.hpp"
+#include "comm/comm_candidates.hpp"
 
 #include "headroom/error.hpp"
 
@@ -8,95 +8,37 @@
 namespace headroom::cli {
 namespace {
 
-/// One way to move the data of a question over a group.
-struct Candidate {
-    std::string collective, algorithm, source;
-    std::function<CollectiveTime(TotalBytes)> time;
-    std::function<Seconds(TotalBytes)> lower_bound;
-    std::optional<double> bus_factor;
-    bool adds = false;
-    std::function<ActorLearnerTime(TotalBytes)> parts = {};
+/// Messages that one question may simulate: a second or two.
+constexpr double most_messages = 20e6;
+
+/// How many may still be simulated.
+class MessageBudget {
+public:
+    bool takes(CommCandidate const& candidate, CollectiveCall const& call) {
+        auto const messages = messages_of(*candidate.row, call);
+        if (!messages || *messages > left_) { return false; }
+        left_ -= *messages;
+        return true;
+    }
+
+private:
+    double left_ = most_messages;
 };
 
-/// The algorithms of a collective; on one level the hierarchical ones are the flat ones.
-void add_algorithms(std::vector<Candidate>& candidates, Collective collective, Group group, Fabric fabric) {
-    bool const one_level = group.domains() == 1 || group.per_domain == 1;
-    for (LibraryAlgorithm const& algorithm : library_algorithms()) {
-        if (algorithm.collective != collective || (one_level && algorithm.name.starts_with("hierarchical"))) {
-            continue;
-        }
-        candidates.push_back(
-            {.collective = std::string{name_of(collective)},
-             .algorithm = std::string{algorithm.name},
-             .source = std::string{algorithm.source},
-             .time = [=](TotalBytes n) { return algorithm.time(n, group, fabric); },
-             .lower_bound = [=](TotalBytes n) { return bandwidth_lower_bound(collective, n, group, fabric); },
-             .bus_factor = bus_bandwidth_factor(collective, Ranks{group.size}),
-             .adds = reduces(collective)});
-    }
-}
-
-/// Servers of their own stand outside every domain; those on the ranks are as far as the ranks are.
-void add_servers(std::vector<Candidate>& candidates, CommServers const& given, Group group,
-                 CommNetwork const& network) {
-    Ranks const workers{group.size};
-    bool const near = given.on_ranks && group.domains() == 1;
-    Link const link = near ? network.fabric.scale_up : network.fabric.scale_out;
-    ParameterServers const servers{.ports = given.on_ranks ? workers : Ranks{given.count},
-                                   .port = link,
-                                   .worker = link,
-                                   .colocated = given.on_ranks};
-    candidates.push_back(
-        {.collective = "parameter_server",
-         .algorithm = given.on_ranks ? "sharded server" : "parameter server",
-         .source = "Li2014",
-         .time = [=](TotalBytes n) { return parameter_server(n, workers, servers); },
-         .lower_bound = [=](TotalBytes n) { return parameter_server_lower_bound(n, workers, servers); },
-         .bus_factor = bus_bandwidth_factor(Collective::all_reduce, workers),
-         .adds = true});
-}
-
-void add_actors(std::vector<Candidate>& candidates, CommActors const& given, Group group, Fabric fabric) {
-    for (WeightBroadcast const broadcast : weight_broadcasts) {
-        auto const update = [=](TotalBytes n) {
-            return ActorLearner{
-                .weights = n, .experience = given.experience, .ports = Ranks{given.ports}, .broadcast = broadcast};
-        };
-        candidates.push_back(
-            {.collective = "actor_learner",
-             .algorithm = std::string{name_of(broadcast)},
-             .source = broadcast == WeightBroadcast::direct ? "Espeholt2018" : "Thakur2005",
-             .time = [=](TotalBytes n) { return actor_learner(update(n), group, fabric).synchronous(); },
-             .lower_bound = [=](TotalBytes n) { return actor_learner_lower_bound(update(n), group, fabric); },
-             .bus_factor = std::nullopt,
-             .parts = [=](TotalBytes n) { return actor_learner(update(n), group, fabric); }});
-    }
-}
-
-std::vector<Candidate> candidates_of(CommQuestion const& question, int ranks) {
-    std::vector<Candidate> candidates;
-    CommNetwork const& network = question.network;
-    if (question.actors) { // the learner is one more
-        add_actors(candidates, *question.actors, network.group(ranks + 1), network.fabric);
-        return candidates;
-    }
-    Group const group = network.group(ranks);
-    if (question.servers) { add_servers(candidates, *question.servers, group, network); }
-    add_algorithms(candidates, question.collective.value_or(Collective::all_reduce), group, network.fabric);
-    return candidates;
-}
-
-CommRow row_of(Candidate const& candidate, int ranks, TotalBytes size) {
+CommRow row_of(CommCandidate const& candidate, int ranks, TotalBytes size) {
     CommRow row{.collective = candidate.collective,
                 .algorithm = candidate.algorithm,
                 .source = candidate.source,
+                .holds_for = candidate.holds_for,
+                .priced_by = candidate.priced_by,
                 .ranks = ranks,
                 .size = size,
                 .time = candidate.time(size),
-                .reduction = candidate.adds ? std::nullopt : std::optional{Seconds{}},
+                .adding_modelled = candidate.adding_modelled,
                 .bus_bandwidth = {},
                 .lower_bound = candidate.lower_bound(size),
-                .parts = {}};
+                .parts = {},
+                .simulated = {}};
     Seconds const total = row.time.total();
     if (candidate.bus_factor && total > Seconds{}) { row.bus_bandwidth = *candidate.bus_factor * size.size / total; }
     if (candidate.parts) { row.parts = candidate.parts(size); }
@@ -114,68 +56,123 @@ void check_finite(CommRow const& row, CommNetwork const& network) {
                       .hint = lacks ? "ask for fewer ranks" : "give a faster link"}};
 }
 
-void answer_ranks(CommReport& report, int ranks) {
-    CommQuestion const& question = report.question;
-    std::vector<Candidate> const candidates = candidates_of(question, ranks);
-    std::vector<TimeOfSize> times;
-    times.reserve(candidates.size());
-    for (Candidate const& one : candidates) {
-        times.emplace_back([&one](TotalBytes n) { return one.time(n).total(); });
+/// Order by time. Of those equal to the least by nine digits the earliest row is the fastest.
+void place(std::span<CommRow> rows) {
+    std::vector<CommRow*> order;
+    order.reserve(rows.size());
+    for (CommRow& row : rows) { order.push_back(&row); }
+    std::ranges::stable_sort(order, {}, [](CommRow const* row) { return row->time.total(); });
+    Seconds const least = order.front()->time.total();
+    auto best = order.begin();
+    for (auto one = best; one != order.end() && (1.0 - 1e-9) * (*one)->time.total() <= least; ++one) {
+        if (*one < *best) { best = one; }
     }
-    for (TotalBytes const size : sizes_of(question)) {
-        std::size_t const best = fastest_of(times, size);
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-            report.rows.push_back(row_of(candidates[i], ranks, size));
-            report.rows.back().fastest = i == best;
-            check_finite(report.rows.back(), question.network);
+    std::rotate(order.begin(), best, best + 1);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i]->place = static_cast<int>(i);
+        order[i]->fastest = i == 0;
+    }
+}
+
+/// Why there is nothing to show, when nothing is left.
+[[noreturn]] void refuse_empty(CommReport const& report, int ranks) {
+    CommQuestion const& question = report.question;
+    std::string const over = question.movement + " over " + std::to_string(ranks) + " ranks";
+    std::string const where = question.algorithms.empty() ? "--ranks" : "--algorithm";
+    for (bool const too_long : {true, false}) {
+        for (CommLeftOut const& one : report.left_out) {
+            if (one.ranks != ranks || one.too_long != too_long) { continue; }
+            refuse(where, "no time of " + one.algorithm + " for " + over, one.why,
+                   too_long ? "ask for fewer ranks" : "ask for another algorithm");
         }
+    }
+    if (!question.network.torus.empty()) {
+        refuse("--torus", "no algorithm of a torus for " + question.movement, "", "leave --torus out");
+    }
+    refuse(where, "none is left for " + over, "what is named needs another arrangement of the ranks",
+           "give --torus for torus rows, --in-network for switches that add, --cluster for several levels");
+}
+
+void left_out_once(CommReport& report, CommLeftOut one) {
+    bool const known = std::ranges::any_of(report.left_out, [&](CommLeftOut const& other) {
+        return other.ranks == one.ranks && other.algorithm == one.algorithm;
+    });
+    if (!known) { report.left_out.push_back(std::move(one)); }
+}
+
+void add_rows(CommReport& report, std::vector<CommCandidate> const& candidates, int ranks, TotalBytes size,
+              MessageBudget& budget) {
+    CommQuestion const& question = report.question;
+    std::size_t const first = report.rows.size();
+    CollectiveCall const call = call_of(question, ranks, size);
+    for (CommCandidate const& candidate : candidates) {
+        bool const simulates =
+            candidate.row != nullptr && (candidate.priced_by == PricedBy::simulated || question.simulate);
+        bool const affordable = !simulates || budget.takes(candidate, call);
+        if (!affordable) {
+            left_out_once(
+                report, {ranks, candidate.algorithm, "its messages are too many, or last too long, to simulate", true});
+            if (candidate.priced_by == PricedBy::simulated) { continue; }
+        }
+        CommRow row = row_of(candidate, ranks, size);
+        check_finite(row, question.network);
+        if (simulates && affordable && question.simulate) {
+            row.simulated = simulate(*candidate.row->schedule(call), call.layout, call.reduction);
+        }
+        report.rows.push_back(std::move(row));
+    }
+    if (report.rows.size() == first) { refuse_empty(report, ranks); }
+    place(std::span{report.rows}.subspan(first));
+}
+
+/// Only formulas are followed over all sizes; messages would have to be simulated hundreds of times.
+void add_crossovers(CommReport& report, std::vector<CommCandidate> const& candidates, int ranks) {
+    CommQuestion const& question = report.question;
+    std::vector<TimeOfSize> times;
+    std::vector<std::string> names;
+    for (CommCandidate const& one : candidates) {
+        if (one.priced_by == PricedBy::simulated) { continue; }
+        times.emplace_back([&one](TotalBytes n) { return one.time(n).total(); });
+        names.push_back(label_of(one.algorithm, one.priced_by));
     }
     TotalBytes const from{std::min(question.size.size, 1.0 * units::KiB)};
     TotalBytes const to{std::max(question.size.size, 1.0 * units::TiB)};
     for (Crossover const& one : crossovers(times, from, to)) {
-        report.crossovers.push_back(
-            {ranks, one.size, candidates[one.below].algorithm, candidates[one.above].algorithm, one.time});
+        report.crossovers.push_back({ranks, one.size, names[one.below], names[one.above], one.time});
     }
 }
 
-CommCompressed compressed_of(CommQuestion const& question, int ranks) {
-    CommCompression const& given = *question.compression;
-    double const elements = question.size.size / given.element, width = given.element.in(units::byte);
-    CommCompressed result{.ranks = ranks, .gradients = {}, .sent = {}, .time = {}, .uncompressed = {}};
-    if (given.matrix) {
-        GradientMatrix matrix = *given.matrix;
-        matrix.count = elements / (matrix.rows * matrix.columns);
-        result.gradients = compressed_gradients(given.how, std::span{&matrix, 1}, width, Ranks{ranks});
-    } else {
-        result.gradients = compressed_gradients(given.how, elements, width, Ranks{ranks});
-    }
-    Group const group = question.network.group(ranks);
-    Fabric const fabric = question.network.fabric;
-    for (SentCollective const& sent : result.gradients.sent) {
-        result.sent.push_back({sent, fastest(sent.collective, sent.bytes, group, fabric)});
-    }
-    result.time = compressed_time(result.gradients, group, fabric);
-    result.uncompressed = fastest(Collective::all_reduce, question.size, group, fabric).time;
-    return result;
+void answer_ranks(CommReport& report, int ranks, MessageBudget& budget) {
+    std::vector<CommCandidate> const candidates = candidates_of(report.question, ranks, report.left_out);
+    for (TotalBytes const size : sizes_of(report.question)) { add_rows(report, candidates, ranks, size, budget); }
+    if (report.question.size.size > Bytes{}) { add_crossovers(report, candidates, ranks); }
 }
 
 } // namespace
 
-std::vector<TotalBytes> sizes_of(CommQuestion const& question) {
-    std::vector<TotalBytes> sizes;
-    if (question.sweep) {
-        for (Bytes size = units::KiB; size < question.size.size; size *= 2.0) { sizes.push_back({size}); }
+std::string_view name_of(PricedBy by) {
+    switch (by) {
+    case PricedBy::closed_form: return "closed_form";
+    case PricedBy::channels: return "channels";
+    case PricedBy::simulated: return "simulated";
     }
-    sizes.push_back(question.size);
-    return sizes;
+    return "";
+}
+
+std::string label_of(std::string const& algorithm, PricedBy by) {
+    return by == PricedBy::closed_form ? algorithm : algorithm + " (" + std::string{name_of(by)} + ")";
 }
 
 CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration) {
-    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}};
+    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    MessageBudget budget;
     for (int const ranks : report.question.ranks) {
-        answer_ranks(report, ranks);
-        if (report.question.compression) { report.compressed.push_back(compressed_of(report.question, ranks)); }
+        answer_ranks(report, ranks, budget);
+        if (report.question.levers.any()) { add_levers(report, ranks); }
+        if (report.question.contention) { add_contention(report, ranks); }
     }
+    report.nccl = nccl_of(report.question, catalog);
+    if (!report.question.measured.empty()) { add_measured(report); }
     return report;
 }
 

@@ -9,6 +9,8 @@ namespace {
 
 using Rows = std::vector<CommRow const*>;
 
+constexpr std::size_t most_series = 5;
+
 struct TimeUnit {
     Seconds unit;
     char const* name;
@@ -22,36 +24,107 @@ TimeUnit unit_of(Rows const& rows) {
     return longest < 100.0 * units::s ? TimeUnit{units::ms, "ms"} : TimeUnit{units::s, "s"};
 }
 
-/// Rates, which are comparable with a link's, where the movement has them; else times.
-bool have_rates(Rows const& rows) {
-    return std::ranges::all_of(rows, [](CommRow const* row) { return row->bus_bandwidth.has_value(); });
+/// What a figure shows against what.
+struct View {
+    bool over_ranks = false;
+    bool rates = false; ///< bus bandwidth, which is comparable with a link's; else time
+    TimeUnit unit;
+    [[nodiscard]] double x(int ranks, TotalBytes size) const {
+        return over_ranks ? static_cast<double>(ranks) : size.size.base();
+    }
+    [[nodiscard]] double y(Seconds time, std::optional<BytesPerSecond> rate) const {
+        return rates ? rate->in(units::GB / units::s) : time.in(unit.unit);
+    }
+};
+
+/// Algorithms that win most often, then those that come closest; in the order of the rows.
+std::vector<std::string> drawn(Rows const& rows, bool all) {
+    std::vector<std::pair<std::string, double>> merit;
+    for (CommRow const* row : rows) {
+        auto found = std::ranges::find(merit, row->label(), &std::pair<std::string, double>::first);
+        if (found == merit.end()) { found = merit.insert(merit.end(), {row->label(), 0.0}); }
+        found->second += row->fastest ? 1e3 : 1.0 / (1.0 + row->place);
+    }
+    std::vector<std::string> names;
+    auto order = merit;
+    std::ranges::stable_sort(order, std::greater<>{}, &std::pair<std::string, double>::second);
+    if (!all && order.size() > most_series) { order.resize(most_series); }
+    for (auto const& [name, value] : merit) {
+        if (std::ranges::find(order, name, &std::pair<std::string, double>::first) != order.end()) {
+            names.push_back(name);
+        }
+    }
+    return names;
 }
 
-/// One line an algorithm, in the order of the rows.
-std::vector<Series> series_of(Rows const& rows, bool over_ranks, bool rates, Seconds unit) {
+/// One line an algorithm.
+std::vector<Series> series_of(Rows const& rows, View const& view, bool every) {
     std::vector<Series> all;
-    for (CommRow const* row : rows) {
-        auto found = std::ranges::find(all, row->algorithm, &Series::name);
-        if (found == all.end()) { found = all.insert(all.end(), {.name = row->algorithm, .mark = Mark::line}); }
-        found->x.push_back(over_ranks ? static_cast<double>(row->ranks) : row->size.size.base());
-        found->y.push_back(rates ? row->bus_bandwidth->in(units::GB / units::s) : row->time.total().in(unit));
+    for (std::string const& name : drawn(rows, every)) {
+        Series series{.name = name, .mark = Mark::line};
+        for (CommRow const* row : rows) {
+            if (row->label() != name) { continue; }
+            series.x.push_back(view.x(row->ranks, row->size));
+            series.y.push_back(view.y(row->time.total(), row->bus_bandwidth));
+        }
+        all.push_back(std::move(series));
     }
     return all;
 }
 
-Chart chart_of(Rows const& rows, bool over_ranks, std::string const& who) {
-    bool const rates = have_rates(rows);
-    TimeUnit const unit = unit_of(rows);
+/// Measured times at these ranks, as dots.
+void add_measured(Chart& chart, CommReport const& report, View const& view, int ranks) {
+    Series dots{.name = "measured", .mark = Mark::points};
+    for (CommMeasured const& one : report.measured) {
+        MeasuredCollective const& row = one.measured;
+        if (row.ranks != ranks || row.size.size <= Bytes{}) { continue; }
+        BytesPerSecond const rate = bus_bandwidth_factor(row.collective, Ranks{ranks}) * row.size.size / row.time;
+        dots.x.push_back(view.x(row.ranks, row.size));
+        dots.y.push_back(view.y(row.time, rate));
+    }
+    if (!dots.x.empty()) { chart.series.push_back(std::move(dots)); }
+}
+
+/// The fastest formula at the sizes that were measured.
+Series predicted_series(CommReport const& report, View const& view, int ranks) {
+    Series line{.name = "fastest formula", .mark = Mark::line};
+    for (CommMeasured const& one : report.measured) {
+        MeasuredCollective const& row = one.measured;
+        if (row.ranks != ranks || row.size.size <= Bytes{}) { continue; }
+        Seconds const time = one.predicted.time.total();
+        line.x.push_back(view.x(row.ranks, row.size));
+        line.y.push_back(view.y(time, bus_bandwidth_factor(row.collective, Ranks{ranks}) * row.size.size / time));
+    }
+    return line;
+}
+
+/// What NCCL's own model says of its choice.
+void add_nccl(Chart& chart, CommReport const& report, View const& view, int ranks) {
+    Series line{.name = "NCCL's model", .mark = Mark::dashed};
+    for (CommNccl const& one : report.nccl) {
+        if (one.ranks != ranks) { continue; }
+        BytesPerSecond const rate =
+            bus_bandwidth_factor(*report.question.collective, Ranks{ranks}) * one.size.size / one.choice.seconds;
+        line.x.push_back(view.x(one.ranks, one.size));
+        line.y.push_back(view.y(one.choice.seconds, rate));
+    }
+    if (line.x.size() > 1) { chart.series.push_back(std::move(line)); }
+}
+
+Chart chart_of(CommReport const& report, Rows const& rows, View const& view) {
+    std::string const who = report.question.actors ? "actor" : "rank";
     CommRow const& any = *rows.front();
-    Chart chart{.title = rates ? "Bus bandwidth" : "Time",
-                .caption = rates ? "Higher is faster" : "Lower is faster",
-                .x = {over_ranks ? who + "s" : "size, bytes", AxisScale::logarithmic},
-                .y = {rates ? "bus bandwidth, GB/s" : std::string{"time, "} + unit.name, AxisScale::logarithmic},
-                .series = series_of(rows, over_ranks, rates, unit.unit)};
-    chart.title += over_ranks ? " of " + format(any.size.size) + " over " + who + "s"
-                              : " over size, at " + std::to_string(any.ranks) + " " + who + (any.ranks == 1 ? "" : "s");
-    chart.caption += rates ? "; comparable with the rate of a link. Where lines cross, the fastest algorithm changes."
-                           : ". Where lines cross, the fastest algorithm changes.";
+    Chart chart{
+        .title = view.rates ? "Bus bandwidth" : "Time",
+        .caption = view.rates ? "Higher is faster; comparable with the rate of a link." : "Lower is faster.",
+        .x = {view.over_ranks ? who + "s" : "size, bytes", AxisScale::logarithmic},
+        .y = {view.rates ? "bus bandwidth, GB/s" : std::string{"time, "} + view.unit.name, AxisScale::logarithmic},
+        .series = series_of(rows, view, report.question.all)};
+    std::string const of = any.size.size > Bytes{} ? " of " + format(any.size.size) : "";
+    chart.title += view.over_ranks
+                       ? of + " over " + who + "s"
+                       : " over size, at " + std::to_string(any.ranks) + " " + who + (any.ranks == 1 ? "" : "s");
+    chart.caption += " Where lines cross, the fastest algorithm changes.";
     return chart;
 }
 
@@ -65,23 +138,43 @@ void add_crossovers(Chart& chart, CommReport const& report, int ranks) {
     }
 }
 
+void add_size_charts(std::vector<Chart>& charts, CommReport const& report, Rows const& rows, int ranks) {
+    bool const have_rates =
+        std::ranges::all_of(rows, [](CommRow const* row) { return row->bus_bandwidth.has_value(); });
+    for (bool const rates : {true, false}) {
+        if (rates && !have_rates) { continue; }
+        View const view{.rates = rates, .unit = unit_of(rows)};
+        charts.push_back(chart_of(report, rows, view));
+        if (!report.question.sweep) { charts.back().series = {predicted_series(report, view, ranks)}; }
+        add_measured(charts.back(), report, view, ranks);
+        add_nccl(charts.back(), report, view, ranks);
+        if (rates || !have_rates) { add_crossovers(charts.back(), report, ranks); }
+    }
+}
+
 } // namespace
 
 std::vector<Chart> comm_charts(CommReport const& report) {
     std::vector<Chart> charts;
     CommQuestion const& question = report.question;
-    std::string const who = question.actors ? "actor" : "rank";
     int const ranks = std::ranges::max(question.ranks);
     Rows over_sizes, over_ranks;
+    bool rates = true;
     for (CommRow const& row : report.rows) {
         if (row.ranks == ranks) { over_sizes.push_back(&row); }
-        if (row.size.size == question.size.size) { over_ranks.push_back(&row); }
+        if (row.size.size == question.size.size) {
+            over_ranks.push_back(&row);
+            rates = rates && row.bus_bandwidth.has_value();
+        }
     }
-    if (sizes_of(question).size() > 1) {
-        charts.push_back(chart_of(over_sizes, false, who));
-        add_crossovers(charts.back(), report, ranks);
+    bool const dots = std::ranges::any_of(report.measured, [&](CommMeasured const& one) {
+        return one.measured.ranks == ranks && one.measured.size.size > Bytes{};
+    });
+    if (sizes_of(question).size() > 1 || dots) { add_size_charts(charts, report, over_sizes, ranks); }
+    if (question.ranks.size() > 1) {
+        charts.push_back(
+            chart_of(report, over_ranks, {.over_ranks = true, .rates = rates, .unit = unit_of(over_ranks)}));
     }
-    if (question.ranks.size() > 1) { charts.push_back(chart_of(over_ranks, true, who)); }
     return charts;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "comm/comm_question.hpp"
 #include "output.hpp"
 
+#include "headroom/bucketed_exchange.hpp"
 #include "headroom/comparison.hpp"
-#include "headroom/compression.hpp"
-#include "headroom/server.hpp"
+#include "headroom/flow_simulation.hpp"
+#include "headroom/local_updates.hpp"
+#include "headroom/message_schedule.hpp"
 
 #include <optional>
 #include <string>
@@ -12,56 +15,30 @@
 
 namespace headroom::cli {
 
-/// The network that data moves over: one link for all, or a cluster's two levels.
-struct CommNetwork {
-    std::string name; ///< of the cluster, or the link as it was given
-    Fabric fabric;
-    int domain = 0; ///< ranks on the fast level; 0: one level for all
-    [[nodiscard]] Group group(int ranks) const { return group_of(ranks, 1, domain > 0 ? domain : ranks); }
+/// How the time of a row was found.
+enum class PricedBy {
+    closed_form, ///< the algorithm's formula
+    channels,    ///< a formula of what communication libraries run, over channels that leave by different adapters
+    simulated,   ///< its messages, one by one
 };
-
-/// Parameter servers that a question names: so many of their own, or one shard on every rank.
-struct CommServers {
-    int count = 1;
-    bool on_ranks = false;
-};
-
-/// Reinforcement learning: what beside the weights is asked about.
-struct CommActors {
-    Bytes experience;
-    int ports = 1;
-};
-
-struct CommCompression {
-    GradientCompression how;
-    std::string parameter; ///< as given; empty: the default
-    Bytes element;         ///< of one gradient
-    std::optional<GradientMatrix> matrix;
-};
-
-/// What the verb was asked.
-struct CommQuestion {
-    std::string movement; ///< a collective, parameter_server or actor_learner
-    std::optional<Collective> collective;
-    TotalBytes size;
-    bool sweep = false;
-    std::vector<int> ranks;
-    CommNetwork network;
-    std::optional<CommServers> servers;
-    std::optional<CommActors> actors;
-    std::optional<CommCompression> compression;
-};
+std::string_view name_of(PricedBy by);
+/// The algorithm, and how it was priced where that is not its formula.
+std::string label_of(std::string const& algorithm, PricedBy by);
 
 struct CommRow {
-    std::string collective, algorithm, source;
+    std::string collective, algorithm, source, holds_for;
+    PricedBy priced_by = PricedBy::closed_form;
     int ranks = 1;
     TotalBytes size;
     CollectiveTime time;
-    std::optional<Seconds> reduction; ///< empty: not modelled
+    bool adding_modelled = true;
     std::optional<BytesPerSecond> bus_bandwidth;
     Seconds lower_bound;
     std::optional<ActorLearnerTime> parts;
-    bool fastest = false; ///< of its ranks and size
+    std::optional<SimulatedCollective> simulated; ///< beside a closed form, where it was asked for
+    bool fastest = false;                         ///< of its ranks and size
+    int place = 0;                                ///< among its ranks and size by time, the fastest 0
+    [[nodiscard]] std::string label() const { return label_of(algorithm, priced_by); }
 };
 
 struct CommCrossover {
@@ -71,10 +48,30 @@ struct CommCrossover {
     Seconds time;
 };
 
+/// An algorithm that has no row for these ranks, and why.
+struct CommLeftOut {
+    int ranks = 1;
+    std::string algorithm, why;
+    bool too_long = false; ///< its messages are too many to simulate
+};
+
+/// What NCCL would run.
+struct CommNccl {
+    int ranks = 1;
+    TotalBytes size;
+    NcclChoice choice;
+};
+
+/// One collective of a step, priced by the fastest formula.
+struct CommPriced {
+    std::string algorithm;
+    CollectiveTime time;
+};
+
 /// One collective of a compressed step, priced.
 struct CommSent {
     SentCollective sent;
-    CollectiveChoice choice;
+    CommPriced choice;
 };
 
 struct CommCompressed {
@@ -84,20 +81,60 @@ struct CommCompressed {
     CollectiveTime time, uncompressed;
 };
 
+/// A change of the plain all-reduce: averages over steps.
+struct CommLever {
+    int ranks = 1;
+    std::string name;
+    Bytes bytes = {};   ///< of the vectors that are exchanged, a step
+    double count = 1.0; ///< collectives a step
+    Seconds time = {}, exposed = {}, plain = {};
+};
+
+/// A measured time beside the fastest prediction.
+struct CommMeasured {
+    MeasuredCollective measured;
+    CommPriced predicted;
+    std::optional<Seconds> nccl;
+};
+
+/// The groups of one number of ranks, on a network whose links they share.
+struct CommContended {
+    int ranks = 1, groups = 1, stride = 1;
+    std::string topology, algorithm;
+    ContendedTime time;
+};
+
 struct CommReport {
     io::Catalog const& catalog;
     std::string calibration; ///< empty: nothing calibrated
     CommQuestion question;
     std::vector<CommRow> rows;
     std::vector<CommCrossover> crossovers;
+    std::vector<CommLeftOut> left_out;
+    std::vector<CommNccl> nccl;
     std::vector<CommCompressed> compressed;
+    std::vector<CommLever> levers;
+    std::vector<CommMeasured> measured;
+    std::vector<CommContended> contention;
+    std::size_t measured_elsewhere = 0; ///< rows of the logs that are of other collectives or ranks
     std::optional<double> wall_seconds;
 };
 
-/// Sizes that are asked about: one, or 1 KiB doubling up to it.
-std::vector<TotalBytes> sizes_of(CommQuestion const& question);
-/// Every algorithm at every number of ranks and every size, which is the fastest, where that changes.
+/// Every algorithm at every number of ranks and every size, which is the fastest, where that changes, and what else was
+/// asked.
 CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration);
+
+/// The messages of the algorithm that `--schedule` names, or of the fastest that has any, as a Chrome trace.
+std::string schedule_of(CommReport const& report);
+
+/// Algorithms that a table shows without --all.
+std::size_t shown_places(CommReport const& report);
+
+/// Powers of two read in binary units, others in decimal ones.
+std::string size_words(Bytes size);
+
+/// What holds for the whole answer, in sentences.
+std::vector<std::string> assumptions_of(CommReport const& report);
 
 Document document_of(CommReport const& report);
 Json json_of(CommReport const& report);

@@ -1,0 +1,203 @@
+#include "comm/comm_words.hpp"
+
+#include "document/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+/// "; of 84 cases tree is the fastest in 80, ring in 4": who wins how often, the most frequent first.
+std::string winners_words(CommReport const& report) {
+    std::vector<std::pair<std::string, std::size_t>> wins;
+    std::size_t cases = 0;
+    for (CommRow const& row : report.rows) {
+        if (!row.fastest) { continue; }
+        ++cases;
+        auto const same = std::ranges::find(wins, row.label(), &std::pair<std::string, std::size_t>::first);
+        if (same == wins.end()) {
+            wins.emplace_back(row.label(), 1);
+        } else {
+            ++same->second;
+        }
+    }
+    std::ranges::stable_sort(wins, std::greater<>{}, &std::pair<std::string, std::size_t>::second);
+    if (wins.size() == 1) { return "; it is the fastest in all " + std::to_string(cases) + " cases"; }
+    std::string text;
+    for (auto const& [algorithm, count] : wins) {
+        text += (text.empty() ? "; of " + std::to_string(cases) + " cases " + algorithm + " is the fastest in "
+                              : ", " + algorithm + " in ") +
+                std::to_string(count);
+    }
+    return text;
+}
+
+CommRow const& best_of_largest(CommReport const& report) {
+    auto best = report.rows.begin();
+    for (auto row = best; row != report.rows.end(); ++row) {
+        if (row->fastest && (!best->fastest || std::pair{row->ranks, row->size.size.base()} >=
+                                                   std::pair{best->ranks, best->size.size.base()})) {
+            best = row;
+        }
+    }
+    return *best;
+}
+
+bool is_one_case(CommQuestion const& question) { return question.ranks.size() == 1 && !question.sweep; }
+
+} // namespace
+
+std::string counted(std::size_t count, std::string const& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string size_words(Bytes size) {
+    double const kib = size.in(units::KiB);
+    bool const binary = kib >= 1.0 && std::exp2(std::round(std::log2(kib))) == kib;
+    return binary ? format_binary(size) : format(size);
+}
+
+std::size_t shown_places(CommReport const& report) {
+    constexpr std::size_t few = 5, fewest = 2, many_cases = 4;
+    if (report.question.all || report.question.actors) { return report.rows.size(); }
+    std::size_t const cases = report.question.ranks.size() * sizes_of(report.question).size();
+    return cases > many_cases ? fewest : few;
+}
+
+std::string network_words(CommNetwork const& network) {
+    auto const link = [](Link one) { return format(one.bandwidth) + ", " + format(one.latency); };
+    if (!network.torus.empty()) {
+        std::string sides;
+        for (int const side : network.torus) { sides += (sides.empty() ? "" : " x ") + std::to_string(side); }
+        return "a torus of " + sides + ", each link " + link(network.fabric.scale_up);
+    }
+    if (network.domain == 0) { return "one level, " + link(network.fabric.scale_up); }
+    std::string text = network.name + ": " + link(network.fabric.scale_up) + " inside domains of " +
+                       std::to_string(network.domain) + ", " + link(network.fabric.scale_out) + " between them";
+    if (network.pod) {
+        text += ", " + link(network.pod->link) + " between pods of " + std::to_string(network.pod->ranks);
+    }
+    return text + "; calibrated";
+}
+
+std::string verdict(CommReport const& report) {
+    CommQuestion const& question = report.question;
+    CommRow const& best = best_of_largest(report);
+    std::string const of = best.size.size > Bytes{} ? " of " + size_words(best.size.size) : "";
+    std::string text = best.label() + ": " + format(best.time.total()) + " for " + question.movement + of + " over " +
+                       counted(static_cast<std::size_t>(best.ranks), question.actors ? "actor" : "rank");
+    if (best.bus_bandwidth) { text += ", bus bandwidth " + format(*best.bus_bandwidth); }
+    if (!is_one_case(question)) { return text + winners_words(report) + "."; }
+    return text + (report.rows.size() > 1 ? "; the fastest of " + std::to_string(report.rows.size()) + "." : ".");
+}
+
+std::string nccl_words(CommReport const& report) {
+    CommNccl const& one = report.nccl.back();
+    CommRow const& best = best_of_largest(report);
+    return "would take " + std::string{name_of(one.choice.algorithm)} + ", " +
+           std::string{name_of(one.choice.protocol)} + ": " + format(one.choice.seconds) +
+           " by its own tuning model; best here: " + best.label() + ", " + format(best.time.total());
+}
+
+std::string more_words(CommReport const& report) {
+    std::size_t const places = shown_places(report);
+    std::size_t most = 0;
+    for (CommRow const& row : report.rows) { most = std::max(most, static_cast<std::size_t>(row.place) + 1); }
+    if (most <= places) { return {}; }
+    bool const one = is_one_case(report.question);
+    return std::to_string(most - places) + " more" + (one ? "" : " for each count and size") +
+           ", slower than these: --all";
+}
+
+std::string left_out_words(CommReport const& report) {
+    std::vector<std::string> reasons, names;
+    for (CommLeftOut const& one : report.left_out) {
+        auto const at = static_cast<std::size_t>(std::ranges::find(reasons, one.why) - reasons.begin());
+        if (at == reasons.size()) {
+            reasons.push_back(one.why);
+            names.emplace_back();
+        }
+        std::vector<std::string> known = split(names[at], ',');
+        if (std::ranges::find(known, one.algorithm) == known.end()) {
+            names[at] += (names[at].empty() ? "" : ", ") + one.algorithm;
+        }
+    }
+    for (std::size_t i = 0; i < reasons.size(); ++i) { names[i] += " (" + reasons[i] + ")"; }
+    return join(names, "; ");
+}
+
+std::string compression_words(CommReport const& report) {
+    CompressedGradients const& gradients = report.compressed.front().gradients;
+    CommCompression const& given = *report.question.levers.compression;
+    std::string text = significant(gradients.touched_per_parameter) + " bytes of memory traffic and " +
+                       significant(gradients.kept_per_parameter) + " bytes of error feedback a parameter";
+    if (gradients.products.base() > 0.0) { text += ", matrix products of " + format(gradients.products); }
+    text += " (" + std::to_string(report.compressed.front().ranks) + " ranks); their time is not in the table.";
+    if (given.how.kind == Compression::low_rank && !given.matrix) {
+        text += " The gradients count as one square matrix, the least any shapes need: give --matrix ROWSxCOLUMNS.";
+    }
+    return text;
+}
+
+std::string lever_words(CommReport const& report) {
+    CommLevers const& levers = report.question.levers;
+    std::vector<std::string> parts{"averages over steps, each collective by its fastest formula"};
+    if (levers.buckets) {
+        parts.push_back("exposed of b buckets behind a backward pass of " + format(levers.buckets->behind) +
+                        ": max(T/b, T - " + format(levers.buckets->behind) +
+                        " (1 - 1/b)); the others are sent when it has ended");
+    }
+    if (levers.local_steps) {
+        LocalUpdates const updates{.period = *levers.local_steps, .bytes_per_element = levers.element.in(units::byte)};
+        double const parameters = report.question.size.size / levers.element;
+        Bytes const kept = local_updates(parameters, updates).outer_state;
+        parts.push_back("local steps keep " + format(kept) +
+                        " of outer state; whether training converges is not asked");
+    }
+    return join(parts, "; ");
+}
+
+std::string measured_words(CommReport const& report) {
+    std::vector<double> factors;
+    for (CommMeasured const& one : report.measured) {
+        factors.push_back(std::exp(std::abs(std::log(one.predicted.time.total() / one.measured.time))));
+    }
+    std::ranges::sort(factors);
+    std::string text = "of " + counted(factors.size(), "time") + " half are off by less than a factor " +
+                       significant(factors[factors.size() / 2]);
+    if (report.measured_elsewhere > 0) {
+        text += "; " + counted(report.measured_elsewhere, "row") + " of other collectives or ranks";
+    }
+    std::size_t unused = 0;
+    for (io::BenchmarkLog const& log : report.question.measured) {
+        for (io::LogTrouble const& trouble : log.troubles) { unused += trouble.count; }
+    }
+    return unused > 0 ? text + "; " + counted(unused, "line") + " could not be used" : text;
+}
+
+std::vector<std::string> assumptions_of(CommReport const& report) {
+    CommQuestion const& question = report.question;
+    std::vector<std::string> all{"ports are full-duplex and nothing else is on the network"};
+    bool const adds = question.collective && reduces(*question.collective);
+    if (adds && question.reduction > SecondsPerByte{}) {
+        all.push_back("a rank adds " + format(BytesPerSecond{1.0 / question.reduction.base()}) +
+                      "; libraries (channels) add while they copy");
+    } else if (adds) {
+        all.emplace_back(question.network.cluster ? "adding costs no time, since libraries add while they copy"
+                                                  : "adding costs no time: --reduction RATE");
+    }
+    auto const priced = [&](PricedBy by) {
+        return std::ranges::any_of(report.rows, [by](CommRow const& row) { return row.priced_by == by; });
+    };
+    if (priced(PricedBy::channels)) {
+        all.emplace_back("channels: as libraries run it, pipelined over channels that leave a domain by different "
+                         "adapters");
+    }
+    if (priced(PricedBy::simulated)) { all.emplace_back("simulated: its messages one by one, with one port a rank"); }
+    if (question.in_network) { all.emplace_back("in_network: the switches add at line rate; few networks have such"); }
+    all.emplace_back("x bound is the time over the least that latencies and rates of the links allow");
+    return all;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "comm/comm_report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+inline constexpr char const* size_convention =
+    "size is the whole vector in bytes, counted once: for all_gather, reduce_scatter, scatter and gather the sum over "
+    "ranks, for all_to_all what one rank holds for all ranks, for the others the vector of one rank";
+
+/// "1 rank", "8 ranks"
+std::string counted(std::size_t count, std::string const& what);
+std::string network_words(CommNetwork const& network);
+/// The fastest at the largest size and number of ranks; of a sweep also how often which algorithm is.
+std::string verdict(CommReport const& report);
+std::string compression_words(CommReport const& report);
+std::string lever_words(CommReport const& report);
+std::string measured_words(CommReport const& report);
+/// How many rows the table does not show; empty when it shows all.
+std::string more_words(CommReport const& report);
+/// Algorithms that have no time here, by reason; empty when there are none.
+std::string left_out_words(CommReport const& report);
+/// What NCCL would take at the largest of what was asked, beside the best row.
+std::string nccl_words(CommReport const& report);
+
+Table rows_table(CommReport const& report);
+Table parts_table(CommReport const& report);
+Table crossover_table(CommReport const& report);
+Table nccl_table(CommReport const& report);
+Table compression_table(CommReport const& report);
+Table lever_table(CommReport const& report);
+Table contention_table(CommReport const& report);
+Table measured_table(CommReport const& report);
+Table simulated_table(CommReport const& report);
+
+} // namespace headroom::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "headroom/quantity.hpp"
+
+namespace headroom {
+
+/// A vector that is sent in equal buckets behind the computation that makes it.
+struct BucketedExchange {
+    Seconds total;   ///< of all buckets, one after another
+    Seconds exposed; ///< what is still to send when the computation has ended
+};
+
+/// Buckets of at most `bucket` bytes that n bytes need: ceil(n / bucket), at least one.
+double bucket_count(Bytes n, Bytes bucket);
+
+/// Time of b equal buckets of t_1 each, made evenly over a computation of W and sent in order.
+///
+///     T = b t_1,  exposed = max(T/b, T - W (1 - 1/b))
+///
+/// The last bucket is ready when the computation ends, so one is always exposed; the first is ready after W/b, and where
+/// the network is the slower of the two it is busy from then on. With one bucket nothing is hidden.
+/// Holds for:  b >= 1, W >= 0. t_1 holds each bucket's own latency: with many small buckets T grows.
+/// Assumes:    buckets are sent one at a time and do not slow the computation.
+/// Source:     [Li2020]
+BucketedExchange bucketed_exchange(Seconds one_bucket, double buckets, Seconds computation);
+
+} // namespace headroom
