@@ -17,7 +17,7 @@ std::string held_words(std::vector<io::BenchmarkLog> const& logs, Collective col
     }
     if (ranks.empty()) { return "they are of other collectives"; }
     std::ranges::sort(ranks);
-    ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     std::string text = "there are rows of";
     for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 8); ++i) {
         text += (i > 0 ? ", " : " ") + std::to_string(ranks[i]);
