@@ -13,7 +13,7 @@ constexpr double seam_slack = 1e-9; ///< relative: rounding
 
 /// Sizes at which a piece may begin: all of them, or evenly spread ones where there are very many.
 std::vector<std::size_t> split_places(std::span<TimedSize const> rows) {
-    std::vector<std::size_t> const starts = size_starts(rows);
+    std::vector<std::size_t> starts = size_starts(rows);
     std::size_t const sizes = starts.size() - 1;
     if (sizes <= most_split_places) { return starts; }
     std::vector<std::size_t> places;
