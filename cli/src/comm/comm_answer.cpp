@@ -155,6 +155,7 @@ std::string_view name_of(PricedBy by) {
     case PricedBy::closed_form: return "closed_form";
     case PricedBy::channels: return "channels";
     case PricedBy::simulated: return "simulated";
+    case PricedBy::measured: return "measured";
     }
     return "";
 }

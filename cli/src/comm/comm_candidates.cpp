@@ -48,6 +48,31 @@ void add_libraries(std::vector<CommCandidate>& candidates, CommQuestion const& q
     }
 }
 
+/// What was measured of this collective on so many ranks; of its time, all that is not the first byte's is bandwidth.
+void add_measured_curve(std::vector<CommCandidate>& candidates, CommQuestion const& question, Collective collective,
+                        int ranks) {
+    CommNetwork const& network = question.network;
+    if (!network.cluster || question.skew != 1.0) { return; }
+    int const per_node = std::max(network.cluster->accelerators_per_node, 1);
+    MeasuredCurve const* curve = network.measured.curve(collective, ranks, (ranks + per_node - 1) / per_node);
+    if (curve == nullptr || curve->segments.empty()) { return; }
+    Layout const layout = network.layout(ranks);
+    candidates.push_back(
+        {.collective = std::string{name_of(collective)},
+         .algorithm = curve->algorithm.empty() ? "library" : curve->algorithm,
+         .source = curve->source,
+         .holds_for = "the machine it was measured on, so many ranks",
+         .priced_by = PricedBy::measured,
+         .time =
+             [curve = *curve](TotalBytes n) {
+                 Seconds const total = curve.time(n);
+                 Seconds const latency = std::min(curve.segments.front().alpha, total);
+                 return CollectiveTime{.latency = latency, .bandwidth = total - latency};
+             },
+         .lower_bound = [=](TotalBytes n) { return lower_bound(collective, {.size = n, .layout = layout}).total(); },
+         .bus_factor = bus_bandwidth_factor(collective, Ranks{ranks})});
+}
+
 /// Whether a row is asked about at all on such a network.
 bool is_asked(CollectiveAlgorithm const& row, CommQuestion const& question, Layout const& layout) {
     bool const torus = !question.network.torus.empty();
@@ -106,6 +131,7 @@ void add_algorithms(std::vector<CommCandidate>& candidates, CommQuestion const& 
         candidates.push_back(candidate_of(row, question, ranks, formula));
     }
     if (libraries_know(question, ranks)) { add_libraries(candidates, question, collective, ranks); }
+    add_measured_curve(candidates, question, collective, ranks);
 }
 
 /// Servers of their own stand outside every domain; those on the ranks are as far as the ranks are.

@@ -79,6 +79,7 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     network.domain = std::max(cluster.domain, 1);
     network.pod = read_pod(arguments, network.domain, network.fabric.scale_out);
     network.cluster = cluster;
+    network.measured = constants.network;
     return network;
 }
 

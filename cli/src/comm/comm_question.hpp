@@ -6,6 +6,7 @@
 #include "headroom/compression.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"
+#include "headroom/measured_network.hpp"
 #include "headroom/server.hpp"
 
 #include <optional>
@@ -28,6 +29,7 @@ struct CommNetwork {
     std::optional<CommPod> pod;
     std::vector<int> torus;         ///< ranks along each side; empty: no torus
     std::optional<Cluster> cluster; ///< that --cluster named
+    MeasuredNetwork measured;       ///< of the calibration, where it holds any
     [[nodiscard]] Group group(int ranks) const { return group_of(ranks, 1, domain > 0 ? domain : ranks); }
     [[nodiscard]] bool leaves_pod(int ranks) const { return pod && ranks > pod->ranks; }
     [[nodiscard]] Layout layout(int ranks) const;

@@ -20,6 +20,7 @@ enum class PricedBy {
     closed_form, ///< the algorithm's formula
     channels,    ///< a formula of what communication libraries run, over channels that leave by different adapters
     simulated,   ///< its messages, one by one
+    measured,    ///< as a fit of measured times has it
 };
 std::string_view name_of(PricedBy by);
 /// The algorithm, and how it was priced where that is not its formula.

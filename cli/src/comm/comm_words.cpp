@@ -195,6 +195,9 @@ std::vector<std::string> assumptions_of(CommReport const& report) {
                          "adapters");
     }
     if (priced(PricedBy::simulated)) { all.emplace_back("simulated: its messages one by one, with one port a rank"); }
+    if (priced(PricedBy::measured)) {
+        all.emplace_back("measured: the curve that the calibration fitted to measured times");
+    }
     if (question.in_network) { all.emplace_back("in_network: the switches add at line rate; few networks have such"); }
     all.emplace_back("x bound is the time over the least that latencies and rates of the links allow");
     return all;
