@@ -96,7 +96,7 @@ TEST(StridedGroups, AreTheDimensionsOfParallelism) {
     EXPECT_THROW(strided_groups(8, 0, 1), InputError);
 }
 
-GroupTraffic traffic(std::string_view name, int size, int stride, Bytes bytes) {
+ContendingGroups traffic(std::string_view name, int size, int stride, Bytes bytes) {
     return {.name = std::string{name},
             .algorithm = &ring(Collective::all_reduce),
             .call = {.size = {bytes}, .layout = Layout::uniform(Ranks{size}, port)},
@@ -109,7 +109,7 @@ GroupTraffic traffic(std::string_view name, int size, int stride, Bytes bytes) {
 /// both send, so that neither is faster than alone and both together take at least what the ports carry: 6 + 4 MB, 200 us.
 TEST(ContendedTime, ShowsRingsAloneAndTogether) {
     Topology const star = build_topology(StarNetwork{.endpoints = 8, .port = port});
-    std::vector<GroupTraffic> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
+    std::vector<ContendingGroups> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
     ContendedTime const time = contended_time(both, star, 3);
     ASSERT_EQ(time.groups.size(), 2U);
     EXPECT_NEAR(time.groups[0].alone.in(us), 132.0, 1e-6);
@@ -131,17 +131,19 @@ TEST(ContendedTime, ShowsRingsAloneAndTogether) {
 TEST(ContendedTime, OfTwoLevelsIsEachAlone) {
     Nodes const nodes{.accelerators = 4, .adapters = 4, .scale_up = {.latency = 1.0 * us, .bandwidth = 450.0 * GB / s}};
     Topology const rails = build_topology(RailNetwork{.endpoints = 8, .port = port, .nodes = nodes});
-    std::vector<GroupTraffic> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
-    for (GroupTime const& time : contended_time(both, rails).groups) { EXPECT_EQ(time.slowdown(), 1.0) << time.name; }
+    std::vector<ContendingGroups> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
+    for (ContendedGroups const& time : contended_time(both, rails).groups) {
+        EXPECT_EQ(time.slowdown(), 1.0) << time.name;
+    }
 }
 
 /// Expectation: data rings of 2 from leaf to leaf with one uplink for two ports: one ring has it for itself, two do not.
 TEST(ContendedTime, TellsGroupsOfOneTrafficFromOthers) {
     Topology const tree =
         build_topology(FatTreeNetwork{.endpoints = 4, .port = port, .leaf = 2, .oversubscription = 2.0});
-    GroupTraffic dp = traffic("dp", 2, 4, 2.0 * MB);
+    ContendingGroups dp = traffic("dp", 2, 4, 2.0 * MB);
     dp.groups = strided_groups(4, 2, 2);
-    GroupTime const time = contended_time({&dp, 1}, tree).groups.at(0);
+    ContendedGroups const time = contended_time({&dp, 1}, tree).groups.at(0);
     EXPECT_NEAR(time.alone.in(us), 2.0 * 22.0, 1e-6);
     EXPECT_NEAR(time.among_own.in(us), 2.0 * 42.0, 1e-6);
     EXPECT_EQ(time.together, time.among_own);
@@ -149,7 +151,7 @@ TEST(ContendedTime, TellsGroupsOfOneTrafficFromOthers) {
 
 TEST(ContendedTime, RefusesWhatDoesNotFit) {
     Topology const star = build_topology(StarNetwork{.endpoints = 4, .port = port});
-    std::vector<GroupTraffic> large{traffic("tp", 4, 1, 1.0 * MB)};
+    std::vector<ContendingGroups> large{traffic("tp", 4, 1, 1.0 * MB)};
     EXPECT_THROW(static_cast<void>(contended_time(large, star)), InputError) << "endpoints 4 to 7 are not there";
     large[0].groups = {{0, 1}};
     EXPECT_THROW(static_cast<void>(contended_time(large, star)), InputError) << "a layout of another size";

@@ -92,10 +92,10 @@ void add_contention(CommReport& report, int ranks) {
         refuse("--topology", "the messages of " + std::string{algorithm->name} + " in all groups are too many",
                "up to a million share a network here", "ask for fewer ranks or groups");
     }
-    std::array const traffic{GroupTraffic{.name = std::string{algorithm->name},
-                                          .algorithm = algorithm,
-                                          .call = call,
-                                          .groups = strided_groups(endpoints, ranks, given.stride, "--groups")}};
+    std::array const traffic{ContendingGroups{.name = std::string{algorithm->name},
+                                              .algorithm = algorithm,
+                                              .call = call,
+                                              .groups = strided_groups(endpoints, ranks, given.stride, "--groups")}};
     report.contention.push_back({.ranks = ranks,
                                  .groups = given.groups,
                                  .stride = given.stride,

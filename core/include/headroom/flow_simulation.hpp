@@ -45,7 +45,7 @@ SimulatedFlows simulate_flows(std::span<PlacedSchedule const> schedules, Topolog
 std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride, std::string_view where = "groups");
 
 /// The same collective in several groups, such as the rings of all data-parallel groups.
-struct GroupTraffic {
+struct ContendingGroups {
     std::string name; ///< "dp"
     CollectiveAlgorithm const* algorithm = nullptr;
     CollectiveCall call;                  ///< of each group; its layout has as many ranks as a group has endpoints
@@ -54,7 +54,7 @@ struct GroupTraffic {
 };
 
 /// How long the groups of one traffic take: the slowest of them.
-struct GroupTime {
+struct ContendedGroups {
     std::string name;
     Seconds alone = {};     ///< a group by itself on the network
     Seconds among_own = {}; ///< with the other groups of this traffic
@@ -71,14 +71,15 @@ struct LinkUse {
 };
 
 struct ContendedTime {
-    std::vector<GroupTime> groups = {}; ///< one for each traffic
-    Seconds last;                       ///< from zero until all are done
-    std::vector<LinkUse> busiest;       ///< most used first; equal ones by number
+    std::vector<ContendedGroups> groups = {}; ///< one for each traffic
+    Seconds last;                             ///< from zero until all are done
+    std::vector<LinkUse> busiest;             ///< most used first; equal ones by number
     std::int64_t messages = 0;
 };
 
 /// Groups that share a network: each alone, those of each traffic together, and all together. `busiest`: so many links are listed.
 /// Errors: as `simulate_flows`; a layout of another size than its groups.
-ContendedTime contended_time(std::span<GroupTraffic const> traffic, Topology const& topology, std::size_t busiest = 5);
+ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology const& topology,
+                             std::size_t busiest = 5);
 
 } // namespace headroom

@@ -16,7 +16,7 @@ namespace {
 
 Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
 
-std::vector<PlacedSchedule> place_groups(GroupTraffic const& traffic, MessageSchedule const& schedule) {
+std::vector<PlacedSchedule> place_groups(ContendingGroups const& traffic, MessageSchedule const& schedule) {
     std::vector<PlacedSchedule> placed;
     for (std::vector<int> const& group : traffic.groups) {
         if (std::ssize(group) != traffic.call.layout.ranks) {
@@ -54,9 +54,9 @@ std::vector<LinkUse> busiest_links(SimulatedFlows const& flows, Topology const& 
 }
 
 /// `together`: when its groups finish among all.
-GroupTime time_of(GroupTraffic const& traffic, std::span<PlacedSchedule const> own, std::span<Ticks const> together,
-                  flow::FlowNetwork& network) {
-    GroupTime time{.name = traffic.name};
+ContendedGroups time_of(ContendingGroups const& traffic, std::span<PlacedSchedule const> own,
+                        std::span<Ticks const> together, flow::FlowNetwork& network) {
+    ContendedGroups time{.name = traffic.name};
     for (PlacedSchedule const& one : own) {
         time.alone = std::max(time.alone, seconds_of(network.run({&one, 1}).last()) - traffic.start);
     }
@@ -86,11 +86,11 @@ std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride
     return groups;
 }
 
-ContendedTime contended_time(std::span<GroupTraffic const> traffic, Topology const& topology, std::size_t busiest) {
+ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology const& topology, std::size_t busiest) {
     std::vector<std::unique_ptr<MessageSchedule>> schedules;
     std::vector<PlacedSchedule> all;
     std::vector<std::size_t> ends;
-    for (GroupTraffic const& one : traffic) {
+    for (ContendingGroups const& one : traffic) {
         schedules.push_back(one.algorithm->schedule(one.call));
         std::vector<PlacedSchedule> const placed = place_groups(one, *schedules.back());
         all.insert(all.end(), placed.begin(), placed.end());
