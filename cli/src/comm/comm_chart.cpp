@@ -37,8 +37,8 @@ struct View {
     }
 };
 
-/// Algorithms that win most often, then those that come closest; in the order of the rows.
-std::vector<std::string> drawn(Rows const& rows, bool all) {
+/// Algorithms that win most often, then those that come closest, as many as can be told apart; in the order of the rows.
+std::vector<std::string> drawn(Rows const& rows) {
     std::vector<std::pair<std::string, double>> merit;
     for (CommRow const* row : rows) {
         auto found = std::ranges::find(merit, row->label(), &std::pair<std::string, double>::first);
@@ -48,7 +48,7 @@ std::vector<std::string> drawn(Rows const& rows, bool all) {
     std::vector<std::string> names;
     auto order = merit;
     std::ranges::stable_sort(order, std::greater<>{}, &std::pair<std::string, double>::second);
-    if (!all && order.size() > most_series) { order.resize(most_series); }
+    if (order.size() > most_series) { order.resize(most_series); }
     for (auto const& [name, value] : merit) {
         if (std::ranges::find(order, name, &std::pair<std::string, double>::first) != order.end()) {
             names.push_back(name);
@@ -58,9 +58,9 @@ std::vector<std::string> drawn(Rows const& rows, bool all) {
 }
 
 /// One line an algorithm.
-std::vector<Series> series_of(Rows const& rows, View const& view, bool every) {
+std::vector<Series> series_of(Rows const& rows, View const& view) {
     std::vector<Series> all;
-    for (std::string const& name : drawn(rows, every)) {
+    for (std::string const& name : drawn(rows)) {
         Series series{.name = name, .mark = Mark::line};
         for (CommRow const* row : rows) {
             if (row->label() != name) { continue; }
@@ -119,7 +119,7 @@ Chart chart_of(CommReport const& report, Rows const& rows, View const& view) {
         .caption = view.rates ? "Higher is faster; comparable with the rate of a link." : "Lower is faster.",
         .x = {view.over_ranks ? who + "s" : "size, bytes", AxisScale::logarithmic},
         .y = {view.rates ? "bus bandwidth, GB/s" : std::string{"time, "} + view.unit.name, AxisScale::logarithmic},
-        .series = series_of(rows, view, report.question.all)};
+        .series = series_of(rows, view)};
     std::string const of = any.size.size > Bytes{} ? " of " + format(any.size.size) : "";
     chart.title += view.over_ranks
                        ? of + " over " + who + "s"

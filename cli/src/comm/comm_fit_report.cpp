@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t most_charted = 3;
 
-std::string counted(std::size_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string percents(double ratio) { return percent(ratio, 2); }
 
 std::string seconds_words(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }
@@ -40,17 +36,18 @@ std::size_t outliers_in(fit::CommunicationFit const& fit) {
 Table fits_table(CommFitAnswer const& answer) {
     Table table{.title = "Fits",
                 .columns = {{"collective", Align::left, true},
-                            {"ranks", Align::left},
+                            {"ranks"},
+                            {"nodes"},
                             {"rows"},
                             {"parts"},
                             {"alpha"},
-                            {"bus bandwidth"},
+                            {"bus rate"},
                             {"off %"},
                             {"p90 %"}},
                 .rows = {}};
     for (fit::CommunicationFit const& fit : answer.result.fits) {
         auto const rate = fit.bus_bandwidth();
-        table.rows.push_back({name_in(answer, fit), ranks_words(fit.ranks, fit.nodes),
+        table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),
                               std::to_string(fit.residuals.size()), std::to_string(fit.segments.size()),
                               seconds_words(fit.segments.front().alpha_seconds.value),
                               rate && rate->base() > 0.0 ? format(*rate) : "-", percents(fit.median_relative_error),
@@ -72,21 +69,27 @@ Table segments_table(fit::CommunicationFit const& fit) {
     return table;
 }
 
+/// Of several systems without the intervals, for which there is no room.
 Table levels_table(CommFitAnswer const& answer) {
-    Table table{.title = "Links: constants of closed forms, from all fits of a level",
-                .columns = {{"link", Align::left, true}, {"latency"}, {"90 %"}, {"bandwidth"}, {"90 %"}, {"off %"}},
-                .rows = {}};
     bool const same = one_system(answer);
+    Table table{.title = "Links: constants of closed forms, from all fits of a level",
+                .columns = {{"link", Align::left}, {"latency"}},
+                .rows = {}};
+    if (same) { table.columns.push_back({"90 %"}); }
+    table.columns.push_back({"bandwidth"});
+    if (same) { table.columns.push_back({"90 %"}); }
+    table.columns.push_back({"off %"});
+    if (!same) { table.columns.push_back({"system", Align::left, true}); }
     for (fit::FittedLevel const& level : answer.result.levels) {
-        std::string name = level.scale_out ? "scale_out" : "scale_up";
-        if (!same && !level.system.empty()) { name += ", " + printable(level.system); }
         fit::Fitted const &latency = level.latency_seconds, &beta = level.seconds_per_byte;
         bool const known = beta.value > 0.0;
-        table.rows.push_back({std::move(name), seconds_words(latency.value),
-                              seconds_words(latency.low) + " .. " + seconds_words(latency.high),
-                              known ? rate_words(beta.value) : "does not show",
-                              known ? rate_words(beta.high) + " .. " + rate_words(beta.low) : "",
-                              percents(level.median_relative_error)});
+        std::vector<std::string> cells{level.scale_out ? "scale_out" : "scale_up", seconds_words(latency.value)};
+        if (same) { cells.push_back(seconds_words(latency.low) + " .. " + seconds_words(latency.high)); }
+        cells.push_back(known ? rate_words(beta.value) : "does not show");
+        if (same) { cells.push_back(known ? rate_words(beta.high) + " .. " + rate_words(beta.low) : ""); }
+        cells.push_back(percents(level.median_relative_error));
+        if (!same) { cells.push_back(printable(level.system)); }
+        table.rows.push_back(std::move(cells));
     }
     return table;
 }
@@ -107,41 +110,74 @@ std::optional<Table> outliers_table(CommFitAnswer const& answer) {
     return table;
 }
 
+/// What was said of many is said once, with how many it was said of.
+class Said {
+public:
+    void add(std::string about, std::string text) {
+        auto const same = std::ranges::find(all_, text, &One::text);
+        if (same == all_.end()) {
+            all_.push_back({std::move(text), {std::move(about)}});
+        } else {
+            same->about.push_back(std::move(about));
+        }
+    }
+    [[nodiscard]] std::vector<std::string> lines(std::string const& what) const {
+        constexpr std::size_t few = 3;
+        std::vector<std::string> lines;
+        for (One const& one : all_) {
+            if (one.about.size() > few) {
+                lines.push_back(counted(one.about.size(), what) + ": " + one.text);
+                continue;
+            }
+            for (std::string const& about : one.about) { lines.push_back(about + ": " + one.text); }
+        }
+        return lines;
+    }
+
+private:
+    struct One {
+        std::string text;
+        std::vector<std::string> about;
+    };
+    std::vector<One> all_;
+};
+
 void add_notes(CommFitAnswer const& answer, std::vector<Block>& blocks) {
-    std::vector<std::string> notes;
+    Said of_fits, of_links;
     for (fit::CommunicationFit const& fit : answer.result.fits) {
         for (std::string const& one : fit.notes) {
-            notes.push_back(name_in(answer, fit) + ", " + ranks_words(fit.ranks, fit.nodes) + ": " + one);
+            of_fits.add(name_in(answer, fit) + ", " + ranks_words(fit.ranks, fit.nodes), one);
         }
     }
     for (fit::FittedLevel const& level : answer.result.levels) {
+        bool const named = !one_system(answer) && !level.system.empty();
         for (std::string const& one : level.notes) {
-            bool const named = !one_system(answer) && !level.system.empty();
-            notes.push_back(level_words(level) + (named ? ", " + printable(level.system) : "") + ": " + one);
+            of_links.add(level_words(level) + (named ? ", " + printable(level.system) : ""), one);
         }
     }
+    std::vector<std::string> notes = of_fits.lines("fit"), links = of_links.lines("link");
+    notes.insert(notes.end(), links.begin(), links.end());
     if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes)}); }
 }
 
 void add_left_out(CommFitAnswer const& answer, std::vector<Block>& blocks) {
-    std::vector<std::string> items;
+    Said skipped;
     for (fit::SkippedGroup const& one : answer.result.skipped) {
-        items.push_back(std::string{name_of(one.collective)} + " on " + ranks_words(one.ranks, one.nodes) +
-                        (one.system.empty() ? "" : ", " + printable(one.system)) + ": " + one.reason + " (" +
-                        counted(one.rows, "row") + ")");
+        skipped.add(std::string{name_of(one.collective)} + ", " + ranks_words(one.ranks, one.nodes) +
+                        (one.system.empty() ? "" : ", " + printable(one.system)) + " (" + counted(one.rows, "row") +
+                        ")",
+                    one.reason);
     }
+    std::vector<std::string> items = skipped.lines("group"), read;
     for (CommFitFile const& file : answer.files) {
         if (!file.refusal.empty()) { items.push_back(printable(file.refusal)); }
         for (io::LogTrouble const& one : file.troubles) {
             items.push_back(printable(file.name + ": " + trouble_words(one)));
         }
+        for (std::string const& one : file.notes) { read.push_back(printable(file.name + ": " + one)); }
     }
     if (!items.empty()) { blocks.emplace_back(Items{"Not used", std::move(items)}); }
-    std::vector<std::string> said;
-    for (CommFitFile const& file : answer.files) {
-        for (std::string const& one : file.notes) { said.push_back(printable(file.name + ": " + one)); }
-    }
-    if (!said.empty()) { blocks.emplace_back(Items{"How the logs were read", std::move(said)}); }
+    if (!read.empty()) { blocks.emplace_back(Items{"How the logs were read", std::move(read)}); }
 }
 
 /// The fits with the most rows, in their order.
@@ -166,8 +202,8 @@ std::string verdict(CommFitAnswer const& answer) {
     std::ranges::sort(errors);
     double const middle = errors[errors.size() / 2];
     std::string text = counted(answer.rows.size(), "measured time") + " in " +
-                       counted(answer.result.fits.size(), "fit") + "; the middle one is off by " + percents(middle) +
-                       " % in the median";
+                       counted(answer.result.fits.size(), "fit") + "; half of them are off by " + percents(middle) +
+                       " % or less in the median";
     if (outliers > 0) { text += ", " + counted(outliers, "outlier") + " apart"; }
     return text + ".";
 }
@@ -223,9 +259,11 @@ Document document_of(CommFitAnswer const& answer, io::Catalog const& catalog) {
         blocks.emplace_back(
             Paragraph{printable(answer.saved) + "; give it to predict, plan or comm as --calibration", "saved"});
     }
-    blocks.emplace_back(Paragraph{"alpha is that of the smallest sizes, bus bandwidth that of the largest; errors are "
-                                  "shares of the time; off is the median of |fitted / measured - 1| without outliers",
-                                  "reading"});
+    blocks.emplace_back(
+        Paragraph{"alpha is the time of the smallest sizes, bus rate the bus bandwidth of the largest; parts are "
+                  "straight pieces; off and p90 are the median and the 90th percentile of |fitted / measured - 1|, "
+                  "without outliers",
+                  "reading"});
     return document;
 }
 

@@ -4,6 +4,10 @@
 namespace headroom::cli {
 namespace {
 
+constexpr char const* sizes_counted =
+    "size is the whole vector in bytes, counted once: for all_gather, reduce_scatter, scatter and gather the sum over "
+    "ranks, for all_to_all what one rank holds for all ranks, for the others the vector of one rank";
+
 Json link_json(Link link) {
     return Json::object()
         .set("bandwidth_bytes_per_second", link.bandwidth.base())
@@ -190,7 +194,7 @@ Json json_of(CommReport const& report) {
         if (row.fastest) { best.push(fastest_json(row)); }
     }
     Json json = result_head("comm", report.catalog, report.calibration);
-    json.set("size_convention", size_convention)
+    json.set("size_convention", sizes_counted)
         .set("collective", report.question.movement)
         .set("network", network_json(report.question.network))
         .set("rows", array_json(report.rows, row_json))

@@ -52,7 +52,10 @@ Document document_of(CommReport const& report) {
     if (!report.contention.empty()) { blocks.emplace_back(contention_table(report)); }
     add_measured(blocks, report);
     add_levers(blocks, report);
-    add_note(blocks, size_convention, "size");
+    add_note(blocks, size_convention(report.question), "size");
+    if (!report.question.schedule_file.empty()) {
+        add_note(blocks, printable(report.question.schedule_file), "messages in");
+    }
     add_note(blocks, join(assumptions_of(report), "; "), "assumes");
     add_note(blocks, left_out_words(report), "left out");
     return document;

@@ -12,6 +12,10 @@ std::string ratio_words(double a, double b) { return b > 0.0 ? significant(a / b
 
 char const* who(CommReport const& report) { return report.question.actors ? "actors" : "ranks"; }
 
+bool is_server(CommRow const& row) { return row.collective == "parameter_server"; }
+
+bool has_servers(CommReport const& report) { return std::ranges::any_of(report.rows, is_server); }
+
 /// What the table of rows tells apart; of many cases it leaves the parts of the times to figures and files.
 struct RowColumns {
     explicit RowColumns(CommReport const& report)
@@ -19,15 +23,26 @@ struct RowColumns {
           sizes{report.question.sweep},
           parts{!sizes || report.question.all},
           adding{report.question.reduction > SecondsPerByte{}},
-          rates{std::ranges::any_of(report.rows, [](CommRow const& row) { return row.bus_bandwidth.has_value(); })} {}
+          rates{std::ranges::any_of(report.rows, [](CommRow const& row) { return row.bus_bandwidth.has_value(); })},
+          several{shown_places(report) > 1 || has_servers(report)},
+          nccl{!several && !report.nccl.empty()} {}
     bool counts, sizes, parts, adding, rates;
+    bool several; ///< algorithms of each case
+    bool nccl;    ///< its time beside the fastest
 };
 
-std::vector<std::string> cells_of(CommRow const& row, RowColumns const& columns) {
-    std::vector<std::string> cells{row.fastest ? "*" : ""};
+CommNccl const* nccl_of(CommReport const& report, CommRow const& row) {
+    auto const found = std::ranges::find_if(
+        report.nccl, [&](CommNccl const& one) { return one.ranks == row.ranks && one.size.size == row.size.size; });
+    return found == report.nccl.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> cells_of(CommReport const& report, CommRow const& row, RowColumns const& columns) {
+    std::vector<std::string> cells;
     auto const add = [&](bool shown, std::string text) {
         if (shown) { cells.push_back(std::move(text)); }
     };
+    add(columns.several, row.fastest ? "*" : "");
     add(columns.counts, std::to_string(row.ranks));
     add(columns.sizes, size_words(row.size.size));
     add(true, row.label());
@@ -37,15 +52,19 @@ std::vector<std::string> cells_of(CommRow const& row, RowColumns const& columns)
     add(columns.parts && columns.adding, row.adding_modelled ? format(row.time.reduction) : "-");
     add(columns.rates, row.bus_bandwidth ? format(*row.bus_bandwidth) : "-");
     add(true, ratio_words(row.time.total().base(), row.lower_bound.base()));
+    if (columns.nccl) {
+        CommNccl const* const nccl = nccl_of(report, row);
+        cells.push_back(nccl != nullptr ? format(nccl->choice.seconds) : "-");
+    }
     return cells;
 }
 
-/// Rows that the table has room for, the fastest of each case first.
+/// Rows that the table has room for, the fastest of each case first; servers that were asked for are among them.
 std::vector<CommRow const*> shown_rows(CommReport const& report) {
     std::vector<CommRow const*> shown;
     std::size_t const places = shown_places(report);
     for (CommRow const& row : report.rows) {
-        if (static_cast<std::size_t>(row.place) < places) { shown.push_back(&row); }
+        if (static_cast<std::size_t>(row.place) < places || is_server(row)) { shown.push_back(&row); }
     }
     std::ranges::stable_sort(shown, {}, [](CommRow const* row) {
         return std::tuple{row->ranks, row->size.size.base(), row->place};
@@ -53,25 +72,33 @@ std::vector<CommRow const*> shown_rows(CommReport const& report) {
     return shown;
 }
 
+/// Whether NCCL takes the same at both, neighbours of one sweep.
+bool same_choice(CommNccl const& a, CommNccl const& b) {
+    return a.ranks == b.ranks && a.choice.algorithm == b.choice.algorithm && a.choice.protocol == b.choice.protocol;
+}
+
 } // namespace
 
 Table rows_table(CommReport const& report) {
     RowColumns const columns{report};
     CommRow const& any = report.rows.front();
-    Table table{.title = "Times", .columns = {{"*", Align::left}}, .rows = {}}; // the fastest of its size and ranks
+    Table table{.title = "Times", .columns = {}, .rows = {}};
     if (!columns.sizes && any.size.size > Bytes{}) { table.title += " of " + size_words(any.size.size); }
     if (!columns.counts) {
         table.title +=
             " over " + counted(static_cast<std::size_t>(any.ranks), report.question.actors ? "actor" : "rank");
     }
+    if (columns.several) { table.columns.push_back({"*", Align::left}); } // the fastest of its size and ranks
     if (columns.counts) { table.columns.push_back({who(report)}); }
     if (columns.sizes) { table.columns.push_back({"size"}); }
-    table.columns.insert(table.columns.end(), {{"algorithm", Align::left, true}, {"time"}});
+    table.columns.insert(table.columns.end(),
+                         {{columns.several ? "algorithm" : "fastest", Align::left, true}, {"time"}});
     if (columns.parts) { table.columns.insert(table.columns.end(), {{"latency"}, {"bandwidth"}}); }
     if (columns.parts && columns.adding) { table.columns.push_back({"adding"}); }
     if (columns.rates) { table.columns.push_back({"bus rate"}); }
     table.columns.push_back({"x bound"});
-    for (CommRow const* one : shown_rows(report)) { table.rows.push_back(cells_of(*one, columns)); }
+    if (columns.nccl) { table.columns.push_back({"NCCL"}); }
+    for (CommRow const* one : shown_rows(report)) { table.rows.push_back(cells_of(report, *one, columns)); }
     return table;
 }
 
@@ -109,24 +136,30 @@ Table crossover_table(CommReport const& report) {
 }
 
 Table nccl_table(CommReport const& report) {
-    Table table{.title = "What NCCL would take, by its own model",
-                .columns = {{"ranks"},
-                            {"size"},
-                            {"algorithm", Align::left},
-                            {"protocol", Align::left},
-                            {"time"},
-                            {"best here", Align::left, true},
-                            {"time"},
-                            {"NCCL x"}},
-                .rows = {}};
-    for (CommNccl const& one : report.nccl) {
-        for (CommRow const& row : report.rows) {
-            if (!row.fastest || row.ranks != one.ranks || row.size.size != one.size.size) { continue; }
-            table.rows.push_back({std::to_string(one.ranks), size_words(one.size.size),
-                                  std::string{name_of(one.choice.algorithm)}, std::string{name_of(one.choice.protocol)},
-                                  format(one.choice.seconds), row.label(), format(row.time.total()),
-                                  ratio_words(one.choice.seconds.base(), row.time.total().base())});
-        }
+    Table table{
+        .title = "What NCCL would take, by its own tuning model",
+        .columns =
+            {{"ranks"}, {"size"}, {"algorithm", Align::left}, {"protocol", Align::left}, {"time"}, {"x fastest here"}},
+        .rows = {}};
+    auto const ratio = [&](CommNccl const& one) {
+        auto const best = std::ranges::find_if(report.rows, [&](CommRow const& row) {
+            return row.fastest && row.ranks == one.ranks && row.size.size == one.size.size;
+        });
+        return best == report.rows.end() ? "-" : ratio_words(one.choice.seconds.base(), best->time.total().base());
+    };
+    for (std::size_t first = 0; first < report.nccl.size();) {
+        CommNccl const& one = report.nccl[first];
+        std::size_t last = first;
+        while (last + 1 < report.nccl.size() && same_choice(one, report.nccl[last + 1])) { ++last; }
+        CommNccl const& end = report.nccl[last];
+        auto const range = [&](std::string const& from, std::string const& to) {
+            return last > first ? from + " .. " + to : from;
+        };
+        table.rows.push_back({std::to_string(one.ranks), range(size_words(one.size.size), size_words(end.size.size)),
+                              std::string{name_of(one.choice.algorithm)}, std::string{name_of(one.choice.protocol)},
+                              range(format(one.choice.seconds), format(end.choice.seconds)),
+                              range(ratio(one), ratio(end))});
+        first = last + 1;
     }
     return table;
 }

@@ -23,7 +23,9 @@ std::string winners_words(CommReport const& report) {
         }
     }
     std::ranges::stable_sort(wins, std::greater<>{}, &std::pair<std::string, std::size_t>::second);
-    if (wins.size() == 1) { return "; it is the fastest in all " + std::to_string(cases) + " cases"; }
+    if (wins.size() == 1) {
+        return "; it is the fastest in " + (cases == 2 ? "both" : "all " + std::to_string(cases)) + " cases";
+    }
     std::string text;
     for (auto const& [algorithm, count] : wins) {
         text += (text.empty() ? "; of " + std::to_string(cases) + " cases " + algorithm + " is the fastest in "
@@ -48,8 +50,22 @@ bool is_one_case(CommQuestion const& question) { return question.ranks.size() ==
 
 } // namespace
 
-std::string counted(std::size_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+std::string size_convention(CommQuestion const& question) {
+    if (question.actors) { return "one copy of the weights"; }
+    if (!question.collective) { return "the whole vector of one worker"; }
+    switch (*question.collective) {
+    case Collective::barrier: return {};
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::scatter:
+    case Collective::gather: return "the whole vector, the sum over ranks; other tools may count the share of one rank";
+    case Collective::all_to_all: return "what one rank holds for all ranks";
+    case Collective::broadcast:
+    case Collective::reduce:
+    case Collective::all_reduce:
+    case Collective::point_to_point: break;
+    }
+    return "the whole vector of one rank";
 }
 
 std::string size_words(Bytes size) {
@@ -59,7 +75,7 @@ std::string size_words(Bytes size) {
 }
 
 std::size_t shown_places(CommReport const& report) {
-    constexpr std::size_t few = 5, fewest = 2, many_cases = 4;
+    constexpr std::size_t few = 5, fewest = 1, many_cases = 4;
     if (report.question.all || report.question.actors) { return report.rows.size(); }
     std::size_t const cases = report.question.ranks.size() * sizes_of(report.question).size();
     return cases > many_cases ? fewest : few;
@@ -84,6 +100,10 @@ std::string network_words(CommNetwork const& network) {
 std::string verdict(CommReport const& report) {
     CommQuestion const& question = report.question;
     CommRow const& best = best_of_largest(report);
+    if (is_one_case(question) && !(best.time.total() > Seconds{})) {
+        return question.movement + " over " + counted(static_cast<std::size_t>(best.ranks), "rank") +
+               " takes no time: nothing moves.";
+    }
     std::string const of = best.size.size > Bytes{} ? " of " + size_words(best.size.size) : "";
     std::string text = best.label() + ": " + format(best.time.total()) + " for " + question.movement + of + " over " +
                        counted(static_cast<std::size_t>(best.ranks), question.actors ? "actor" : "rank");
@@ -106,8 +126,11 @@ std::string more_words(CommReport const& report) {
     for (CommRow const& row : report.rows) { most = std::max(most, static_cast<std::size_t>(row.place) + 1); }
     if (most <= places) { return {}; }
     bool const one = is_one_case(report.question);
-    return std::to_string(most - places) + " more" + (one ? "" : " for each count and size") +
-           ", slower than these: --all";
+    std::string const each = one                                 ? ""
+                             : !report.question.sweep            ? " for each count"
+                             : report.question.ranks.size() == 1 ? " for each size"
+                                                                 : " for each count and size";
+    return std::to_string(most - places) + " more" + each + ", slower than these: --all";
 }
 
 std::string left_out_words(CommReport const& report) {

@@ -7,12 +7,9 @@
 
 namespace headroom::cli {
 
-inline constexpr char const* size_convention =
-    "size is the whole vector in bytes, counted once: for all_gather, reduce_scatter, scatter and gather the sum over "
-    "ranks, for all_to_all what one rank holds for all ranks, for the others the vector of one rank";
+/// What the bytes of a size are, for what was asked; empty where nothing has any.
+std::string size_convention(CommQuestion const& question);
 
-/// "1 rank", "8 ranks"
-std::string counted(std::size_t count, std::string const& what);
 std::string network_words(CommNetwork const& network);
 /// The fastest at the largest size and number of ranks; of a sweep also how often which algorithm is.
 std::string verdict(CommReport const& report);

@@ -123,7 +123,7 @@ AxisRange range_of(Chart const& chart, bool vertical, std::vector<Rule>& inside,
         }
     }
     settle(range, data, shown);
-    range.doubles = range.logarithmic && !vertical && range.high < 1e6 && are_doublings(std::move(places));
+    range.doubles = range.logarithmic && !vertical && range.high < 1e5 && are_doublings(std::move(places));
     return range;
 }
 

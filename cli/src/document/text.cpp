@@ -123,6 +123,10 @@ std::string printable(std::string_view text) {
     return result;
 }
 
+std::string counted(std::size_t count, std::string const& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string trimmed(std::string_view text) {
     auto const first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) { return {}; }

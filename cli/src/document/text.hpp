@@ -19,6 +19,9 @@ std::string whole(double value);
 /// A number with a scale letter: 1234567 -> "1.23M". Small ones stay as they are.
 std::string scaled(double value, int digits = 3);
 
+/// "1 rank", "8 ranks"
+std::string counted(std::size_t count, std::string const& what);
+
 /// Columns that a text takes on a terminal (one a code point).
 std::size_t columns_of(std::string_view text);
 

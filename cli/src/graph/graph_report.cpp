@@ -126,10 +126,6 @@ Json efficient_json(GraphReport const& report) {
         .set("last_listed_workers", last ? Json{report.schedules[*last].workers} : Json{});
 }
 
-std::string counted(std::size_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // ---- tables -----------------------------------------------------------------------------------------------------
 
 std::string or_dash(std::optional<std::string> const& text) { return text.value_or("-"); }

@@ -13,10 +13,6 @@ std::string format_tenths(double value) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-std::string counted(std::int64_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string without_work(GraphReport const& report) {
     std::size_t const tasks = report.graph().dag.size();
     if (tasks == 0) { return "Nothing has to be done: the graph is empty."; }
@@ -121,7 +117,8 @@ std::string verdict(GraphReport const& report) {
     }
     std::string const parallelism = ratio_words(report.parallelism().value_or(1.0));
     return "Parallelism " + parallelism + ": no number of workers is more than " + parallelism + "x as fast as one." +
-           efficient_words(report) + " From " + counted(crossover_workers(work, depth).value_or(1), "worker") +
+           efficient_words(report) + " From " +
+           counted(static_cast<std::size_t>(crossover_workers(work, depth).value_or(1)), "worker") +
            " on the longest path (depth D) outweighs a worker's share of the work (W/K)." + placed_words(report);
 }
 

@@ -128,10 +128,6 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-std::string counted(std::size_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// " (90 %: 350 to 410)": how sure the ceiling is; nothing where its law has no interval of it.
 std::string ceiling_interval_words(FitAnswer const& answer) {
     auto const &low = answer.report.ceiling_low, &high = answer.report.ceiling_high;

@@ -37,7 +37,7 @@ std::optional<Chart> ratio_chart(std::vector<fit::CommunicationComparison> const
                 .x = {"size, bytes", AxisScale::logarithmic},
                 .y = {"predicted / measured", AxisScale::logarithmic},
                 .series = {}};
-    for (Series* const series : {&unfitted, &fitted, &exact}) {
+    for (Series* const series : {&fitted, &unfitted, &exact}) { // the first is drawn on top of the others
         if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
     }
     return chart;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 
 namespace headroom::cli {
 namespace {
@@ -97,25 +99,46 @@ std::string verdict(CommunicationReport const& report) {
            shown(s.median_factor_up_to_1_mb) + " up to it.";
 }
 
-Table groups_table(CommunicationReport const& report) {
+/// Groups of more than one row, those of a system and collective together.
+std::vector<CommunicationGroup const*> listed_groups(CommunicationReport const& report) {
+    std::vector<CommunicationGroup const*> listed;
+    for (CommunicationGroup const& group : report.validation.groups) {
+        if (group.summary.rows > 1) { listed.push_back(&group); }
+    }
+    std::ranges::stable_sort(listed, {}, [](CommunicationGroup const* group) {
+        return std::tuple{std::string_view{group->system}, group->collective, group->nodes, group->ranks};
+    });
+    return listed;
+}
+
+Table groups_table(std::vector<CommunicationGroup const*> const& groups) {
     Table table{.title = "By system and collective",
-                .columns = {{"system", Align::left, true},
-                            {"collective", Align::left},
+                .columns = {{"collective", Align::left},
                             {"ranks"},
                             {"nodes"},
                             {"rows"},
                             {"fitted %"},
-                            {"factor > 1 MB"},
-                            {"factor <= 1 MB"}},
+                            {"x > 1 MB"},
+                            {"x <= 1 MB"},
+                            {"system", Align::left, true}},
                 .rows = {}};
-    for (CommunicationGroup const& group : report.validation.groups) {
-        CommunicationSummary const& s = group.summary;
-        table.rows.push_back({group.system, std::string{name_of(group.collective)}, std::to_string(group.ranks),
-                              std::to_string(group.nodes), std::to_string(s.rows),
+    for (CommunicationGroup const* const group : groups) {
+        CommunicationSummary const& s = group->summary;
+        table.rows.push_back({std::string{name_of(group->collective)}, std::to_string(group->ranks),
+                              std::to_string(group->nodes), std::to_string(s.rows),
                               shown_percent(s.median_absolute_error_fitted), shown(s.median_factor_above_1_mb),
-                              shown(s.median_factor_up_to_1_mb)});
+                              shown(s.median_factor_up_to_1_mb), group->system});
     }
     return table;
+}
+
+void add_groups(std::vector<Block>& blocks, CommunicationReport const& report) {
+    std::vector<CommunicationGroup const*> const listed = listed_groups(report);
+    if (!listed.empty()) { blocks.emplace_back(groups_table(listed)); }
+    std::size_t const single = report.validation.groups.size() - listed.size();
+    if (single > 0) {
+        blocks.emplace_back(Paragraph{counted(single, "group") + " of one row: --format json", "not listed"});
+    }
 }
 
 /// Reasons with the number of rows, most first.
@@ -177,11 +200,12 @@ Document document_of(CommunicationReport const& report) {
     blocks.emplace_back(Paragraph{"straight pieces through every second size of a group; the sizes between are "
                                   "predicted, median absolute error",
                                   "fitted"});
-    blocks.emplace_back(Paragraph{"NCCL's own model with published constants, and a published floor of latency for "
-                                  "each fabric; nothing is fitted; 1.3 means a third too slow or too fast",
-                                  "factor"});
+    blocks.emplace_back(
+        Paragraph{"NCCL's own model with published constants, and a published floor of latency for "
+                  "each fabric; nothing is fitted; 1.3 means a third too slow or too fast, in the median",
+                  "x"});
     if (auto chart = ratio_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
-    blocks.emplace_back(groups_table(report));
+    add_groups(blocks, report);
     Table skipped = skipped_table(report);
     if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
     return document;
