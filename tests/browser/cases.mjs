@@ -23,19 +23,44 @@ const predicted = (prediction) => [
       /^(weights|gradients|optimizer|activations|buffers)_bytes$/.test(key) && value > 0).length },
 ];
 
+/** Rows of the algorithms that are drawn: five, those that win most often, then those that come closest. */
+const drawnOf = (rows) => {
+  const label = (row) => `${row.algorithm} ${row.priced_by}`;
+  const merit = new Map(rows.map((row) => [label(row), 0]));
+  for (const one of new Set(rows.map((row) => `${row.ranks} ${row.size_bytes}`))) {
+    const order = rows.filter((row) => `${row.ranks} ${row.size_bytes}` === one).sort((a, b) => a.seconds - b.seconds);
+    order.forEach((row, place) => merit.set(label(row), merit.get(label(row)) + (place === 0 ? 1e3 : 1 / (1 + place))));
+  }
+  const names = [...merit].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([name]) => name);
+  return rows.filter((row) => names.includes(label(row)));
+};
+
 const moved = (comm) => {
   const most = Math.max(...comm.rows.map((row) => row.ranks));
   const largest = Math.max(...comm.rows.map((row) => row.size_bytes));
-  const over = (rows) => rows.length;
+  const sizes = new Set(comm.rows.map((row) => row.size_bytes));
+  const measured = (comm.measured ?? []).filter((row) => row.ranks === most).length;
   const expected = [];
-  if (new Set(comm.rows.map((row) => row.size_bytes)).size > 1) {
-    const inside = comm.crossovers.filter((one) => one.ranks === most && one.size_bytes <= largest && one.size_bytes >= 1024);
-    expected.push({ figure: /over size/, marks: over(comm.rows.filter((row) => row.ranks === most)), rules: inside.map(() => / \| /) });
+  if (sizes.size > 1 || measured > 0) {
+    const inside = comm.crossovers.filter((one) => one.ranks === most && one.size_bytes <= largest && one.size_bytes >= Math.min(...sizes));
+    const lines = sizes.size > 1 ? drawnOf(comm.rows.filter((row) => row.ranks === most)).length : measured;
+    expected.push({ figure: /over size/, marks: lines + measured, rules: inside.map(() => / \| /) });
   }
   if (new Set(comm.rows.map((row) => row.ranks)).size > 1) {
-    expected.push({ figure: /over (ranks|actors)/, marks: over(comm.rows.filter((row) => row.size_bytes === largest)) });
+    expected.push({ figure: /over (ranks|actors)/, marks: drawnOf(comm.rows.filter((row) => row.size_bytes === largest)).length });
   }
   return expected;
+};
+
+const refitted = (fitted) => {
+  const drawn = fitted.fits.map((one) => one.residuals).sort((a, b) => b.length - a.length).slice(0, 3);
+  return drawn.length ? [{ figure: "What is left of", atLeast: Math.min(...drawn.map((one) => one.filter((row) => !row.outlier).length)) }] : [];
+};
+
+const comparedCollectives = (validation) => {
+  const rows = validation.rows;
+  return [{ figure: "Predicted over measured time",
+    marks: rows.filter((row) => row.fitted_seconds > 0).length + rows.filter((row) => row.unfitted_seconds > 0).length }];
 };
 
 const compared = (validation) => {
@@ -59,6 +84,13 @@ export function casesIn(scratch, source) {
   const measured = path.join(scratch, "measured.csv");
   const times = [[1, 100], [2, 52], [4, 28.5], [8, 17.1], [16, 12.2], [32, 11.4], [64, 13.9]];
   writeFileSync(measured, "workers,seconds\n" + times.map((row) => row.join(",")).join("\n") + "\n");
+  const collectives = path.join(scratch, "collectives.csv");
+  const moves = [[1, 60], [4, 110], [16, 200], [64, 600], [256, 1900]];
+  writeFileSync(collectives, "collective,ranks,bytes,time_us\n" + moves.map(([mib, us]) => `all_reduce,64,${mib * 1048576},${us}\n`).join(""));
+  const log = path.join(scratch, "nccl.txt");
+  writeFileSync(log, source("tests/data/logs/nccl_two_operations.txt"));
+  const published = path.join(scratch, "published.csv");
+  writeFileSync(published, source("validation/published_communication.csv"));
   const plan = ["plan", "llama-3-70b", "--cluster", "dgx-h100"];
   const predict = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64"];
   return [
@@ -78,6 +110,16 @@ export function casesIn(scratch, source) {
     { name: "comm-sweep", words: ["comm", "--size", "4GiB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep"], expects: moved },
     { name: "comm-actors", words: ["comm", "--collective", "actor_learner", "--size", "2GB", "--experience", "50MB",
                                    "--ranks", "2..256", "--link", "25GB/s,5us"], expects: moved },
+    { name: "comm-measured", words: ["comm", "--size", "256MB", "--ranks", "64", "--cluster", "dgx-h100", "--sweep", "--measured", collectives],
+      expects: moved },
+    { name: "comm-dots", words: ["comm", "--size", "256MB", "--ranks", "64", "--cluster", "dgx-h100", "--measured", collectives], expects: moved },
+    { name: "comm-all", words: ["comm", "--collective", "broadcast", "--size", "1GB", "--ranks", "8..512", "--cluster", "dgx-h100", "--all"],
+      expects: moved },
+    { name: "comm-levers", words: ["comm", "--size", "14GB", "--ranks", "64", "--cluster", "dgx-a100", "--gradient-compression", "one_bit",
+                                   "--local-steps", "50", "--buckets", "100MB", "--overlap-with", "180ms"], expects: moved },
+    { name: "comm-fit", words: ["comm", "--fit", log], expects: refitted },
+    { name: "comm-fit-many", words: ["comm", "--fit", published], expects: refitted },
+    { name: "validate-communication", words: ["validate", "--communication"], expects: comparedCollectives },
     { name: "validate", words: ["validate"], expects: compared },
     { name: "catalog-list", words: ["catalog", "list"] },
     { name: "catalog-show", words: ["catalog", "show", "dgx-h100"] },
