@@ -3,6 +3,7 @@
 #include "graphs/graph_draft.hpp"
 #include "graphs/graph_formats.hpp"
 #include "records/record.hpp"
+#include "unread_bytes.hpp"
 
 #include "headroom/error.hpp"
 
@@ -30,27 +31,10 @@ constexpr std::array formats{
     FormatRow{{".dot", ".gv"}, looks_like_dot, read_dot_graph},
 };
 
-/// What is known by its first bytes and not read.
-struct Refusal {
-    std::string_view begins, problem, hint;
-};
-constexpr std::array refusals{
-    Refusal{"\x1f\x8b", "a gzip file", "unpack it first: gunzip"},
-    Refusal{"\x28\xb5\x2f\xfd", "a zstd file", "unpack it first: unzstd"},
-    Refusal{"\xfd\x37zXZ", "an xz file", "unpack it first: unxz"},
-    Refusal{"BZh", "a bzip2 file", "unpack it first: bunzip2"},
-    Refusal{"PK\x03\x04", "a zip archive", "checkpoints are zip archives too: export the model as ONNX"},
-    Refusal{"SQLite format 3", "a database", "profiler reports are not read as graphs yet"},
-    Refusal{"\xff\xfe", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
-    Refusal{"\xfe\xff", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
-};
-
 void refuse_known(std::string_view bytes, std::string const& where) {
-    for (auto const& row : refusals) {
-        if (bytes.starts_with(row.begins)) {
-            unreadable_error(where, std::string{row.problem}, "it is not read as a graph", std::string{row.hint});
-        }
-    }
+    refuse_unread(bytes, where, "it is not read as a graph",
+                  {.zip = "checkpoints are zip archives too: export the model as ONNX",
+                   .database = "profiler reports are not read as graphs yet"});
     constexpr std::size_t largest = std::numeric_limits<Place>::max() - 1U;
     if (bytes.size() > largest) {
         unreadable_error(where, fmt::format("{} bytes are too many", bytes.size()),

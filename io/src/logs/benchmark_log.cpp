@@ -3,6 +3,7 @@
 #include "logs/log_builder.hpp"
 #include "logs/log_formats.hpp"
 #include "records/record.hpp"
+#include "unread_bytes.hpp"
 
 #include <fmt/format.h>
 
@@ -26,21 +27,6 @@ constexpr std::array formats{
     FormatRow{looks_like_csv_log, read_csv_log},
 };
 
-/// What is known by its first bytes and not read.
-struct Refusal {
-    std::string_view begins, problem, hint;
-};
-constexpr std::array refusals{
-    Refusal{"\x1f\x8b", "a gzip file", "unpack it first: gunzip"},
-    Refusal{"\x28\xb5\x2f\xfd", "a zstd file", "unpack it first: unzstd"},
-    Refusal{"\xfd\x37zXZ", "an xz file", "unpack it first: unxz"},
-    Refusal{"BZh", "a bzip2 file", "unpack it first: bunzip2"},
-    Refusal{"PK\x03\x04", "a zip archive", "unpack it first: unzip"},
-    Refusal{"SQLite format 3", "a database", "give what the benchmark printed"},
-    Refusal{"\xff\xfe", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
-    Refusal{"\xfe\xff", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
-};
-
 /// Every second byte of the beginning is zero: letters of UTF-16 without a mark.
 bool is_unmarked_utf16(std::string_view text) {
     constexpr std::size_t looked_at = 64, enough = 16;
@@ -55,11 +41,8 @@ bool is_unmarked_utf16(std::string_view text) {
 }
 
 void refuse_known(std::string_view text, std::string_view where) {
-    for (Refusal const& row : refusals) {
-        if (text.starts_with(row.begins)) {
-            unreadable_error(where, std::string{row.problem}, "it is not read as a log", std::string{row.hint});
-        }
-    }
+    refuse_unread(text, where, "it is not read as a log",
+                  {.zip = "unpack it first: unzip", .database = "give what the benchmark printed"});
     if (is_unmarked_utf16(text)) {
         unreadable_error(where, "text in UTF-16", "it is not read as a log",
                          "write it in UTF-8: iconv -f UTF-16 -t UTF-8");
