@@ -63,6 +63,7 @@ format-check:
 
 include-check:
 	@scripts/check_includes.py
+	@scripts/check_one_definition.py
 
 reference-check:
 	@scripts/check_references.py
