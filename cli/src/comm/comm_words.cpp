@@ -201,7 +201,10 @@ std::string measured_words(CommReport const& report) {
 
 std::vector<std::string> assumptions_of(CommReport const& report) {
     CommQuestion const& question = report.question;
-    std::vector<std::string> all{"ports are full-duplex and nothing else is on the network"};
+    std::vector<std::string> all{question.contention
+                                     ? "ports are full-duplex; only where groups share links is anything "
+                                       "else on the network"
+                                     : "ports are full-duplex and nothing else is on the network"};
     bool const adds = question.collective && reduces(*question.collective);
     if (adds && question.reduction > SecondsPerByte{}) {
         all.push_back("a rank adds " + format(BytesPerSecond{1.0 / question.reduction.base()}) +

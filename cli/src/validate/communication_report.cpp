@@ -113,21 +113,21 @@ std::vector<CommunicationGroup const*> listed_groups(CommunicationReport const& 
 
 Table groups_table(std::vector<CommunicationGroup const*> const& groups) {
     Table table{.title = "By system and collective",
-                .columns = {{"collective", Align::left},
+                .columns = {{"system", Align::left, true},
+                            {"collective", Align::left},
                             {"ranks"},
                             {"nodes"},
                             {"rows"},
                             {"fitted %"},
                             {"x > 1 MB"},
-                            {"x <= 1 MB"},
-                            {"system", Align::left, true}},
+                            {"x <= 1 MB"}},
                 .rows = {}};
     for (CommunicationGroup const* const group : groups) {
         CommunicationSummary const& s = group->summary;
-        table.rows.push_back({std::string{name_of(group->collective)}, std::to_string(group->ranks),
+        table.rows.push_back({group->system, std::string{name_of(group->collective)}, std::to_string(group->ranks),
                               std::to_string(group->nodes), std::to_string(s.rows),
                               shown_percent(s.median_absolute_error_fitted), shown(s.median_factor_above_1_mb),
-                              shown(s.median_factor_up_to_1_mb), group->system});
+                              shown(s.median_factor_up_to_1_mb)});
     }
     return table;
 }
