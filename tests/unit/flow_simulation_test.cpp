@@ -132,7 +132,9 @@ TEST(ContendedTime, OfTwoLevelsIsEachAlone) {
     Nodes const nodes{.accelerators = 4, .adapters = 4, .scale_up = {.latency = 1.0 * us, .bandwidth = 450.0 * GB / s}};
     Topology const rails = build_topology(RailNetwork{.endpoints = 8, .port = port, .nodes = nodes});
     std::vector<GroupTraffic> const both{traffic("tp", 4, 1, 4.0 * MB), traffic("dp", 2, 4, 4.0 * MB)};
-    for (GroupTime const& time : contended_time(both, rails).groups) { EXPECT_EQ(time.slowdown(), 1.0) << time.name; }
+    for (ContendedGroup const& time : contended_time(both, rails).groups) {
+        EXPECT_EQ(time.slowdown(), 1.0) << time.name;
+    }
 }
 
 /// Expectation: data rings of 2 from leaf to leaf with one uplink for two ports: one ring has it for itself, two do not.
@@ -141,7 +143,7 @@ TEST(ContendedTime, TellsGroupsOfOneTrafficFromOthers) {
         build_topology(FatTreeNetwork{.endpoints = 4, .port = port, .leaf = 2, .oversubscription = 2.0});
     GroupTraffic dp = traffic("dp", 2, 4, 2.0 * MB);
     dp.groups = strided_groups(4, 2, 2);
-    GroupTime const time = contended_time({&dp, 1}, tree).groups.at(0);
+    ContendedGroup const time = contended_time({&dp, 1}, tree).groups.at(0);
     EXPECT_NEAR(time.alone.in(us), 2.0 * 22.0, 1e-6);
     EXPECT_NEAR(time.among_own.in(us), 2.0 * 42.0, 1e-6);
     EXPECT_EQ(time.together, time.among_own);

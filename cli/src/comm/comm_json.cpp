@@ -149,7 +149,7 @@ Json contention_json(CommContended const& one) {
         links.push(
             Json::object().set("link", use.name).set("bytes", use.carried.base()).set("utilisation", use.utilisation));
     }
-    GroupTime const& group = one.time.groups.front();
+    ContendedGroup const& group = one.time.groups.front();
     return Json::object()
         .set("ranks", one.ranks)
         .set("groups", one.groups)

@@ -185,7 +185,7 @@ Table contention_table(CommReport const& report) {
                             {"used %"}},
                 .rows = {}};
     for (CommContended const& one : report.contention) {
-        GroupTime const& group = one.time.groups.front();
+        ContendedGroup const& group = one.time.groups.front();
         bool first = true;
         for (LinkUse const& use : one.time.busiest) {
             table.rows.push_back({first ? std::to_string(one.ranks) : "", first ? one.algorithm : "",

@@ -54,7 +54,7 @@ struct GroupTraffic {
 };
 
 /// How long the groups of one traffic take: the slowest of them.
-struct GroupTime {
+struct ContendedGroup {
     std::string name;
     Seconds alone = {};     ///< a group by itself on the network
     Seconds among_own = {}; ///< with the other groups of this traffic
@@ -71,9 +71,9 @@ struct LinkUse {
 };
 
 struct ContendedTime {
-    std::vector<GroupTime> groups = {}; ///< one for each traffic
-    Seconds last;                       ///< from zero until all are done
-    std::vector<LinkUse> busiest;       ///< most used first; equal ones by number
+    std::vector<ContendedGroup> groups = {}; ///< one for each traffic
+    Seconds last;                            ///< from zero until all are done
+    std::vector<LinkUse> busiest;            ///< most used first; equal ones by number
     std::int64_t messages = 0;
 };
 
