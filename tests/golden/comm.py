@@ -198,6 +198,17 @@ check("measured" in both.out and "pred/meas" in both.out, "dots and ratios")
 equal(run("comm", *link, "--measured", log, "--collective", "broadcast").code, 2, "a ring broadcasts nothing")
 equal(run("comm", "--size", "1GB", "--ranks", "9", "--link", "25GB/s,2us", "--measured", log).code, 5, "no row of nine ranks")
 equal(run("comm", *link, "--measured", SCRATCH / "none.csv").code, 4, "no such log")
+log.write_text("bytes,time_us\n" + "".join(f"{size},{28 + 1.75 * size / 25e3}\n" for size in (1e6, 1e7)))
+value = comm("--collective", "all_reduce", *link, "--measured", log)
+equal([one["ranks"] for one in value["measured"]], [8, 8], "a log that names neither collective nor ranks is of those asked about")
+equal(run("comm", *link, "--measured", log).code, 5, "nobody named the collective")
+
+# a few picoseconds on a shared link: what it carries is still no more than it can
+for one in comm("--size", "1B", "--ranks", 24, "--link", "10GB/s,0us", "--topology", "dragonfly", "--groups", 1)["contention"]:
+    check(all(busy["utilisation"] <= 1 for busy in one["busiest"]), f"busy for longer than there is time: {one['busiest'][0]}")
+for extra in (["--schedule", "messages.json"], ["--topology", "star"]):
+    told = run("comm", "--size", "1e24B", "--ranks", 2, "--link", "1B/s,1s", *extra)
+    check(told.code == 2 and "too long" in told.err, f"{told}: {told.err}")
 
 # 64 copies of 2 GB and 64 batches of 50 MB through one port of 25 GB/s
 acting = comm("--collective", "actor_learner", "--size", "2GB", "--experience", "50MB", "--actors", "64", "--link", "25GB/s,0us")

@@ -126,6 +126,18 @@ if inside and several:
     strip = lambda fits: [{k: v for k, v in one.items() if k not in ("residuals", "outliers")} for one in fits]
     equal(strip(inside["fits"]), strip(several["fits"]), "a folder is its files")
 
+again = fit(*files, files[0], f"{SCRATCH}/./{files[1].name}")
+if again and several:
+    equal(strip(again["fits"]), strip(several["fits"]), "a file that is named twice is one measurement")
+    equal([one["rows"] for one in again["files"][-2:]], [0, 0], "and is named as such")
+
+unnamed = SCRATCH / "unnamed.csv"
+unnamed.write_text("bytes,time_us\n1000,5\n2000,6\n4000,8\n")
+nothing = SCRATCH / "prose.txt"
+nothing.write_text("no log\n")
+equal(run("comm", "--fit", unnamed, nothing).code, 5, "a log without its collective, beside a text: too little data")
+equal(run("comm", "--fit", nothing, nothing).code, 4, "no log")
+
 # ---- as a calibration ----------------------------------------------------------------------------------------------
 
 question = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 16, "--tp", 8, "--dp", 2, "--global-batch", 64]
@@ -148,10 +160,19 @@ if slower and same:
           f"{slower['step_seconds']} against {same['step_seconds']}")
 priced = answer("comm", "--size", "1GB", "--ranks", 8, "--cluster", "dgx-h100", "--calibration", net)
 if priced:
+    for error in schema_errors(priced):
+        check(False, f"comm with a calibration that was saved: {error}")
     close(priced["network"]["scale_up"]["bandwidth_bytes_per_second"], 4e11, "comm takes the measured link", 1e-3)
     times = {row["algorithm"]: row["seconds"] for row in priced["rows"]}
     close(times["ring"], ring(8, 1e9) * 1e-6, "comm prices the ring by it", 1e-3)
-for verb in (["validate", "--calibration", net], ["plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 16, "--against",
+fast = SCRATCH / "fast.toml"
+fast.write_text("partial = true\n[[network.collectives]]\ncollective = \"all_reduce\"\nranks = 8\nnodes = 1\nsource = \"x\"\n"
+                "segments = [ { from_bytes = 8.0, to_bytes = 1e9, alpha_seconds = 1e-6, beta_seconds_per_byte = 1e-13 } ]\n")
+faster = answer("comm", "--size", "1GB", "--ranks", 8, "--cluster", "dgx-h100", "--calibration", fast)
+for row in faster["rows"] if faster else []:
+    check(row["lower_bound_seconds"] <= row["seconds"] * (1 + 1e-9), f"measured faster than the links allow: {row}")
+for verb in (["roofline", "--machine", "dgx-h100", "--against", "dgx-a100", "--model", "llama-3-8b", "--calibration", net],
+             ["validate", "--calibration", net], ["plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 16, "--against",
                                                   "dgx-a100", "--calibration", net]):
     done = run(*verb)
     equal(done.code, 2, f"{done}: links of one machine")

@@ -163,5 +163,34 @@ TEST(MessageCosts, AreOneForAllLevelsOrOneForEach) {
     EXPECT_THROW(simulate(test::Shifts{4, 1.0}, ranks(4), std::span<MessageCost const>{}), InputError);
 }
 
+/// Expectation: messages that picoseconds can count one by one, and not one after the other, are refused and not wrapped
+/// round; two of them fit, three do not, whoever waits for whom.
+TEST(Simulation, RefusesSumsThatPicosecondsCannotCount) {
+    double const n = 1.9e6; // seconds at a byte a second; 4e6 are counted
+    Link const slow{.latency = {}, .bandwidth = 1.0 * byte / s};
+    MessageCost const cost{slow};
+    test::Written const fits{2, {{{0, 1, n}}, {{1, 0, n}}}};
+    test::Written const there{2, {{{0, 1, n}}, {{1, 0, n}}, {{0, 1, n}}}};
+    test::Shifts const round{8, n};
+    Layout const two = Layout::uniform(Ranks{2}, slow), eight = Layout::uniform(Ranks{8}, slow);
+    EXPECT_EQ(simulate(fits, two).picoseconds, 3'800'000'000'000'000'000);
+    EXPECT_THROW(simulate(there, two), InputError);
+    EXPECT_THROW(simulate(there, two, {&cost, 1}), InputError);
+    for (Symmetry const symmetry : {Symmetry::used, Symmetry::ignored}) {
+        EXPECT_THROW(simulate(round, eight, {}, symmetry), InputError);
+        EXPECT_THROW(simulate(round, eight, {&cost, 1}, {}, symmetry), InputError);
+    }
+}
+
+/// Expectation: the same of a message and the adding of it.
+TEST(Simulation, RefusesATransferAndAnAdditionThatTogetherAreTooLong) {
+    Link const slow{.latency = {}, .bandwidth = 1.0 * byte / s};
+    MessageCost const cost{slow};
+    SecondsPerByte const adding{1.0};
+    test::Written const adds{2, {{{0, 1, 3.9e6, true}}, {{1, 0, 3.9e6, true}}}};
+    EXPECT_THROW(simulate(adds, Layout::uniform(Ranks{2}, slow), adding), InputError);
+    EXPECT_THROW(simulate(adds, Layout::uniform(Ranks{2}, slow), {&cost, 1}, adding), InputError);
+}
+
 } // namespace
 } // namespace headroom

@@ -88,7 +88,11 @@ void add_contention(CommReport& report, int ranks) {
     CollectiveAlgorithm const* algorithm = fastest_flat(question, ranks);
     CollectiveCall const call = group_call(question, ranks, given.stride);
     auto const messages = messages_of(*algorithm, call);
-    if (!messages || *messages * given.groups > most_messages) {
+    if (!messages) {
+        refuse("--topology", "the messages of " + std::string{algorithm->name} + " last too long, or are too many",
+               "picoseconds count 46 days", "ask for less data or fewer ranks");
+    }
+    if (*messages * given.groups > most_messages) {
         refuse("--topology", "the messages of " + std::string{algorithm->name} + " in all groups are too many",
                "up to a million share a network here", "ask for fewer ranks or groups");
     }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 namespace headroom::cli {
 namespace {
@@ -82,10 +83,25 @@ std::vector<std::string> named_files(Arguments const& arguments) {
     return files;
 }
 
-/// Reads one file into the answer. A text that is no log is named there, unless it is the only one.
-void read_one(std::string const& name, io::LogQuestion const& question, bool alone, CommFitAnswer& answer) {
+/// Files that are named again, or beside their folder: one measurement, and not two that agree.
+class Repeated {
+public:
+    bool operator()(std::string const& name) {
+        std::error_code error;
+        fs::path const path = fs::weakly_canonical(name, error);
+        return !error && !seen_.insert(path).second;
+    }
+
+private:
+    std::set<fs::path> seen_;
+};
+
+/// Reads one file into the answer. A text that is no log is named there, unless it is the only one. Returns whether it is a
+/// log at all, whatever of it can be used.
+bool read_one(std::string const& name, io::LogQuestion const& question, bool alone, CommFitAnswer& answer) {
     CommFitFile file{.name = name, .format = {}, .troubles = {}, .notes = {}, .refusal = {}};
     std::string const text = io::read_file(name);
+    bool is_log = true;
     try {
         io::BenchmarkLog log = io::read_benchmark_log(text, name, question);
         file.format = log.format;
@@ -100,16 +116,30 @@ void read_one(std::string const& name, io::LogQuestion const& question, bool alo
     } catch (InputError const& error) {
         if (alone || error.fault() == Fault::usage) { throw; }
         file.refusal = error.what();
+        is_log = error.fault() == Fault::insufficient;
     }
     answer.files.push_back(std::move(file));
+    return is_log;
 }
 
 void read_files(Arguments const& arguments, CommFitAnswer& answer) {
     std::vector<std::string> const names = named_files(arguments);
     io::LogQuestion const question = log_question(arguments);
-    for (std::string const& name : names) { read_one(name, question, names.size() == 1, answer); }
+    Repeated repeated;
+    bool any_log = false;
+    for (std::string const& name : names) {
+        if (repeated(name)) {
+            answer.files.push_back({.name = name,
+                                    .format = {},
+                                    .troubles = {},
+                                    .notes = {},
+                                    .refusal = name + ": named twice (it is read once)"});
+            continue;
+        }
+        any_log |= read_one(name, question, names.size() == 1, answer);
+    }
     if (!answer.rows.empty()) { return; }
-    throw InputError{Fault::unreadable,
+    throw InputError{any_log ? Fault::insufficient : Fault::unreadable,
                      {.where = "--fit",
                       .problem = "no file of " + std::to_string(names.size()) + " is a log with usable rows",
                       .why = answer.files.front().refusal}};

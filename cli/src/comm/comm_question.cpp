@@ -205,10 +205,13 @@ std::vector<TotalBytes> sizes_of(CommQuestion const& question) {
     return sizes;
 }
 
-std::vector<io::BenchmarkLog> read_measured(Arguments const& arguments) {
+/// What a log leaves out is what was asked about, where that is named and one.
+std::vector<io::BenchmarkLog> read_measured(Arguments const& arguments, CommQuestion const& question) {
+    io::LogQuestion const asked{.ranks = question.ranks.size() == 1 ? question.ranks.front() : 0,
+                                .collective = arguments.text("--collective").value_or("")};
     std::vector<io::BenchmarkLog> logs;
     for (std::string const& file : arguments.all("--measured")) {
-        logs.push_back(io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file));
+        logs.push_back(io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file, asked));
     }
     return logs;
 }
@@ -231,7 +234,7 @@ CommQuestion read_question(Arguments const& arguments, io::Catalog const& catalo
     read_schedule(arguments, question);
     question.levers = read_levers(arguments);
     question.contention = read_contention(arguments);
-    question.measured = read_measured(arguments);
+    question.measured = read_measured(arguments, question);
     return question;
 }
 

@@ -110,7 +110,11 @@ std::string schedule_of(CommReport const& report) {
     CommRow const& row = scheduled_row(report, algorithm);
     CollectiveCall const call = call_of(report.question, row.ranks, row.size);
     auto const messages = messages_of(*algorithm, call);
-    if (!messages || *messages > most_messages) {
+    if (!messages) {
+        refuse("--schedule", "the messages of " + row.algorithm + " last too long to write, or are too many",
+               "picoseconds count 46 days", "ask for less data or fewer ranks");
+    }
+    if (*messages > most_messages) {
         refuse("--schedule", "the messages of " + row.algorithm + " are too many to write",
                "a file has up to a million", "ask for fewer ranks");
     }

@@ -253,7 +253,9 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     RooflineQuestion question = read_question(arguments, catalog, output);
-    RooflineReport report = answer_of(std::move(question), catalog, read_calibration(arguments, catalog));
+    CalibrationSet const calibration = read_calibration(arguments, catalog);
+    if (question.against) { refuse_other_machine(calibration, "--against"); }
+    RooflineReport report = answer_of(std::move(question), catalog, calibration);
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});

@@ -111,8 +111,11 @@ struct Participant {
 
 class CostSimulation {
 public:
-    CostSimulation(std::span<MessageCost const> costs, SecondsPerByte reduction, int participants)
-        : costs_{costs}, gamma_{reduction}, ranks_(static_cast<std::size_t>(participants)) {}
+    CostSimulation(std::span<MessageCost const> costs, SecondsPerByte reduction, int participants, int ranks)
+        : costs_{costs},
+          gamma_{reduction},
+          with_port_{static_cast<std::uint32_t>(ranks)},
+          ranks_(static_cast<std::size_t>(participants)) {}
 
     void run_round(std::span<Message const> messages) {
         starts_.clear();
@@ -149,7 +152,7 @@ private:
     }
 
     [[nodiscard]] static Moment after(Moment moment, Ticks ticks, Seconds latency, Seconds bandwidth) {
-        moment.time += ticks;
+        moment.time = checked_sum(moment.time + ticks);
         moment.parts.latency += latency;
         moment.parts.bandwidth += bandwidth;
         return moment;
@@ -158,7 +161,8 @@ private:
     void send(Message const& message) {
         price(message);
         Participant& from = ranks_[message.from];
-        Moment start = later(from.ready, from.port);
+        Moment start =
+            message.from < with_port_ ? later(from.ready, from.port) : from.ready; // a switch has a port for each
         if (price_.times.waits) { start = later(start, ranks_[message.to].ready); }
         ++start.messages;
         starts_.push_back(start);
@@ -174,8 +178,8 @@ private:
         Moment const arrived = after(start, price_.transit, price_.times.latency, price_.times.bandwidth);
         Moment const free = price_.receiver > 0 ? later(to.ready, to.sent) : to.ready;
         Moment taken = after(later(arrived, free), price_.receiver, price_.times.receiver, {});
-        if (message.adds) {
-            taken.time += price_.adding;
+        if (message.adds && message.to < with_port_) {
+            taken.time = checked_sum(taken.time + price_.adding);
             taken.parts.reduction += price_.reduction;
         }
         to.next = later(to.next, taken);
@@ -183,6 +187,8 @@ private:
 
     std::span<MessageCost const> costs_;
     SecondsPerByte gamma_;
+    std::uint32_t
+        with_port_; ///< the ranks; switches, numbered after them, have many ports and add as fast as data comes
     std::vector<Participant> ranks_;
     std::vector<Moment> starts_;
     Price price_;
@@ -197,7 +203,7 @@ SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layo
                "give one for all or one for each");
     }
     bool const one_for_all = symmetry == Symmetry::used && schedule.rotates() && layout.levels == 1;
-    CostSimulation simulation{costs, reduction, one_for_all ? 1 : schedule.participants()};
+    CostSimulation simulation{costs, reduction, one_for_all ? 1 : schedule.participants(), layout.ranks};
     Round round{layout};
     SimulatedCollective result;
     for (std::int64_t index = 0; index < schedule.rounds(); ++index) {

@@ -33,7 +33,10 @@ public:
         latency_ = rate.latency;
         transfer_ = ticks_of(latency_ + bandwidth_);
         adding_ = ticks_of(bytes_ * gamma_);
+        longest_ = std::max(longest_, checked_sum(transfer_ + adding_));
     }
+    /// The longest that any message so far, and the adding of it, keeps its ends busy.
+    [[nodiscard]] Ticks longest() const { return longest_; }
     /// Whether the receiver is busy adding: switches, numbered after the ranks, add as fast as data comes.
     [[nodiscard]] bool adds(Message const& message) const { return message.adds && message.to < ranks_; }
     [[nodiscard]] Ticks transfer() const { return transfer_; }
@@ -48,7 +51,7 @@ private:
     std::uint32_t ranks_;
     double bytes_ = -1.0, latency_ = 0.0, bandwidth_ = 0.0;
     std::uint8_t level_ = 0;
-    Ticks transfer_ = 0, adding_ = 0;
+    Ticks transfer_ = 0, adding_ = 0, longest_ = 0;
 };
 
 /// When a participant is through with a round, and what its critical path is made of so far.
@@ -83,10 +86,26 @@ void run_round(std::span<Message const> messages, std::vector<Progress> const& r
     }
 }
 
+/// How far the participants may have come: no round takes longer than the longest message, so their times are looked at only
+/// when that alone does not show that they fit.
+class Horizon {
+public:
+    void after_round(Ticks longest, std::vector<Progress> const& ready) {
+        reach_ += longest;
+        if (reach_ <= most_ticks) { return; }
+        reach_ = 0;
+        for (Progress const& one : ready) { reach_ = std::max(reach_, checked_sum(one.time)); }
+    }
+
+private:
+    Ticks reach_ = 0;
+};
+
 /// Every rank, message by message.
 SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& layout, Prices& prices) {
     Round round{layout};
     std::vector<Progress> ready(static_cast<std::size_t>(schedule.participants())), next = ready;
+    Horizon horizon;
     SimulatedCollective result;
     for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
         round.clear();
@@ -96,6 +115,7 @@ SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& 
             ready[message.from] = next[message.from];
             ready[message.to] = next[message.to];
         }
+        horizon.after_round(prices.longest(), ready);
         result.messages += static_cast<std::int64_t>(round.messages().size());
     }
     Progress last;
@@ -118,6 +138,7 @@ SimulatedCollective simulate_first(MessageSchedule const& schedule, Layout const
             prices.price(message);
             Ticks const adding = message.adds ? prices.adding() : 0;
             progress = after(progress, prices.transfer() + adding, prices.parts(message.adds));
+            checked_sum(progress.time);
         }
         result.messages += static_cast<std::int64_t>(round.messages().size()) * schedule.participants();
     }

@@ -121,7 +121,7 @@ struct DataShares {
     [[nodiscard]] Seconds exposed(Seconds part) const { return all.base() > 0.0 ? shown * (part / all) : Seconds{}; }
 };
 
-void add_group(Table& table, GroupTraffic const& traffic, DataShares const& shares, bool experts) {
+void add_group(Table& table, ParameterTraffic const& traffic, DataShares const& shares, bool experts) {
     auto const row = [&](Collective kind, char const* why, Group group, Bytes bytes, double times, Seconds once) {
         if (once.base() <= 0.0) { return; }
         table.rows.push_back({.dimension = experts ? "expert data" : "data",

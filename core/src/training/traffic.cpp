@@ -27,8 +27,8 @@ public:
     Pricer(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric)
         : setting_{setting}, strategy_{strategy}, fabric_{fabric} {}
 
-    [[nodiscard]] GroupTraffic price(double held, double trained, Group data, Group shard, Group replicas) const {
-        GroupTraffic traffic;
+    [[nodiscard]] ParameterTraffic price(double held, double trained, Group data, Group shard, Group replicas) const {
+        ParameterTraffic traffic;
         traffic.parameters_held = held;
         traffic.gradients = Bytes{held * trained * setting_.framework.reduced_bytes};
         traffic.parameters = Bytes{(strategy_.zero == 3 ? held : held * trained) *
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    void add_times(GroupTraffic& traffic) const {
+    void add_times(ParameterTraffic& traffic) const {
         if (strategy_.zero == 0) {
             traffic.reduce = whole_reduction(traffic);
         } else {
@@ -58,7 +58,7 @@ private:
         traffic.replicate *= setting_.framework.extra_reduction;
     }
 
-    [[nodiscard]] Seconds whole_reduction(GroupTraffic& traffic) const {
+    [[nodiscard]] Seconds whole_reduction(ParameterTraffic& traffic) const {
         bool const nothing = traffic.gradients.base() <= 0.0; // frozen experts beside adapters
         if (strategy_.compression.kind == Compression::none || nothing) {
             return time(Collective::all_reduce, traffic.gradients, traffic.group);
@@ -88,7 +88,7 @@ private:
 
 /// Gradients that servers add up in the place of the ranks: tensor ranks and stages send theirs to the same servers.
 /// Source: [Li2014]
-Seconds through_servers(StepSetting const& setting, Strategy const& strategy, GroupTraffic const& traffic,
+Seconds through_servers(StepSetting const& setting, Strategy const& strategy, ParameterTraffic const& traffic,
                         Fabric const& fabric) {
     int const senders = strategy.workers();
     bool const leaves = traffic.group.domains() > 1 || senders > setting.cluster.domain || senders <= strategy.servers;
@@ -102,7 +102,7 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Gr
 /// What replaces the reduction of every step: servers, or a synchronisation now and then.
 void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                       DataTraffic& traffic) {
-    for (GroupTraffic* part : {&traffic.dense, &traffic.experts}) {
+    for (ParameterTraffic* part : {&traffic.dense, &traffic.experts}) {
         if (part->ranks() == 1 || part->gradients.base() <= 0.0) { continue; }
         if (strategy.servers > 0) {
             traffic.blocking += through_servers(setting, strategy, *part, fabric);

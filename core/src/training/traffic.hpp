@@ -7,7 +7,7 @@
 namespace headroom {
 
 /// What one set of parameters of the fullest stage sends to the ranks that hold the same ones.
-struct GroupTraffic {
+struct ParameterTraffic {
     double parameters_held = 0.0;    ///< of one rank before any data-parallel sharding
     Seconds reduce, gather;          ///< of one whole reduction and of one whole gathering
     Seconds replicate;               ///< of one reduction between the copies of a ZeRO-3 shard group
@@ -19,7 +19,7 @@ struct GroupTraffic {
 
 /// Data-parallel traffic of the fullest stage: routed experts have a group of their own.
 struct DataTraffic {
-    GroupTraffic dense, experts;
+    ParameterTraffic dense, experts;
     /// Of a reduction that all wait for: local updates, parameter servers. Averaged over steps; hides behind nothing.
     Seconds blocking;
     Bytes blocking_bytes; ///< total, averaged over steps

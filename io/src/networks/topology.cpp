@@ -45,7 +45,7 @@ Nodes nodes_of(Reading& reading, int endpoints) {
     reading.fields.read("scale-up", nodes.scale_up.bandwidth);
     reading.fields.read("scale-up-latency", nodes.scale_up.latency);
     if (nodes.accelerators > 1 && nodes.scale_up.bandwidth == BytesPerSecond{}) {
-        usage_error(reading.where, "which rate has the link inside a node?", {},
+        usage_error(reading.where, "the rate of the link inside a node is not stated", {},
                     "add scale-up=450GB/s,scale-up-latency=1us");
     }
     return nodes;

@@ -37,11 +37,12 @@ std::vector<LinkUse> busiest_links(SimulatedFlows const& flows, Topology const& 
     double const seconds = seconds_of(flows.last()).base();
     for (LinkId link = 0; link < flows.carried.size(); ++link) {
         if (flows.carried[link] <= Bytes{}) { continue; }
+        // times are whole picoseconds: of a few of them, a link may seem busy for longer
         double const most = topology.links()[link].capacity.base() * seconds;
         uses.push_back({.link = link,
                         .name = {},
                         .carried = flows.carried[link],
-                        .utilisation = most > 0.0 ? flows.carried[link].base() / most : 0.0});
+                        .utilisation = most > 0.0 ? std::min(flows.carried[link].base() / most, 1.0) : 0.0});
     }
     count = std::min(count, uses.size());
     std::partial_sort(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(count), uses.end(),

@@ -42,9 +42,7 @@ void FlowNetwork::push(Ticks time, Kind kind, std::uint32_t of, std::uint32_t ab
 
 /// Never before now: rounding may have put the end of what is under way a picosecond back.
 Ticks FlowNetwork::later(Ticks base, double seconds) const {
-    Ticks const time = base + ticks_of(seconds);
-    if (time > Ticks{4'000'000'000'000'000'000}) { ticks_of(static_cast<double>(time)); } // says what is wrong
-    return std::max(time, now_);
+    return std::max(checked_sum(base + ticks_of(seconds)), now_);
 }
 
 SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules) {
