@@ -12,9 +12,9 @@ LONG = [PROGRAM, "plan", "llama-3-405b", "--cluster", "gb200-nvl72", "--workers"
         "--threads", "1", "--against", "gb200-nvl72", "--format", "json"]
 
 
-def interrupted_after(seconds):
+def interrupted_after(seconds, command=LONG):
     """The finished process and what it wrote, or None when the signal came too early or too late."""
-    process = subprocess.Popen(LONG, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
@@ -31,5 +31,18 @@ if check(found is not None, "no delay interrupted the search: exit 130 never see
     check(len(value["curve"]) > 0, "the sizes finished so far are kept")
     equal(len(err.splitlines()), 1, f"lines on standard error: {err!r}")
     check("interrupted" in err and "finished" in err, f"says that it was interrupted: {err!r}")
+
+# shared links: a network on which some hundred thousand messages contend
+SHARED = [PROGRAM, "comm", "--collective", "all_to_all", "--size", "1GB", "--ranks", "8,900", "--link", "10GB/s,1us", "--topology",
+          "dragonfly", "--format", "json"]
+found = None
+for delay in (0.3, 0.6, 0.15, 1.2):
+    found = found or interrupted_after(delay, SHARED)
+if check(found is not None, "no delay interrupted the shared links: exit 130 never seen"):
+    out, err = found
+    value = json.loads(out)
+    check(value["complete"] is False, "an interrupted comm is not complete")
+    check(len(value["rows"]) > 0, "the ranks finished so far are kept")
+    check("interrupted" in err, f"says that it was interrupted: {err!r}")
 
 finish()

@@ -164,13 +164,19 @@ std::string label_of(std::string const& algorithm, PricedBy by) {
     return by == PricedBy::closed_form ? algorithm : algorithm + " (" + std::string{name_of(by)} + ")";
 }
 
-CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration) {
-    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration,
+                     std::stop_token const& stop) {
+    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}, {}, {}, {}, {}, {}, true, {}};
     MessageBudget budget;
-    for (int const ranks : report.question.ranks) {
-        answer_ranks(report, ranks, budget);
-        if (report.question.levers.any()) { add_levers(report, ranks); }
-        if (report.question.contention) { add_contention(report, ranks); }
+    std::vector<int>& all = report.question.ranks;
+    for (std::size_t i = 0; i < all.size() && report.complete; ++i) {
+        answer_ranks(report, all[i], budget);
+        if (report.question.levers.any()) { add_levers(report, all[i]); }
+        bool const stopped = report.question.contention && !add_contention(report, all[i], stop);
+        if (stopped || (stop.stop_requested() && i + 1 < all.size())) {
+            report.complete = false;
+            all.resize(i + 1);
+        }
     }
     report.nccl = nccl_of(report.question, catalog);
     if (!report.question.measured.empty()) { add_measured(report); }

@@ -223,7 +223,10 @@ CommPriced cheapest(CommQuestion const& question, Collective collective, TotalBy
     std::vector<CommLeftOut> without;
     add_algorithms(candidates, question, collective, ranks, without);
     if (collective == question.listed()) { keep_named(candidates, question.algorithms); }
-    std::erase_if(candidates, [](CommCandidate const& one) { return one.priced_by == PricedBy::simulated; });
+    // Neither what would take long, nor what was measured: measured times are set beside this.
+    std::erase_if(candidates, [](CommCandidate const& one) {
+        return one.priced_by == PricedBy::simulated || one.priced_by == PricedBy::measured;
+    });
     std::vector<TimeOfSize> times;
     times.reserve(candidates.size());
     for (CommCandidate const& one : candidates) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ CommPriced cheapest(CommQuestion const& question, Collective collective, TotalBy
 // What else may be asked.
 std::vector<CommNccl> nccl_of(CommQuestion const& question, io::Catalog const& catalog);
 void add_levers(CommReport& report, int ranks);
-void add_contention(CommReport& report, int ranks);
+/// Whether it came to its end before somebody asked to stop; else nothing is added.
+bool add_contention(CommReport& report, int ranks, std::stop_token const& stop);
 void add_measured(CommReport& report);
 
 } // namespace headroom::cli

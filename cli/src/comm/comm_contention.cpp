@@ -11,6 +11,7 @@ namespace {
 
 /// Messages of all groups together: some seconds where many contend.
 constexpr double most_messages = 1e6;
+constexpr std::size_t busiest_links = 5; // that are shown
 
 /// Ranks and ports that the text of a network need not repeat.
 io::TopologyDefaults defaults_of(CommQuestion const& question, int endpoints) {
@@ -74,7 +75,7 @@ std::optional<CommContention> read_contention(Arguments const& arguments) {
     return given;
 }
 
-void add_contention(CommReport& report, int ranks) {
+bool add_contention(CommReport& report, int ranks, std::stop_token const& stop) {
     CommQuestion const& question = report.question;
     CommContention const& given = *question.contention;
     double const wanted = static_cast<double>(ranks) * given.groups;
@@ -100,12 +101,15 @@ void add_contention(CommReport& report, int ranks) {
                                               .algorithm = algorithm,
                                               .call = call,
                                               .groups = strided_groups(endpoints, ranks, given.stride, "--groups")}};
+    ContendedTime time = contended_time(traffic, topology, busiest_links, stop);
+    if (!time.complete) { return false; }
     report.contention.push_back({.ranks = ranks,
                                  .groups = given.groups,
                                  .stride = given.stride,
                                  .topology = std::string{topology.kind()},
                                  .algorithm = std::string{algorithm->name},
-                                 .time = contended_time(traffic, topology)});
+                                 .time = std::move(time)});
+    return true;
 }
 
 } // namespace headroom::cli

@@ -197,6 +197,7 @@ Json json_of(CommReport const& report) {
     json.set("size_convention", sizes_counted)
         .set("collective", report.question.movement)
         .set("network", network_json(report.question.network))
+        .set("complete", report.complete)
         .set("rows", array_json(report.rows, row_json))
         .set("fastest", best)
         .set("crossovers", array_json(report.crossovers, crossover_json))

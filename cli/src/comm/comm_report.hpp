@@ -10,6 +10,7 @@
 #include "headroom/message_schedule.hpp"
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -118,12 +119,14 @@ struct CommReport {
     std::vector<CommMeasured> measured;
     std::vector<CommContended> contention;
     std::size_t measured_elsewhere = 0; ///< rows of the logs that are of other collectives or ranks
+    bool complete = true;               ///< else somebody asked to stop: `question.ranks` are those that were answered
     std::optional<double> wall_seconds;
 };
 
 /// Every algorithm at every number of ranks and every size, which is the fastest, where that changes, and what else was
 /// asked.
-CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration);
+CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration,
+                     std::stop_token const& stop = {});
 
 /// The messages of the algorithm that `--schedule` names, or of the fastest that has any, as a Chrome trace.
 std::string schedule_of(CommReport const& report);

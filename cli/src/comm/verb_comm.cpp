@@ -2,6 +2,7 @@
 #include "comm/comm_fit.hpp"
 #include "comm/comm_report.hpp"
 #include "setting.hpp"
+#include "watch.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -83,13 +84,22 @@ int run(Arguments const& arguments) {
     std::string calibration;
     check_schedule(arguments, output);
     CommQuestion question = read_question(arguments, catalog, calibration);
-    CommReport report = answer_of(std::move(question), catalog, std::move(calibration));
+    std::size_t const asked = question.ranks.size();
+    Watch const watch{"pricing " + std::to_string(asked) + (asked == 1 ? " number" : " numbers") + " of ranks",
+                      output.quiet};
+    CommReport report = answer_of(std::move(question), catalog, std::move(calibration), watch.token());
     if (!report.question.schedule_file.empty() && result_has_place(output)) { // else the result is refused
         io::write_file(report.question.schedule_file, schedule_of(report));
     }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});
+    if (!report.complete) {
+        note(output,
+             "comm: interrupted (" + std::to_string(report.question.ranks.size()) + " of " + std::to_string(asked) +
+                 " numbers of ranks priced; of the last what shares links is missing). the result covers those");
+        return Exit::interrupted;
+    }
     return Exit::done;
 }
 

@@ -4,6 +4,7 @@
 #include "headroom/topology.hpp"
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -75,11 +76,12 @@ struct ContendedTime {
     Seconds last;                             ///< from zero until all are done
     std::vector<LinkUse> busiest;             ///< most used first; equal ones by number
     std::int64_t messages = 0;
+    bool complete = true; ///< whether nobody asked to stop before the end; else the times are of no use
 };
 
 /// Groups that share a network: each alone, those of each traffic together, and all together. `busiest`: so many links are listed.
 /// Errors: as `simulate_flows`; a layout of another size than its groups.
 ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology const& topology,
-                             std::size_t busiest = 5);
+                             std::size_t busiest = 5, std::stop_token const& stop = {});
 
 } // namespace headroom

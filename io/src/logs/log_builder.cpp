@@ -26,7 +26,7 @@ constexpr std::array reasons{
     Reason{Unused::zero_size, "no bytes", ""},
     Reason{Unused::absurd_size, "absurd size", "sizes are between 1 byte and 1 EB"},
     Reason{Unused::one_rank, "one rank", "one rank communicates with nobody"},
-    Reason{Unused::uneven_nodes, "ranks not even over the nodes", "give the nodes with --nodes"},
+    Reason{Unused::uneven_nodes, "ranks not even over the nodes", "give --nodes that share the ranks evenly"},
     Reason{Unused::too_many_ranks, "absurd count of ranks", ""},
     Reason{Unused::no_time, "no time", "a row needs a time or a bandwidth"},
     Reason{Unused::no_ranks, "ranks not stated", "give them with --ranks"},

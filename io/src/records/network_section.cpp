@@ -71,7 +71,7 @@ MeasuredCurve read_curve(Section section) {
     section.read("ranks", curve.ranks, {1, most_ranks}, Presence::required);
     section.read("nodes", curve.nodes, {1, most_ranks});
     section.read("source", curve.source);
-    if (curve.nodes > curve.ranks) { section.fail("nodes", "more than ranks"); }
+    if (curve.ranks % curve.nodes != 0) { section.fail("nodes", "do not share the ranks evenly"); }
     for (Section& segment : section.sections("segments")) {
         curve.segments.push_back(read_segment(segment));
         bool const rises =
@@ -109,6 +109,18 @@ std::string written(MeasuredCurve const& curve) {
     return text + "]\n";
 }
 
+void add_curve(MeasuredNetwork& network, Section const& section) {
+    MeasuredCurve curve = read_curve(section);
+    bool const twice = std::ranges::any_of(network.curves, [&](MeasuredCurve const& other) {
+        return other.collective == curve.collective && other.algorithm == curve.algorithm &&
+               other.ranks == curve.ranks && other.nodes == curve.nodes;
+    });
+    if (twice) {
+        section.fail("collective", "stated twice", "one curve for each collective, algorithm, ranks and nodes");
+    }
+    network.curves.push_back(std::move(curve));
+}
+
 } // namespace
 
 MeasuredNetwork read_network(Section section) {
@@ -116,7 +128,7 @@ MeasuredNetwork read_network(Section section) {
     section.read("system", network.system);
     if (section.has("scale_up")) { network.scale_up = read_link(section.section("scale_up")); }
     if (section.has("scale_out")) { network.scale_out = read_link(section.section("scale_out")); }
-    for (Section const& one : section.sections("collectives")) { network.curves.push_back(read_curve(one)); }
+    for (Section const& one : section.sections("collectives")) { add_curve(network, one); }
     return network;
 }
 

@@ -56,12 +56,14 @@ std::vector<LinkUse> busiest_links(SimulatedFlows const& flows, Topology const& 
 
 /// `together`: when its groups finish among all.
 ContendedGroups time_of(ContendingGroups const& traffic, std::span<PlacedSchedule const> own,
-                        std::span<Ticks const> together, flow::FlowNetwork& network) {
+                        std::span<Ticks const> together, flow::FlowNetwork& network, std::stop_token const& stop) {
     ContendedGroups time{.name = traffic.name};
     for (PlacedSchedule const& one : own) {
-        time.alone = std::max(time.alone, seconds_of(network.run({&one, 1}).last()) - traffic.start);
+        if (stop.stop_requested()) { return time; }
+        time.alone = std::max(time.alone, seconds_of(network.run({&one, 1}, stop).last()) - traffic.start);
     }
-    time.among_own = seconds_of(network.run(own).last()) - traffic.start;
+    if (stop.stop_requested()) { return time; }
+    time.among_own = seconds_of(network.run(own, stop).last()) - traffic.start;
     for (Ticks const finished : together) {
         time.together = std::max(time.together, seconds_of(finished) - traffic.start);
     }
@@ -87,7 +89,8 @@ std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride
     return groups;
 }
 
-ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology const& topology, std::size_t busiest) {
+ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology const& topology, std::size_t busiest,
+                             std::stop_token const& stop) {
     std::vector<std::unique_ptr<MessageSchedule>> schedules;
     std::vector<PlacedSchedule> all;
     std::vector<std::size_t> ends;
@@ -98,16 +101,17 @@ ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology
         ends.push_back(all.size());
     }
     flow::FlowNetwork network{topology};
-    SimulatedFlows const together = network.run(all);
+    SimulatedFlows const together = network.run(all, stop);
     ContendedTime result{.last = seconds_of(together.last()),
                          .busiest = busiest_links(together, topology, busiest),
                          .messages = together.messages};
     std::size_t first = 0;
-    for (std::size_t i = 0; i < traffic.size(); first = ends[i++]) {
+    for (std::size_t i = 0; i < traffic.size() && !stop.stop_requested(); first = ends[i++]) {
         std::span<PlacedSchedule const> const own{all.data() + first, ends[i] - first};
         std::span<Ticks const> const finished{together.finished.data() + first, own.size()};
-        result.groups.push_back(time_of(traffic[i], own, finished, network));
+        result.groups.push_back(time_of(traffic[i], own, finished, network, stop));
     }
+    result.complete = !stop.stop_requested();
     return result;
 }
 

@@ -45,7 +45,7 @@ Ticks FlowNetwork::later(Ticks base, double seconds) const {
     return std::max(checked_sum(base + ticks_of(seconds)), now_);
 }
 
-SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules) {
+SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules, std::stop_token const& stop) {
     schedules_ = schedules;
     turns_.clear();
     result_ = {};
@@ -58,7 +58,7 @@ SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules) {
         result_.finished[i] = ticks_of(schedules[i].start.base());
         push(result_.finished[i], Kind::begins, i);
     }
-    while (!events_.empty()) {
+    while (!events_.empty() && !stop.stop_requested()) {
         now_ = events_.top().time;
         while (!events_.empty() && events_.top().time == now_) {
             Event const event = events_.top();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace headroom::flow {
@@ -18,7 +19,8 @@ namespace headroom::flow {
 class FlowNetwork {
 public:
     explicit FlowNetwork(Topology const& topology) : topology_{topology}, share_{topology.links()} {}
-    SimulatedFlows run(std::span<PlacedSchedule const> schedules);
+    /// Asked to stop it gives up, and is not to be run again.
+    SimulatedFlows run(std::span<PlacedSchedule const> schedules, std::stop_token const& stop = {});
 
 private:
     enum class Kind : std::uint8_t { begins, enters, arrives, is_added };
