@@ -149,20 +149,26 @@ std::optional<PublishedPrice> published_price(NcclTuning const& tuning, Cluster 
     Seconds const floor = floor_of(cluster, *group, collective);
     if (ranks < 2) { return PublishedPrice{.time = {.latency = floor, .bandwidth = {}}}; }
     PublishedPrice price;
+    Seconds least;
     if (auto const choice = nccl_choice(tuning, collective, n, *group)) {
         auto const chosen = std::ranges::find_if(choice->candidates, [&](NcclCandidate const& one) {
             return one.algorithm == choice->algorithm && one.protocol == choice->protocol;
         });
+        least = way_through(tuning, *group, collective, *chosen);
+        for (NcclCandidate const& one : choice->candidates) {
+            least = std::min(least, way_through(tuning, *group, collective, one));
+        }
         price.algorithm = choice->algorithm;
         price.protocol = choice->protocol;
         price.time = {.latency = way_through(tuning, *group, collective, *chosen),
                       .bandwidth = n.size / traffic_bound(tuning, *group, *chosen, collective)};
     } else if (is_sends(collective)) {
         price.time = sends(tuning, cluster, *group, collective, n);
+        least = price.time.latency;
     } else {
         return std::nullopt;
     }
-    price.time.latency = std::max(price.time.latency, floor);
+    price.time.latency += std::max(Seconds{}, floor - least);
     return price;
 }
 

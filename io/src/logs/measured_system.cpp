@@ -104,14 +104,10 @@ constexpr std::array cards{
 
 /// Networks between nodes that have a name of their own; others are known by their rates.
 constexpr std::array networks{
-    Meaning{{"tcpxo"}, "gcp-tcpxo"},
-    Meaning{{"fastrak"}, "gcp-tcpxo"},
-    Meaning{{"tcpx"}, "gcp-tcpx"},
-    Meaning{{"efav4"}, "efa-v4"},
-    Meaning{{"efav3"}, "efa-v3"},
-    Meaning{{"efav2"}, "efa-v2"},
-    Meaning{{"efa"}, "efa-v1"},
-    Meaning{{"omni-path"}, "omni-path-100"},
+    Meaning{{"tcpxo"}, "gcp-tcpxo"}, Meaning{{"fastrak"}, "gcp-tcpxo"},
+    Meaning{{"tcpx"}, "gcp-tcpx"},   Meaning{{"efav4"}, "efa-v4"},
+    Meaning{{"efav3"}, "efa-v3"},    Meaning{{"efav2"}, "efa-v2"},
+    Meaning{{"efa"}, "efa-v1"},      Meaning{{"omni-path"}, "omni-path-100"},
 };
 
 /// Lower case, with nothing but letters, digits and '-' inside a word; "8x" before a name stands apart.
@@ -174,11 +170,17 @@ std::string_view link_of(StatedNetwork const& network) {
         std::string_view link;
     };
     constexpr std::array links{
-        Row{"infiniband", 100.0, "infiniband-edr"}, Row{"infiniband", 200.0, "infiniband-hdr"},
-        Row{"infiniband", 400.0, "infiniband-ndr"}, Row{"infiniband", 800.0, "infiniband-xdr"},
-        Row{"slingshot", 200.0, "slingshot-200"},   Row{"ethernet", 10.0, "10gbe"},             Row{"ethernet", 25.0, "25gbe"},
-        Row{"ethernet", 100.0, "100gbe"},           Row{"ethernet", 200.0, "200gbe"},
-        Row{"ethernet", 400.0, "400gbe"},           Row{"ethernet", 800.0, "800gbe"},
+        Row{"infiniband", 100.0, "infiniband-edr"},
+        Row{"infiniband", 200.0, "infiniband-hdr"},
+        Row{"infiniband", 400.0, "infiniband-ndr"},
+        Row{"infiniband", 800.0, "infiniband-xdr"},
+        Row{"slingshot", 200.0, "slingshot-200"},
+        Row{"ethernet", 10.0, "10gbe"},
+        Row{"ethernet", 25.0, "25gbe"},
+        Row{"ethernet", 100.0, "100gbe"},
+        Row{"ethernet", 200.0, "200gbe"},
+        Row{"ethernet", 400.0, "400gbe"},
+        Row{"ethernet", 800.0, "800gbe"},
     };
     auto const found = std::ranges::find_if(
         links, [&](Row const& row) { return row.family == network.family && row.adapter == network.adapter; });

@@ -15,7 +15,7 @@ constexpr double most_adapters = 64.0, most_gigabits = 51200.0;
 /// A run of letters, a number, or a mark between clauses.
 struct Token {
     std::string text = {}; ///< lower case
-    double value = 0.0; ///< of a number
+    double value = 0.0;    ///< of a number
     bool number = false;
     bool bytes = false; ///< "GB", not "Gb"
 };
@@ -26,8 +26,10 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 
 Token number_at(std::string_view text, std::size_t& at) {
     Token token{.number = true};
-    for (; at < text.size() && (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() &&
-                                                       is_digit(text[at + 1]))) && token.text.size() < 9; ++at) {
+    for (; at < text.size() &&
+           (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1]))) &&
+           token.text.size() < 9;
+         ++at) {
         token.text += text[at];
     }
     token.value = std::stod(token.text);
@@ -151,7 +153,8 @@ void read_rate(Tokens const& tokens, std::size_t at, Rate rate, int per_node, St
 void read_family(Tokens const& tokens, StatedNetwork& network) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         std::string_view const text = word(tokens, i);
-        bool const is_roce = text.starts_with("roce") || text == "rdma" || (text == "spectrum" && word(tokens, i + 1) == "x");
+        bool const is_roce =
+            text.starts_with("roce") || text == "rdma" || (text == "spectrum" && word(tokens, i + 1) == "x");
         bool const is_infiniband = text == "infiniband" || text == "ib" || text == "quantum";
         if (text.starts_with("efa")) { network.family = "efa"; }
         if (is_infiniband && network.family.empty()) { network.family = "infiniband"; }
