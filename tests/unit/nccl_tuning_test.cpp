@@ -84,10 +84,48 @@ TEST(NcclTuning, NvlsOfOneNode) {
     EXPECT_NEAR(one.bandwidth.in(GB / s), 370.8 * 0.85 * 11 / 12 * 2 * 8 / 14, 1e-9);
 }
 
+TEST(NcclTuning, Ll128OfTreesHasItsShares) {
+    auto const one = candidate(h100(), Collective::all_reduce, bytes(1e10), tree, ll128);
+    EXPECT_NEAR(one.bandwidth.in(GB / s), 0.5 * 370.8 * 0.92 * 7 / 9, 1e-9);
+    auto const two = candidate(h100(16, 2), Collective::all_reduce, bytes(1e10), tree, ll128);
+    EXPECT_NEAR(two.bandwidth.in(GB / s), 0.5 * 370.8 * 0.92 * 120 / 128, 1e-9);
+}
+
+TEST(NcclTuning, SwitchesThatAddBetweenNodes) {
+    NcclGroup group = h100(16, 2);
+    group.collnet = true;
+    // 8 ranks on 12 channels: a rank has 2/3 of a way out, 2/3 - (2/3 - 1) / 2 = 5/6; 0.85 from Hopper on
+    auto const direct = candidate(group, Collective::all_reduce, bytes(1e9), collnet_direct, simple);
+    EXPECT_NEAR(direct.bandwidth.in(GB / s), 370.8 * 6 / 5 * 0.85 / 2, 1e-9);
+    EXPECT_NEAR(direct.latency.in(us), 2 * (3.7 + 7 * 0.4) + 31, 1e-9);
+    auto const chain = candidate(group, Collective::all_reduce, bytes(1e9), collnet_chain, simple);
+    EXPECT_NEAR(chain.latency.in(us), 14 * 2.8 + 30, 1e-9);
+    auto const both = candidate(group, Collective::all_reduce, bytes(1e9), nvls, simple);
+    EXPECT_NEAR(both.latency.in(us), 25.0 + 18.0, 1e-9);
+}
+
+TEST(NcclTuning, NvlsTreePaysEveryLevelTwice) {
+    EXPECT_NEAR(candidate(h100(64, 8), Collective::all_reduce, bytes(1e9), nvls_tree, simple).latency.in(us),
+                25.0 + 2 * 3 * 20.9, 1e-9);
+    NcclGroup two = h100(16, 2);
+    two.inter = 100.0 * GB / s; // crossed once each way by two nodes: 200, times 16 / 30
+    EXPECT_NEAR(candidate(two, Collective::all_reduce, bytes(1e9), nvls_tree, simple).bandwidth.in(GB / s),
+                200.0 * 16 / 30, 1e-9);
+}
+
+TEST(NcclTuning, PlateauIsOfTheGeneration) {
+    NcclGroup group = h100(16, 2);
+    group.generation = NcclGeneration::ampere;
+    EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e9), ring, simple).latency.in(us), 1.4 * 204.4, 1e-9);
+    group.generation = NcclGeneration::volta;
+    EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e9), ring, simple).latency.in(us), 1.9 * 204.4, 1e-9);
+}
+
 TEST(NcclTuning, PatWantsOneRankANode) {
     // 8 + lg 8 x 14 / 3.5 + 8 x 2.8 = 42.4 us
     auto const one = candidate(h100(8, 8), Collective::all_gather, bytes(1e6), pat, simple);
     EXPECT_NEAR(one.latency.in(us), 42.4, 1e-9);
+    EXPECT_NEAR(one.bandwidth.in(GB / s), 0.75 * 370.8, 1e-9);
     EXPECT_THROW(candidate(h100(16, 2), Collective::all_gather, bytes(1e6), pat, simple), std::runtime_error);
 }
 
