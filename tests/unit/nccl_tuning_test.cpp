@@ -113,6 +113,15 @@ TEST(NcclTuning, NvlsTreePaysEveryLevelTwice) {
                 200.0 * 16 / 30, 1e-9);
 }
 
+TEST(NcclTuning, OnlyTwoNodesUseTheirWaysOutOnce) {
+    for (int const nodes : {2, 3}) {
+        NcclGroup group = h100(8 * nodes, nodes);
+        group.inter = 100.0 * GB / s;
+        EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e10), tree, simple).bandwidth.in(GB / s),
+                    (nodes == 2 ? 200.0 : 100.0) * 0.92 / 2, 1e-9);
+    }
+}
+
 TEST(NcclTuning, PlateauIsOfTheGeneration) {
     NcclGroup group = h100(16, 2);
     group.generation = NcclGeneration::ampere;
