@@ -1,6 +1,7 @@
 // NCCL's model and the prices made from it, for any group and size.
 
 #include "headroom/io/catalog.hpp"
+#include "headroom/library_collectives.hpp"
 #include "headroom/nccl_tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -83,6 +84,39 @@ RC_GTEST_PROP(NcclTuning, FasterLinksNeverSlowACandidate, ()) {
     auto const after = nccl_candidates(tuning(), collective, n, faster);
     RC_ASSERT(before.size() == after.size());
     for (std::size_t i = 0; i < before.size(); ++i) { RC_ASSERT(after[i].seconds(n) <= before[i].seconds(n)); }
+}
+
+/// Twice the bytes never cost less, whatever NCCL changes to in between.
+RC_GTEST_PROP(PublishedPrice, TwiceTheBytesTakeNoLessTime, ()) {
+    static io::Catalog const catalog;
+    Cluster const cluster = catalog.cluster(*rc::gen::elementOf(catalog.names(io::RecordKind::node)));
+    int const nodes = *rc::gen::inRange(1, 65), ranks = nodes * *rc::gen::inRange(1, 9);
+    Collective const collective =
+        *rc::gen::element(Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                          Collective::broadcast, Collective::reduce, Collective::all_to_all, Collective::gather);
+    TotalBytes const n = any_size();
+    auto const price = published_price(tuning(), cluster, collective, n, ranks, nodes);
+    auto const twice = published_price(tuning(), cluster, collective, TotalBytes{n.size * 2.0}, ranks, nodes);
+    RC_ASSERT(price.has_value() == twice.has_value());
+    if (price) { RC_ASSERT(twice->time.total() >= price->time.total() * (1.0 - 1e-12)); }
+}
+
+/// Nothing leaves a node faster than its adapters, and no rank receives faster than its links.
+RC_GTEST_PROP(PublishedPrice, LinksCarryNoMoreThanTheyCan, ()) {
+    static io::Catalog const catalog;
+    Cluster const cluster = catalog.cluster(*rc::gen::elementOf(catalog.names(io::RecordKind::node)));
+    int const per_node = std::max(1, std::max(cluster.accelerators_per_node, cluster.domain));
+    int const nodes = *rc::gen::inRange(1, 17), ranks = nodes * per_node;
+    Collective const collective = *rc::gen::element(Collective::all_reduce, Collective::all_gather,
+                                                    Collective::all_to_all, Collective::broadcast);
+    TotalBytes const n{Bytes{1e12}};
+    auto const price = published_price(tuning(), cluster, collective, n, ranks, nodes);
+    if (!price || ranks < 2) { return; }
+    Group const group{.size = ranks, .per_domain = per_node};
+    bool const in_switch = price->algorithm == NcclAlgorithm::nvls || price->algorithm == NcclAlgorithm::nvls_tree;
+    if (in_switch) { return; }
+    Seconds const bound = bandwidth_lower_bound(collective, n, group, {cluster.scale_up, cluster.scale_out});
+    RC_ASSERT(price->time.bandwidth >= bound * (1.0 - 1e-9));
 }
 
 /// Prices of every machine of the catalog exist, are finite and not below the floor of what they cross.

@@ -84,10 +84,57 @@ TEST(NcclTuning, NvlsOfOneNode) {
     EXPECT_NEAR(one.bandwidth.in(GB / s), 370.8 * 0.85 * 11 / 12 * 2 * 8 / 14, 1e-9);
 }
 
+TEST(NcclTuning, Ll128OfTreesHasItsShares) {
+    auto const one = candidate(h100(), Collective::all_reduce, bytes(1e10), tree, ll128);
+    EXPECT_NEAR(one.bandwidth.in(GB / s), 0.5 * 370.8 * 0.92 * 7 / 9, 1e-9);
+    auto const two = candidate(h100(16, 2), Collective::all_reduce, bytes(1e10), tree, ll128);
+    EXPECT_NEAR(two.bandwidth.in(GB / s), 0.5 * 370.8 * 0.92 * 120 / 128, 1e-9);
+}
+
+TEST(NcclTuning, SwitchesThatAddBetweenNodes) {
+    NcclGroup group = h100(16, 2);
+    group.collnet = true;
+    // 8 ranks on 12 channels: a rank has 2/3 of a way out, 2/3 - (2/3 - 1) / 2 = 5/6; 0.85 from Hopper on
+    auto const direct = candidate(group, Collective::all_reduce, bytes(1e9), collnet_direct, simple);
+    EXPECT_NEAR(direct.bandwidth.in(GB / s), 370.8 * 6 / 5 * 0.85 / 2, 1e-9);
+    EXPECT_NEAR(direct.latency.in(us), 2 * (3.7 + 7 * 0.4) + 31, 1e-9);
+    auto const chain = candidate(group, Collective::all_reduce, bytes(1e9), collnet_chain, simple);
+    EXPECT_NEAR(chain.latency.in(us), 14 * 2.8 + 30, 1e-9);
+    auto const both = candidate(group, Collective::all_reduce, bytes(1e9), nvls, simple);
+    EXPECT_NEAR(both.latency.in(us), 25.0 + 18.0, 1e-9);
+}
+
+TEST(NcclTuning, NvlsTreePaysEveryLevelTwice) {
+    EXPECT_NEAR(candidate(h100(64, 8), Collective::all_reduce, bytes(1e9), nvls_tree, simple).latency.in(us),
+                25.0 + 2 * 3 * 20.9, 1e-9);
+    NcclGroup two = h100(16, 2);
+    two.inter = 100.0 * GB / s; // crossed once each way by two nodes: 200, times 16 / 30
+    EXPECT_NEAR(candidate(two, Collective::all_reduce, bytes(1e9), nvls_tree, simple).bandwidth.in(GB / s),
+                200.0 * 16 / 30, 1e-9);
+}
+
+TEST(NcclTuning, OnlyTwoNodesUseTheirWaysOutOnce) {
+    for (int const nodes : {2, 3}) {
+        NcclGroup group = h100(8 * nodes, nodes);
+        group.inter = 100.0 * GB / s;
+        EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e10), tree, simple).bandwidth.in(GB / s),
+                    (nodes == 2 ? 200.0 : 100.0) * 0.92 / 2, 1e-9);
+    }
+}
+
+TEST(NcclTuning, PlateauIsOfTheGeneration) {
+    NcclGroup group = h100(16, 2);
+    group.generation = NcclGeneration::ampere;
+    EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e9), ring, simple).latency.in(us), 1.4 * 204.4, 1e-9);
+    group.generation = NcclGeneration::volta;
+    EXPECT_NEAR(candidate(group, Collective::all_reduce, bytes(1e9), ring, simple).latency.in(us), 1.9 * 204.4, 1e-9);
+}
+
 TEST(NcclTuning, PatWantsOneRankANode) {
     // 8 + lg 8 x 14 / 3.5 + 8 x 2.8 = 42.4 us
     auto const one = candidate(h100(8, 8), Collective::all_gather, bytes(1e6), pat, simple);
     EXPECT_NEAR(one.latency.in(us), 42.4, 1e-9);
+    EXPECT_NEAR(one.bandwidth.in(GB / s), 0.75 * 370.8, 1e-9);
     EXPECT_THROW(candidate(h100(16, 2), Collective::all_gather, bytes(1e6), pat, simple), std::runtime_error);
 }
 
@@ -113,12 +160,12 @@ TEST(NcclTuning, WhatIsNotAllowedIsNoCandidate) {
 }
 
 TEST(PublishedPrice, NvlsCannotSendMoreThanItsLinks) {
-    // Eight ranks send 9/8 n each: 370.8 x 0.85 / 1.125 = 280.16 GB/s; 20 us to launch are below the 25 us of NVLS.
+    // Eight ranks send 9/8 n each: 370.8 x 0.85 / 1.125 = 280.16 GB/s;
     Cluster const cluster = io::Catalog{}.cluster("dgx-h100");
     auto const price = published_price(tuning(), cluster, Collective::all_reduce, bytes(8e9), 8, 1);
     ASSERT_TRUE(price);
     EXPECT_EQ(price->algorithm, nvls);
-    EXPECT_NEAR(price->time.latency.in(us), 25.0, 1e-9);
+    EXPECT_NEAR(price->time.latency.in(us), 25.0 + (20.0 - 15.0), 1e-9); // the LL ring's 15 us miss 5 of a launch
     EXPECT_NEAR(price->time.bandwidth.in(us), 8e3 / (370.8 * 0.85 / 1.125) * 1e3, 1e-6);
 }
 
@@ -140,6 +187,45 @@ TEST(PublishedPrice, TwoOfAMeshShareOneLink) {
     auto const price = published_price(tuning(), cluster, Collective::all_reduce, bytes(1e10), 2, 1);
     ASSERT_TRUE(price);
     EXPECT_NEAR(1e10 / price->time.bandwidth.base() / 1e9, 48.0, 1e-6);
+}
+
+TEST(PublishedPrice, APairOfAMeshHasOneLinkInALargerGroup) {
+    Cluster const cluster = io::Catalog{}.cluster("mi300x-node");
+    auto const price = published_price(tuning(), cluster, Collective::point_to_point, bytes(1e10), 8, 1);
+    ASSERT_TRUE(price);
+    EXPECT_NEAR(1e10 / price->time.bandwidth.base() / 1e9, 48.0, 1e-6);
+    EXPECT_NEAR(price->time.latency.in(us), 20.0, 1e-9);
+}
+
+TEST(PublishedPrice, OneRankAloneHasAWholeAdapter) {
+    // p4d: 4 adapters of 12.5 GB/s for 8 ranks, 12/12.5 of it payload; one round trip of 75 us however many nodes
+    Cluster const cluster = io::Catalog{}.cluster("aws-p4d");
+    auto const pair = published_price(tuning(), cluster, Collective::point_to_point, bytes(1e10), 64, 8);
+    ASSERT_TRUE(pair);
+    EXPECT_NEAR(1e10 / pair->time.bandwidth.base() / 1e9, 12.0, 1e-6);
+    EXPECT_NEAR(pair->time.latency.in(us), 75.0, 1e-9);
+    // all to all: 56/64 of the bytes over half an adapter; scatter and gather: over a whole one
+    auto const all = published_price(tuning(), cluster, Collective::all_to_all, bytes(1e10), 64, 8);
+    auto const scatter = published_price(tuning(), cluster, Collective::scatter, bytes(1e10), 64, 8);
+    auto const gather = published_price(tuning(), cluster, Collective::gather, bytes(1e10), 64, 8);
+    ASSERT_TRUE(all && scatter && gather);
+    EXPECT_NEAR(all->time.bandwidth.in(s), 1e10 * 56 / 64 / 6e9, 1e-9);
+    EXPECT_NEAR(scatter->time.bandwidth.in(s), 1e10 * 56 / 64 / 12e9, 1e-9);
+    EXPECT_EQ(gather->time.total(), scatter->time.total());
+    // 7 sends inside of 8.4 + 3.4 us, 56 outside of 8.4 + 14 us
+    EXPECT_NEAR(all->time.latency.in(us), 7 * 11.8 + 56 * 22.4, 1e-9);
+}
+
+TEST(PublishedPrice, BroadcastPassesEveryRank) {
+    // 16 ranks of two nodes: LL 6.6 + 14 x 0.6 + 1 x 2.7 = 17.7 us, and the 2.3 us that a launch of 20 us is above that
+    Cluster const cluster = io::Catalog{}.cluster("dgx-h100");
+    auto const price = published_price(tuning(), cluster, Collective::broadcast, bytes(8), 16, 2);
+    ASSERT_TRUE(price);
+    EXPECT_EQ(price->protocol, ll);
+    EXPECT_NEAR(price->time.latency.in(us), 20.0, 1e-9);
+    auto const many = published_price(tuning(), cluster, Collective::reduce, bytes(8), 64, 8);
+    ASSERT_TRUE(many);
+    EXPECT_NEAR(many->time.latency.in(us), 6.6 + 56 * 0.6 + 7 * 2.7, 1e-9);
 }
 
 TEST(PublishedPrice, RackOfOneSwitchIsOneNode) {

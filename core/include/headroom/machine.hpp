@@ -108,6 +108,7 @@ struct Cluster {
     int domain = 8;
     Link scale_up;
     Link scale_out;
+    BytesPerSecond adapter = {};          ///< of one of a node's network adapters; zero: only the share is known
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
     std::string scale_up_name, scale_out_name;

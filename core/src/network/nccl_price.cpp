@@ -25,10 +25,16 @@ BytesPerSecond inner_rate(Cluster const& cluster, int together) {
     return rate;
 }
 
-/// A launch inside a node, and a round trip for every level of a tree of nodes.
-Seconds floor_of(Cluster const& cluster, NcclGroup const& group) {
+bool is_sends(Collective collective) {
+    return collective == Collective::all_to_all || collective == Collective::point_to_point ||
+           collective == Collective::gather || collective == Collective::scatter;
+}
+
+/// A launch inside a node, and a round trip for every level of a tree of nodes; sends have one.
+Seconds floor_of(Cluster const& cluster, NcclGroup const& group, Collective collective) {
     Seconds const inside = cluster.scale_up_service.collective_latency;
-    double const levels = std::bit_width(static_cast<unsigned>(group.nodes - 1)); // ceil(lg N)
+    double levels = std::bit_width(static_cast<unsigned>(group.nodes - 1)); // ceil(lg N)
+    if (is_sends(collective)) { levels = std::min(levels, 1.0); }
     return std::max(inside, cluster.scale_out_service.collective_latency * levels);
 }
 
@@ -42,24 +48,47 @@ BytesPerSecond traffic_bound(NcclTuning const& tuning, NcclGroup const& group, N
     return std::min(candidate.bandwidth, group.intra * (efficiency / (1.0 + 1.0 / together)));
 }
 
-/// Sends of Simple chunks, one after another: p-1 of them, the bytes of those that leave the node over its ways out.
-CollectiveTime sends(NcclTuning const& tuning, NcclGroup const& group, Collective collective, TotalBytes n) {
+/// What one rank alone gets over the network: its share of the node's adapters, or a whole one that nobody shares then.
+BytesPerSecond own_way_out(Cluster const& cluster, BytesPerSecond share) {
+    return std::max(share, cluster.adapter * network_payload);
+}
+
+/// Sends of Simple chunks. Point-to-point: all ranks pass on to the next, so that of a node one rank sends outside. All
+/// to all: p-1 sends one after another, the bytes of those that leave the node over its ways out. Gather and scatter:
+/// the same for one root, alone on its way out.
+CollectiveTime sends(NcclTuning const& tuning, Cluster const& cluster, NcclGroup const& group, Collective collective,
+                     TotalBytes n) {
     constexpr auto ring = static_cast<std::size_t>(NcclAlgorithm::ring);
     constexpr auto simple = static_cast<std::size_t>(NcclProtocol::simple);
     Seconds const base = tuning.base_latency[ring][simple];
     Seconds const inside = base + (group.nvlink ? tuning.nvlink_latency : tuning.pci_latency)[ring][simple];
     Seconds const between = base + tuning.net_latency[ring][simple] + group.network_latency;
     double const together = 1.0 * group.ranks / group.nodes;
-    BytesPerSecond const outer = group.inter / together; // of one rank
-    if (collective != Collective::all_to_all) {
+    BytesPerSecond const share = group.inter / together; // of one rank
+    BytesPerSecond const alone = own_way_out(cluster, share);
+    if (collective == Collective::point_to_point) {
         bool const leaves = group.nodes > 1;
-        return {.latency = leaves ? between : inside, .bandwidth = n.size / (leaves ? outer : group.intra)};
+        BytesPerSecond const rate = leaves ? std::min(alone, group.inter) : inner_rate(cluster, 2);
+        return {.latency = leaves ? between : inside, .bandwidth = n.size / rate};
     }
     double const near = together - 1.0, far = group.ranks - together;
     Bytes const piece = n.size / (1.0 * group.ranks);
     CollectiveTime time{.latency = inside * near + between * far, .bandwidth = piece * near / group.intra};
+    BytesPerSecond const outer = collective == Collective::all_to_all ? share : std::min(alone, group.inter);
     if (far > 0.0) { time.bandwidth = std::max(time.bandwidth, piece * far / outer); }
     return time;
+}
+
+/// Broadcast and reduce of a ring are through when the first chunk is past every rank. NCCL's model counts one step.
+Seconds way_through(NcclTuning const& tuning, NcclGroup const& group, Collective collective,
+                    NcclCandidate const& candidate) {
+    if (collective != Collective::broadcast && collective != Collective::reduce) { return candidate.latency; }
+    constexpr auto ring = static_cast<std::size_t>(NcclAlgorithm::ring);
+    auto const protocol = static_cast<std::size_t>(candidate.protocol);
+    Seconds const inside = (group.nvlink ? tuning.nvlink_latency : tuning.pci_latency)[ring][protocol];
+    Seconds const between = tuning.net_latency[ring][protocol] + group.network_latency;
+    return tuning.base_latency[ring][protocol] + inside * (1.0 * (group.ranks - group.nodes)) +
+           between * (1.0 * (group.nodes - 1));
 }
 
 } // namespace
@@ -117,23 +146,29 @@ std::optional<PublishedPrice> published_price(NcclTuning const& tuning, Cluster 
                                               TotalBytes n, int ranks, int nodes) {
     auto const group = nccl_group(tuning, cluster, ranks, nodes);
     if (!group) { return std::nullopt; }
-    Seconds const floor = floor_of(cluster, *group);
+    Seconds const floor = floor_of(cluster, *group, collective);
     if (ranks < 2) { return PublishedPrice{.time = {.latency = floor, .bandwidth = {}}}; }
     PublishedPrice price;
+    Seconds least;
     if (auto const choice = nccl_choice(tuning, collective, n, *group)) {
         auto const chosen = std::ranges::find_if(choice->candidates, [&](NcclCandidate const& one) {
             return one.algorithm == choice->algorithm && one.protocol == choice->protocol;
         });
+        least = way_through(tuning, *group, collective, *chosen);
+        for (NcclCandidate const& one : choice->candidates) {
+            least = std::min(least, way_through(tuning, *group, collective, one));
+        }
         price.algorithm = choice->algorithm;
         price.protocol = choice->protocol;
-        price.time = {.latency = chosen->latency,
+        price.time = {.latency = way_through(tuning, *group, collective, *chosen),
                       .bandwidth = n.size / traffic_bound(tuning, *group, *chosen, collective)};
-    } else if (collective == Collective::all_to_all || collective == Collective::point_to_point) {
-        price.time = sends(tuning, *group, collective, n);
+    } else if (is_sends(collective)) {
+        price.time = sends(tuning, cluster, *group, collective, n);
+        least = price.time.latency;
     } else {
         return std::nullopt;
     }
-    price.time.latency = std::max(price.time.latency, floor);
+    price.time.latency += std::max(Seconds{}, floor - least);
     return price;
 }
 

@@ -1,6 +1,7 @@
 #include "headroom/io/measured_system.hpp"
 
 #include "records/records.hpp"
+#include "stated_network.hpp"
 
 #include "headroom/error.hpp"
 
@@ -79,8 +80,8 @@ constexpr std::array chips{
     Meaning{{"mi355x"}, "mi355x-node"},
     Meaning{{"mi325x"}, "mi325x-node"},
     Meaning{{"mi300x"}, "mi300x-node"},
-    Meaning{{"mi250x"}, "mi250x-node"},
-    Meaning{{"mi250"}, "mi250x-node"},
+    Meaning{{"mi250x"}, "frontier-node"}, // benchmarks count its halves
+    Meaning{{"mi250"}, "frontier-node"},
     Meaning{{"l40s"}, "l40s-pcie-8"},
     Meaning{{"l4"}, "l4-pcie-8"},
     Meaning{{"a10g"}, "aws-g5"},
@@ -101,35 +102,12 @@ constexpr std::array cards{
     Meaning{{"v100"}, "v100-pcie-4"},
 };
 
-/// Networks between nodes.
+/// Networks between nodes that have a name of their own; others are known by their rates.
 constexpr std::array networks{
-    Meaning{{"tcpxo"}, "gcp-tcpxo"},
-    Meaning{{"fastrak"}, "gcp-tcpxo"},
-    Meaning{{"tcpx"}, "gcp-tcpx"},
-    Meaning{{"efav4"}, "efa-v4"},
-    Meaning{{"efav3"}, "efa-v3"},
-    Meaning{{"efav2"}, "efa-v2"},
-    Meaning{{"efa"}, "efa-v1"},
-    Meaning{{"xdr"}, "infiniband-xdr"},
-    Meaning{{"ndr"}, "infiniband-ndr"},
-    Meaning{{"hdr"}, "infiniband-hdr"},
-    Meaning{{"edr"}, "infiniband-edr"},
-    Meaning{{"infiniband", "800g"}, "infiniband-xdr"},
-    Meaning{{"infiniband", "400g"}, "infiniband-ndr"},
-    Meaning{{"infiniband", "200g"}, "infiniband-hdr"},
-    Meaning{{"infiniband", "100g"}, "infiniband-edr"},
-    Meaning{{"roce", "800g"}, "800gbe"},
-    Meaning{{"roce", "400g"}, "400gbe"},
-    Meaning{{"roce", "200g"}, "200gbe"},
-    Meaning{{"roce", "100g"}, "100gbe"},
-    Meaning{{"cx7"}, "infiniband-ndr"},
-    Meaning{{"slingshot"}, "slingshot-200"},
-    Meaning{{"omni-path"}, "omni-path-100"},
-    Meaning{{"25gbe"}, "25gbe"},
-    Meaning{{"10gbe"}, "10gbe"},
-    Meaning{{"100gbe"}, "100gbe"},
-    Meaning{{"200gbe"}, "200gbe"},
-    Meaning{{"400gbe"}, "400gbe"},
+    Meaning{{"tcpxo"}, "gcp-tcpxo"}, Meaning{{"fastrak"}, "gcp-tcpxo"},
+    Meaning{{"tcpx"}, "gcp-tcpx"},   Meaning{{"efav4"}, "efa-v4"},
+    Meaning{{"efav3"}, "efa-v3"},    Meaning{{"efav2"}, "efa-v2"},
+    Meaning{{"efa"}, "efa-v1"},      Meaning{{"omni-path"}, "omni-path-100"},
 };
 
 /// Lower case, with nothing but letters, digits and '-' inside a word; "8x" before a name stands apart.
@@ -184,46 +162,49 @@ LinkRecord link_record(Catalog const& catalog, std::string_view name) {
     return link;
 }
 
-/// A number that stands right before a word: "8 x hdr", "8x hdr", "3200 gbps"; zero without one.
-double number_before(std::vector<std::string> const& words, std::size_t at) {
-    for (std::size_t back = 1; back <= 2 && back <= at; ++back) {
-        std::string const& word = words[at - back];
-        if (word == "x") { continue; }
-        std::size_t const end = word.find_first_not_of("0123456789");
-        bool const counts = end == std::string::npos || (end > 0 && word.substr(end) == "x");
-        return counts && word.size() < 9 ? std::stod(word.substr(0, end)) : 0.0;
-    }
-    return 0.0;
+/// The link that has adapters of such a family and rate; empty without one.
+std::string_view link_of(StatedNetwork const& network) {
+    struct Row {
+        std::string_view family;
+        double adapter;
+        std::string_view link;
+    };
+    constexpr std::array links{
+        Row{"infiniband", 100.0, "infiniband-edr"},
+        Row{"infiniband", 200.0, "infiniband-hdr"},
+        Row{"infiniband", 400.0, "infiniband-ndr"},
+        Row{"infiniband", 800.0, "infiniband-xdr"},
+        Row{"slingshot", 200.0, "slingshot-200"},
+        Row{"ethernet", 10.0, "10gbe"},
+        Row{"ethernet", 25.0, "25gbe"},
+        Row{"ethernet", 100.0, "100gbe"},
+        Row{"ethernet", 200.0, "200gbe"},
+        Row{"ethernet", 400.0, "400gbe"},
+        Row{"ethernet", 800.0, "800gbe"},
+    };
+    auto const found = std::ranges::find_if(
+        links, [&](Row const& row) { return row.family == network.family && row.adapter == network.adapter; });
+    return found == links.end() ? std::string_view{} : found->link;
 }
 
-/// The rate of all adapters of a node where the words say it; zero where they do not.
-BytesPerSecond stated_rate(std::vector<std::string> const& words, Link const& link) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] == "gbps" || words[i] == "gbit") {
-            double const rate = number_before(words, i);
-            if (rate >= 400.0) { return BytesPerSecond{rate * 1e9 / 8.0}; } // less is one adapter, not a node
-        }
-        for (std::string_view const kind : {"hdr", "ndr", "edr", "xdr"}) {
-            double const count = words[i] == kind ? number_before(words, i) : 0.0;
-            if (count >= 1.0 && count <= 64.0) { return link.bandwidth * count; }
-        }
-    }
-    return {};
-}
-
-void set_network(Catalog const& catalog, std::string_view name, std::vector<std::string> const& words,
-                 Cluster& cluster) {
+/// What the words do not say is taken from the node where it has this network; else each accelerator has an adapter,
+/// or, of a network of hosts, each host.
+void set_network(Catalog const& catalog, std::string_view name, StatedNetwork const& stated, Cluster& cluster) {
+    constexpr BytesPerSecond gigabit{0.125e9};
     LinkRecord const link = link_record(catalog, name);
     bool const same = cluster.scale_out_name == link.name;
     double const per_node = std::max(1, cluster.accelerators_per_node);
+    BytesPerSecond const adapter = stated.adapter > 0.0 ? gigabit * stated.adapter : link.link.bandwidth;
     cluster.scale_out_name = link.name;
     cluster.scale_out_service = link.service;
     cluster.scale_out.latency = link.link.latency;
-    if (BytesPerSecond const rate = stated_rate(words, link.link); rate > BytesPerSecond{}) {
-        cluster.scale_out.bandwidth = rate / per_node;
-    } else if (!same) { // as many adapters as the node is known to have are not known to be of this kind: one each
-        cluster.scale_out.bandwidth = link.link.bandwidth;
+    if (stated.node > 0.0) {
+        cluster.scale_out.bandwidth = gigabit * (stated.node / per_node);
+    } else if (!same || adapter < link.link.bandwidth) {
+        bool const of_host = stated.family == "ethernet" && !stated.rdma;
+        cluster.scale_out.bandwidth = adapter / (of_host ? per_node : 1.0);
     }
+    if (!same || stated.adapter > 0.0) { cluster.adapter = std::min(adapter, cluster.scale_out.bandwidth * per_node); }
 }
 
 /// Settings that take a way of moving bytes from the library.
@@ -246,10 +227,44 @@ std::string lower(std::string text) {
     return text;
 }
 
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 /// Whether the words themselves say that something of the machine is not known.
 bool leaves_open(std::string const& text) {
     return std::ranges::any_of(std::array{"not stated", "not in excerpt", "unknown"},
                                [&text](char const* words) { return text.find(words) != std::string::npos; });
+}
+
+/// "4x A100": smaller nodes than those that the catalog has of them share their adapters among fewer.
+void set_size(std::string const& all, Cluster& cluster) {
+    std::string const text = lower(all), chip = cluster.accelerator.name.substr(0, cluster.accelerator.name.find('-'));
+    std::size_t at = text.find(chip);
+    while (at > 0 && at != std::string::npos && text[at - 1] == ' ') { --at; }
+    if (at == std::string::npos || at < 2 || text[at - 1] != 'x') { return; }
+    std::size_t const end = text[at - 2] == ' ' ? at - 2 : at - 1;
+    bool const one_digit = end > 0 && text[end - 1] >= '1' && text[end - 1] <= '9' &&
+                           (end < 2 || std::isalnum(static_cast<unsigned char>(text[end - 2])) == 0);
+    int const count = one_digit ? text[end - 1] - '0' : 0;
+    if (count == 0 || count >= cluster.accelerators_per_node) { return; }
+    cluster.domain = std::min(cluster.domain, count);
+    cluster.accelerators_per_node = count;
+}
+
+/// Gives the cluster the network that the words name; else why it has none. A machine that is sold whole has its own.
+std::string join_nodes(Catalog const& catalog, std::vector<std::string> const& words, std::string const& all, bool sold,
+                       Cluster& cluster) {
+    StatedNetwork const stated = stated_network(all, cluster.accelerators_per_node);
+    std::string_view const named = meaning(networks, words);
+    std::string_view const network = named.empty() ? link_of(stated) : named;
+    if (network.empty() && (!sold || leaves_open(lower(all)))) {
+        return stated.family.empty() ? "does not say what network joins its nodes"
+                                     : "does not say how fast the network is that joins its nodes";
+    }
+    // "EFA" or "TCP" alone says less than the instance that it belongs to.
+    bool const says_less = (network == "efa-v1" && cluster.scale_out_name.starts_with("efa")) ||
+                           (sold && named.empty() && stated.family == "ethernet" && !stated.rdma);
+    if (!network.empty() && !says_less) { set_network(catalog, network, stated, cluster); }
+    return "";
 }
 
 } // namespace
@@ -261,19 +276,23 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
     std::string node, sold;
     if (catalog.has_node(system)) { node = sold = catalog.text(RecordKind::node, system).name; }
     if (node.empty()) { node = sold = meaning(machines, words); }
+    bool const linked = contains(lower(all), "nvlink"), bridged = contains(lower(all), "bridge");
+    bool const card_named = says(words_of(system), "pcie");
     bool const on_cards = says(words, "pcie") && !says(words, "sxm") && !says(words, "nvswitch") &&
-                          lower(all).find("p2p_disable") == std::string::npos;
+                          (!linked || bridged || card_named) && !contains(lower(all), "p2p_disable");
     if (node.empty() && on_cards) { node = meaning(cards, words); }
+    bool const known_pair = contains(node, "nvlink");
+    if (on_cards && !node.empty() && sold.empty() && (linked || bridged) && !known_pair) {
+        return {std::nullopt, "joins cards by a bridge for which the catalog has no machine"};
+    }
     if (node.empty()) { node = meaning(chips, words); }
     if (node.empty()) { return {std::nullopt, "names no accelerator or machine that the catalog has"}; }
     MeasuredSystem result{catalog.cluster(node), ""};
-    std::string_view const network = meaning(networks, words);
-    if (nodes > 1 && network.empty() && (sold.empty() || leaves_open(lower(all)))) {
-        return {std::nullopt, "does not say what network joins its nodes"};
+    if (nodes > 1) {
+        if (sold.empty()) { set_size(all, *result.cluster); }
+        result.skipped_reason = join_nodes(catalog, words, all, !sold.empty(), *result.cluster);
+        if (!result.skipped_reason.empty()) { return {std::nullopt, result.skipped_reason}; }
     }
-    // "EFA" alone says less than the instance that it belongs to.
-    bool const says_less = network == "efa-v1" && result.cluster->scale_out_name.starts_with("efa");
-    if (nodes > 1 && !network.empty() && !says_less) { set_network(catalog, network, words, *result.cluster); }
     apply_settings(catalog, lower(all), *result.cluster);
     return result;
 }

@@ -191,6 +191,7 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     if (own_link && chip.scale_up_bandwidth.base() > 0) { cluster.scale_up.bandwidth = chip.scale_up_bandwidth; }
     if (!parts.scale_out_is_share) {
         cluster.scale_out.bandwidth = node.nic_rate * (1.0 * node.nics / node.accelerators);
+        cluster.adapter = node.nics > 0 ? node.nic_rate : BytesPerSecond{};
     }
     add_host(catalog, node, chip.year, cluster);
     if (catalog.has_accelerator(chip.name)) {
