@@ -166,7 +166,8 @@ std::string label_of(std::string const& algorithm, PricedBy by) {
 
 CommReport answer_of(CommQuestion question, io::Catalog const& catalog, std::string calibration,
                      std::stop_token const& stop) {
-    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}, {}, {}, {}, {}, {}, true, {}};
+    CommReport report{catalog, std::move(calibration), std::move(question), {}, {}, {}, {}, {}, {}, {}, {}, {}, true,
+                      {}};
     MessageBudget budget;
     std::vector<int>& all = report.question.ranks;
     for (std::size_t i = 0; i < all.size() && report.complete; ++i) {
