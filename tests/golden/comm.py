@@ -113,6 +113,11 @@ swept = comm("--size", "1MiB", "--ranks", "8", "--link", "450GB/s,1us", "--sweep
 equal(sorted({row["size_bytes"] for row in swept["rows"]}), [1024.0 * 2**i for i in range(11)], "sizes of a sweep")
 check("hierarchical_ring" in {row["algorithm"] for row in comm("--size", "1GB", "--ranks", "64", "--cluster", "dgx-h100")["rows"]},
       "two levels list the hierarchical algorithms")
+# One root, several ports: 7/8 of the vector twice inside at most, and about an eighth of it across by each of eight ports,
+# where one tree of all ranks sends the whole by one. Half of its time is a wide margin.
+for one_root, tree in (("broadcast", "double_binary_tree"), ("reduce", "double_binary_tree"), ("scatter", "binomial"), ("gather", "binomial")):
+    rows = comm("--collective", one_root, "--size", "1GB", "--ranks", "64", "--cluster", "dgx-h100", "--all")
+    check(2 * algorithm(rows, f"hierarchical_{tree}")["seconds"] < algorithm(rows, tree)["seconds"], f"{one_root} by every port of a domain")
 
 # what is simulated is what the formula says, to a picosecond a message of the longest chain
 for name in (*FACTOR, "barrier"):

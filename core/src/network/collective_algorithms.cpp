@@ -9,6 +9,7 @@
 #include "algorithms/pairwise.hpp"
 #include "algorithms/point_to_point.hpp"
 #include "algorithms/rabenseifner_reduce.hpp"
+#include "algorithms/rails.hpp"
 #include "algorithms/recursive_doubling.hpp"
 #include "algorithms/recursive_halving.hpp"
 #include "algorithms/ring.hpp"
@@ -26,6 +27,7 @@ using namespace algorithms;
 constexpr std::string_view any_ranks = "any number of ranks";
 constexpr std::string_view any_skewed = "any number of ranks; skew towards one rank";
 constexpr std::string_view even_levels = "one to three full levels";
+constexpr std::string_view even_pair = "one or two full levels";
 constexpr std::string_view even_skewed = "one to three full levels; skew towards one rank";
 constexpr std::string_view even_or_two = "one to three full levels; two of which the last domain has fewer ranks";
 
@@ -121,6 +123,14 @@ constexpr std::array rows{
          "Thakur2005"),
     flat(Collective::broadcast, "double_binary_tree", double_binary_tree_broadcast_time,
          double_binary_tree_broadcast_schedule, "SandersSpeckTraeff2009"),
+    levels(Collective::broadcast, "hierarchical_pipelined_chain", rails_chain_broadcast_time,
+           rails_chain_broadcast_schedule, "StasMlEngineering", even_levels, is_even),
+    levels(Collective::broadcast, "hierarchical_van_de_geijn", rails_van_de_geijn_broadcast_time,
+           rails_van_de_geijn_broadcast_schedule, "StasMlEngineering", even_levels, is_even),
+    levels(Collective::broadcast, "hierarchical_double_binary_tree", rails_trees_broadcast_time,
+           rails_trees_broadcast_schedule, "StasMlEngineering", even_levels, is_even),
+    levels(Collective::broadcast, "hierarchical_binomial", nested_binomial_broadcast_time,
+           nested_binomial_broadcast_schedule, "Thakur2005", even_levels, is_even),
     switched(Collective::broadcast, in_network_broadcast_schedule),
 
     flat(Collective::point_to_point, "send", send_time, send_schedule, "Thakur2005"),
@@ -133,13 +143,25 @@ constexpr std::array rows{
          "Rabenseifner2004"),
     flat(Collective::reduce, "double_binary_tree", double_binary_tree_reduce_time, double_binary_tree_reduce_schedule,
          "SandersSpeckTraeff2009"),
+    levels(Collective::reduce, "hierarchical_pipelined_chain", rails_chain_reduce_time, rails_chain_reduce_schedule,
+           "StasMlEngineering", even_levels, is_even),
+    levels(Collective::reduce, "hierarchical_rabenseifner", rails_rabenseifner_reduce_time,
+           rails_rabenseifner_reduce_schedule, "StasMlEngineering", even_levels, is_even),
+    levels(Collective::reduce, "hierarchical_double_binary_tree", rails_trees_reduce_time, rails_trees_reduce_schedule,
+           "StasMlEngineering", even_levels, is_even),
+    levels(Collective::reduce, "hierarchical_binomial", nested_binomial_reduce_time, nested_binomial_reduce_schedule,
+           "Thakur2005", even_levels, is_even),
     switched(Collective::reduce, in_network_reduce_schedule),
 
     flat(Collective::scatter, "linear", linear_shards_time, linear_scatter_schedule, "MPICH"),
     flat(Collective::scatter, "binomial", binomial_shards_time, binomial_scatter_schedule, "Thakur2005"),
+    levels(Collective::scatter, "hierarchical_binomial", rails_shards_time, rails_scatter_schedule, "Thakur2005",
+           even_pair, is_even_to_two_levels),
 
     flat(Collective::gather, "linear", linear_shards_time, linear_gather_schedule, "MPICH"),
     flat(Collective::gather, "binomial", binomial_shards_time, binomial_gather_schedule, "Thakur2005"),
+    levels(Collective::gather, "hierarchical_binomial", rails_shards_time, rails_gather_schedule, "Thakur2005",
+           even_pair, is_even_to_two_levels),
 
     flat(Collective::barrier, "dissemination", dissemination_barrier_time, dissemination_barrier_schedule,
          "Hensgen1988"),

@@ -13,17 +13,6 @@
 namespace headroom::algorithms {
 namespace {
 
-/// Ranks of all levels up to this one.
-int ranks_up_to(Layout const& layout, int level) {
-    int ranks = 1;
-    for (int i = 0; i <= level; ++i) { ranks *= layout.level[static_cast<std::size_t>(i)].ranks; }
-    return ranks;
-}
-/// What the ranks of one place inside have of the vector: n over the ranks of all levels but the outermost.
-double column_bytes(CollectiveCall const& call) {
-    return call.size.size.base() / ranks_up_to(call.layout, call.layout.levels - 2);
-}
-
 /// A ring along each level but the outermost, once or there and back; adding is done once.
 CollectiveTime rings_inside(CollectiveCall const& call, bool reduces, bool gathers) {
     double const turns = (reduces ? 1.0 : 0.0) + (gathers ? 1.0 : 0.0);
