@@ -116,6 +116,19 @@ CollectiveTime two_level_binomial_broadcast(TotalBytes n, Group group, Fabric fa
                                               carry(rounds(shape.g) * n.size, fabric.scale_up.bandwidth)};
 }
 
+/// One ring through the whole group in small pieces, g of them side by side when it crosses domains; a reduce is the
+/// same backwards, adding on the way.
+///
+///     T = (p-k) a_in + (k-1) a_out + n max(b_in, b_out/g)
+///
+/// Holds for:  any p >= 1.
+/// Assumes:    pieces are so small that filling the ring costs latency alone.
+/// Source:     [NCCL]
+CollectiveTime flat_ring_pass(TotalBytes n, Group group, Fabric fabric) {
+    Shape const shape = shape_of(group);
+    return {turn_latency(shape, fabric), flow(shape.p > 1.0 ? n.size : Bytes{}, shape, fabric)};
+}
+
 /// Binomial scatter of n/p pieces, then a ring all-gather of them.
 ///
 ///     T = ceil(lg g) a_in + ceil(lg k) a_out + (p-1)/p n max(b_in, b_out) + ring all-gather
@@ -176,6 +189,8 @@ constexpr std::array algorithms{
                      .name = "scatter_all_gather",
                      .time = scatter_all_gather_broadcast,
                      .source = "Thakur2005"},
+    LibraryAlgorithm{.collective = Collective::broadcast, .name = "ring", .time = flat_ring_pass, .source = "NCCL"},
+    LibraryAlgorithm{.collective = Collective::reduce, .name = "ring", .time = flat_ring_pass, .source = "NCCL"},
     LibraryAlgorithm{
         .collective = Collective::point_to_point, .name = "send", .time = one_message, .source = "Thakur2005"},
 };
