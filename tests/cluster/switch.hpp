@@ -1,0 +1,79 @@
+#pragma once
+
+#include "hosts.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <vector>
+
+namespace headroom::cluster {
+
+/// What every host's line to the switch is like.
+struct Line {
+    double bits_per_second = 1e9;           ///< each way
+    std::chrono::nanoseconds one_way_delay; ///< from one host to another
+    std::size_t queue_bytes = 256 << 20;    ///< of an uplink; what comes on top is dropped
+};
+
+/// Carries frames between hosts as a switch with one full-duplex line a host would.
+///
+///     uplink, serialised at the rate -> delay -> downlink, serialised at the rate
+///
+/// A downlink is taken in the order in which frames reach it, not in that in which they were sent: a short frame from
+/// an idle host overtakes one that still waits at its sender's. A frame passes while it arrives (cut through), and the
+/// receiver gets it when its last byte has come.
+class Switch {
+public:
+    Switch(std::vector<Host>& hosts, Line line);
+    /// Carries frames until `stop` becomes readable.
+    void run(int stop);
+
+    struct Counts {
+        std::size_t frames = 0, dropped = 0;
+    };
+    [[nodiscard]] Counts counts() const { return counts_; }
+
+private:
+    using Nanoseconds = std::int64_t;
+    struct Frame {
+        std::vector<char> bytes; ///< with its virtio header
+        std::size_t length = 0;
+        std::size_t from = 0, to = 0;
+        Nanoseconds first = 0, last = 0; ///< when its first segment and its last byte reach the downlink
+        Nanoseconds serial = 0;          ///< time that a line is busy with it
+        Nanoseconds due = 0;             ///< when the receiver has it
+        std::size_t order = 0;
+    };
+    struct Later {
+        bool operator()(Frame const& a, Frame const& b) const {
+            return a.first != b.first ? a.first > b.first : a.order > b.order;
+        }
+    };
+    struct Port {
+        int device = -1;
+        Nanoseconds uplink_free = 0, downlink_free = 0;
+        std::size_t queued = 0;    ///< bytes that wait for the uplink
+        std::deque<Frame> arrived; ///< wait for the downlink, in order
+    };
+
+    void take_in(std::size_t host, Nanoseconds now);
+    void send(Frame frame, Nanoseconds now);
+    void send_to_all(Frame const& frame, Nanoseconds now);
+    void move_on(Nanoseconds now);
+    [[nodiscard]] Nanoseconds next_event() const;
+    [[nodiscard]] Frame spare_frame();
+
+    std::vector<Port> ports_;
+    std::priority_queue<Frame, std::vector<Frame>, Later> in_flight_;
+    std::vector<std::vector<char>> spare_;
+    double nanoseconds_per_byte_;
+    Nanoseconds delay_;
+    std::size_t queue_bytes_;
+    std::size_t order_ = 0;
+    Counts counts_;
+};
+
+} // namespace headroom::cluster
