@@ -86,13 +86,15 @@ void set_up_device(int host, int hosts) {
     }
 }
 
-/// Loss-free TCP that keeps its window between messages: what is measured is the link, not how TCP finds its rate.
+/// TCP that keeps its window between messages, and little of what it sends in the queue of the adapter: an emulated one
+/// tells no socket when its bytes have left, so that megabytes would gather there, and acknowledgements behind them.
 /// A kernel without one of the settings goes on with its own.
 void set_up_tcp() {
     std::string const folder = "/proc/sys/net/ipv4/";
     std::ofstream{folder + "tcp_congestion_control"} << "reno";
     std::ofstream{folder + "tcp_slow_start_after_idle"} << 0;
     std::ofstream{folder + "tcp_no_metrics_save"} << 1;
+    std::ofstream{folder + "tcp_wmem"} << "4096 65536 524288";
 }
 
 } // namespace

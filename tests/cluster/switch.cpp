@@ -37,7 +37,10 @@ std::size_t segments_of(FrameHeader const& frame, std::size_t bytes) {
 Switch::Switch(std::vector<Host>& hosts, Line line)
     : ports_(hosts.size()), nanoseconds_per_byte_{8e9 / line.bits_per_second}, delay_{line.one_way_delay.count()},
       queue_bytes_{line.queue_bytes} {
-    for (std::size_t i = 0; i < hosts.size(); ++i) { ports_[i].device = hosts[i].device.get(); }
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        ports_[i].device = hosts[i].device.get();
+        ports_[i].waiting.resize(hosts.size());
+    }
 }
 
 Switch::Frame Switch::spare_frame() {
@@ -96,26 +99,44 @@ void Switch::send(Frame frame, Nanoseconds now) {
     std::size_t const segments = segments_of(about, bytes);
     auto const on_wire = static_cast<double>(bytes + (segments - 1) * segment_headers + segments * segment_gaps);
     frame.serial = std::llround(on_wire * nanoseconds_per_byte_);
-    Nanoseconds const start = std::max(port.uplink_free, now);
-    port.uplink_free = start + frame.serial;
-    port.queued += bytes;
-    frame.first = start + frame.serial / static_cast<Nanoseconds>(segments) + delay_;
-    frame.last = port.uplink_free + delay_;
+    frame.first = frame.serial / static_cast<Nanoseconds>(segments) + delay_; // after it has begun to leave
+    frame.entered = now;
     frame.order = order_++;
+    port.queued += bytes;
     ++counts_.frames;
-    in_flight_.push(std::move(frame));
+    port.waiting[frame.to].push_back(std::move(frame));
 }
 
-void Switch::move_on(Nanoseconds now) {
+/// Lets frames go whose turn has come. What was waiting when the line became free leaves at that instant, not at the
+/// later one at which this is noticed.
+void Switch::serve_uplink(Port& port, Nanoseconds now) {
+    while (port.queued > 0 && port.uplink_free <= now) {
+        do { port.turn = (port.turn + 1) % port.waiting.size(); } while (port.waiting[port.turn].empty());
+        Frame frame = std::move(port.waiting[port.turn].front());
+        port.waiting[port.turn].pop_front();
+        port.queued -= frame.length - header;
+        Nanoseconds const start = std::max(port.uplink_free, frame.entered);
+        port.uplink_free = start + frame.serial;
+        frame.first += start;
+        frame.last = port.uplink_free + delay_;
+        in_flight_.push(std::move(frame));
+    }
+}
+
+void Switch::serve_downlinks(Nanoseconds now) {
     while (!in_flight_.empty() && in_flight_.top().first <= now) {
-        Frame frame = std::move(const_cast<Frame&>(in_flight_.top())); // taken out before the heap is touched again
+        Frame frame = std::move(const_cast<Frame&>(in_flight_.top())); // it leaves the heap before the next comparison
         in_flight_.pop();
-        ports_[frame.from].queued -= frame.length - header;
         Port& port = ports_[frame.to];
         port.downlink_free = std::max(port.downlink_free + frame.serial, frame.last);
         frame.due = port.downlink_free;
         port.arrived.push_back(std::move(frame));
     }
+}
+
+void Switch::move_on(Nanoseconds now) {
+    for (Port& port : ports_) { serve_uplink(port, now); }
+    serve_downlinks(now);
     for (Port& port : ports_) {
         while (!port.arrived.empty() && port.arrived.front().due <= now) {
             Frame& frame = port.arrived.front();
@@ -130,6 +151,7 @@ Switch::Nanoseconds Switch::next_event() const {
     Nanoseconds next = std::numeric_limits<Nanoseconds>::max();
     if (!in_flight_.empty()) { next = in_flight_.top().first; }
     for (Port const& port : ports_) {
+        if (port.queued > 0) { next = std::min(next, port.uplink_free); }
         if (!port.arrived.empty()) { next = std::min(next, port.arrived.front().due); }
     }
     return next;

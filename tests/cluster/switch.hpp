@@ -22,6 +22,8 @@ struct Line {
 ///
 ///     uplink, serialised at the rate -> delay -> downlink, serialised at the rate
 ///
+/// An uplink takes turns among the hosts it sends to, as the adapter of a host does whose sockets each keep little in its
+/// queue: a word to one host does not wait behind all that goes to another.
 /// A downlink is taken in the order in which frames reach it, not in that in which they were sent: a short frame from
 /// an idle host overtakes one that still waits at its sender's. A frame passes while it arrives (cut through), and the
 /// receiver gets it when its last byte has come.
@@ -42,6 +44,7 @@ private:
         std::vector<char> bytes; ///< with its virtio header
         std::size_t length = 0;
         std::size_t from = 0, to = 0;
+        Nanoseconds entered = 0;         ///< when its host handed it over
         Nanoseconds first = 0, last = 0; ///< when its first segment and its last byte reach the downlink
         Nanoseconds serial = 0;          ///< time that a line is busy with it
         Nanoseconds due = 0;             ///< when the receiver has it
@@ -55,13 +58,17 @@ private:
     struct Port {
         int device = -1;
         Nanoseconds uplink_free = 0, downlink_free = 0;
-        std::size_t queued = 0;    ///< bytes that wait for the uplink
-        std::deque<Frame> arrived; ///< wait for the downlink, in order
+        std::size_t queued = 0;                  ///< bytes that wait for the uplink
+        std::vector<std::deque<Frame>> waiting; ///< for the uplink, by receiver
+        std::size_t turn = 0;                    ///< the receiver that was served last
+        std::deque<Frame> arrived;               ///< wait for the downlink, in order
     };
 
     void take_in(std::size_t host, Nanoseconds now);
     void send(Frame frame, Nanoseconds now);
     void send_to_all(Frame const& frame, Nanoseconds now);
+    void serve_uplink(Port& port, Nanoseconds now);
+    void serve_downlinks(Nanoseconds now);
     void move_on(Nanoseconds now);
     [[nodiscard]] Nanoseconds next_event() const;
     [[nodiscard]] Frame spare_frame();
