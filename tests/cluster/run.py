@@ -92,13 +92,13 @@ def sockets(hosts, rate, repeats):
     return measured, gamma
 
 
-def open_mpi(hosts, rate, flags, repeats):
+def open_mpi(hosts, rate, flags, repeats, largest=LARGEST):
     """Probes and forced algorithms through OpenMPI."""
     names = ",".join(f"10.77.0.{host}:1" for host in range(1, hosts + 1))
     common = (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
               f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
               f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
-    program = f'"{FOLDER}/mpi_collectives" {LARGEST} 0.1 2 '
+    program = f'"{FOLDER}/mpi_collectives" {largest} 0.2 2 '
     measured = Measured()
 
     def note(collective, algorithm, row):
@@ -223,7 +223,7 @@ def run(hosts):
     missed += compare(title, hosts, measured, gamma, "minima", MPI_BAR, limits=[EAGER])
     compare(title, hosts, measured, gamma, "medians", limits=[EAGER])
 
-    measured = open_mpi(hosts, rate, "", 1)
+    measured = open_mpi(hosts, rate, "", 1, LARGEST if hosts == 4 else LARGEST // 4)
     record(f"openmpi_default_{hosts}", hosts, measured)
     title = f"OpenMPI as it comes, {hosts} hosts at {rate / 1e6:g} Mbit/s"
     compare(title + ", priced by one way", hosts, measured, gamma, "medians", probe="one_way", limits=[EAGER])

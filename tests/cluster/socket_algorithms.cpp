@@ -99,6 +99,22 @@ void rabenseifner(Mesh& mesh, Buffers buffers) {
     }
 }
 
+/// A long message whose sender waits until all of it has come. A send is over once its bytes are in the socket's buffer,
+/// and what is sent to the next child then shares the line with it: the first, on whom the tree waits, comes in late.
+constexpr std::size_t long_message = 64 << 10;
+
+void send_whole(Mesh& mesh, int to, std::span<float const> values) {
+    std::byte reply{};
+    bool const waits = values.size_bytes() >= long_message;
+    mesh.exchange({{to, out(values)}}, {{to, {&reply, waits ? 1U : 0U}}});
+}
+
+void receive_whole(Mesh& mesh, int from, std::span<float> values) {
+    std::byte const reply{};
+    mesh.receive(from, in(values));
+    if (values.size_bytes() >= long_message) { mesh.send(from, {&reply, 1}); }
+}
+
 /// A reduce to rank 0, then a broadcast from it.
 void binomial(Mesh& mesh, Buffers buffers) {
     int const rank = mesh.rank();
@@ -109,9 +125,9 @@ void binomial(Mesh& mesh, Buffers buffers) {
     }
     if (rank != 0) {
         mesh.send(rank ^ distance, out(buffers.own));
-        mesh.receive(rank ^ distance, in(buffers.own));
+        receive_whole(mesh, rank ^ distance, buffers.own);
     }
-    for (distance /= 2; distance >= 1; distance /= 2) { mesh.send(rank | distance, out(buffers.own)); }
+    for (distance /= 2; distance >= 1; distance /= 2) { send_whole(mesh, rank | distance, buffers.own); }
 }
 
 bool is_sum(Mesh const& mesh, Buffers buffers) {
