@@ -292,9 +292,35 @@ CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& c
         if (set.name.empty()) { set.name = "training"; }
         return set;
     }
-    CalibrationSet set = io::read_calibration(io::read_file(*file), *file);
+    CalibrationSet set = io::read_calibration(io::read_file(*file), *file, catalog.calibration("training"));
     if (set.name.empty()) { set.name = *file; }
     return set;
+}
+
+void refuse_other_machine(CalibrationSet const& calibration, std::string_view option) {
+    if (calibration.network.empty()) { return; }
+    refuse(option, "needs a calibration without [network]",
+           "the links of " + printable(calibration.name) + " were measured on one machine",
+           "leave out the section, or --calibration");
+}
+
+/// Measured links in the place of the catalog's, each said among the assumptions.
+static void use_measured_network(Setting& setting) {
+    MeasuredNetwork const& network = setting.calibration.network;
+    if (network.empty()) { return; }
+    use_measured_links(network, setting.cluster, setting.calibration);
+    std::string const reason = std::string{name_of(Provenance::measured)} + ", by " +
+                               printable(setting.calibration.name) +
+                               (network.system.empty() ? "" : ", on " + printable(network.system));
+    Fabric const fabric = calibrated_fabric(setting.cluster, setting.calibration.values());
+    auto const say = [&](char const* level, bool measured, Link const& now) {
+        if (measured) {
+            assume_default(setting, std::string{"network."} + level, format(now.bandwidth) + ", " + format(now.latency),
+                           reason);
+        }
+    };
+    say("scale_up", network.scale_up && setting.cluster.domain > 1, fabric.scale_up);
+    say("scale_out", network.scale_out.has_value(), fabric.scale_out);
 }
 
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine) {
@@ -329,6 +355,7 @@ Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& m
         assume_default(setting, "framework", framework, "default; name yours with --framework");
     }
     setting.calibration = read_calibration(arguments, setting.catalog);
+    use_measured_network(setting);
     read_workload(arguments, setting);
     read_price(arguments, setting);
     return setting;

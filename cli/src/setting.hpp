@@ -47,6 +47,8 @@ std::string batch_words(Workload const& workload, Model const& model);
 io::Catalog open_catalog(Arguments const& arguments);
 /// --calibration FILE, else the catalog's.
 CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
+/// Errors: InputError{usage} where `option` asks about another machine than the one whose links were measured.
+void refuse_other_machine(CalibrationSet const& calibration, std::string_view option);
 /// `machine`: one that was read already; else --cluster names it.
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 

@@ -11,6 +11,7 @@ namespace {
 
 std::string_view provenance_of(Assumption const& assumption) {
     if (assumption.reason.starts_with(from_record)) { return name_of(Provenance::given); }
+    if (assumption.reason.starts_with(name_of(Provenance::measured))) { return name_of(Provenance::measured); }
     bool const priced = assumption.field.starts_with("price") && assumption.value != "unknown";
     return name_of(priced || assumption.field == "mtbf" ? Provenance::cited : Provenance::guessed);
 }

@@ -13,9 +13,9 @@ namespace {
 
 using io::RecordKind;
 
-constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,     RecordKind::accelerator,
-                               RecordKind::link,      RecordKind::host,     RecordKind::price,
-                               RecordKind::framework, RecordKind::strategy, RecordKind::calibration};
+constexpr std::array all_kinds{
+    RecordKind::model, RecordKind::node,      RecordKind::accelerator, RecordKind::link,    RecordKind::host,
+    RecordKind::price, RecordKind::framework, RecordKind::strategy,    RecordKind::library, RecordKind::calibration};
 
 constexpr std::array positionals{
     Positional{"ACTION", "list or show"},
@@ -23,7 +23,7 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy or calibration",
+    Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy, library or calibration",
            "Question"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
 };
@@ -149,6 +149,9 @@ std::string facts(io::Catalog const& catalog, io::RecordText const& record) {
                        (price->newest.empty() ? "" : ", up to " + price->newest);
             }
             break;
+        case RecordKind::library:
+            static_cast<void>(io::read_nccl_tuning(record.content, record.origin)); // refuses a broken one
+            return "constants by which it chooses an algorithm and a protocol";
         case RecordKind::link:
             if (std::string text = link_facts(record.content); !text.empty()) { return text; }
             break;

@@ -131,8 +131,6 @@ for arguments, contains in [
     ([*GOOD, "--link", "450,1us"], "has no unit"),
     ([*GOOD, "--link", "0GB/s,1us"], "not above zero"),
     ([*GOOD, *LINK, "--collective", "all_reduc"], "did you mean 'all_reduce'?"),
-    ([*GOOD, *LINK, "--fit", "nccl.log"], "fitting benchmark logs is not there yet"),
-    ([*GOOD, *LINK, "--fit"], "fitting benchmark logs is not there yet"),
     ([*GOOD, *LINK, "--collective", "broadcast", "--servers", "2"], "belongs to"),
     ([*GOOD, *LINK, "--servers", "0"], "--servers"),
     ([*GOOD, *LINK, "--experience", "1MB"], "belongs to actor_learner"),

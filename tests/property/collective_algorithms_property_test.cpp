@@ -44,6 +44,12 @@ std::vector<Layout> layouts_of(CollectiveAlgorithm const& row, int ranks) {
     return layouts;
 }
 
+/// Uneven domains whose sizes have no common divisor cut the vector into very many chunks. All such layouts of up to 24
+/// ranks are followed, and of the larger ones those with few chunks.
+bool takes_long_to_follow(MessageSchedule const& schedule, Layout const& layout) {
+    return !layout.even() && std::int64_t{schedule.chunks()} * layout.ranks > 100'000;
+}
+
 void expect_equal(CollectiveAlgorithm const& row, CollectiveCall const& call) {
     SCOPED_TRACE(label(row, call.layout, call.size.size));
     auto const schedule = row.schedule(call);
@@ -86,7 +92,9 @@ TEST_P(EveryAlgorithm, TheMessagesDoWhatTheCollectivePromises) {
             if (!has_closed_form(GetParam(), layout)) { continue; }
             CollectiveCall const call{.size = {1.0 * MiB}, .layout = layout};
             SCOPED_TRACE(label(GetParam(), layout, call.size.size));
-            EXPECT_EQ(data_flow::fault_of(*GetParam().schedule(call), GetParam().collective, layout), "");
+            auto const schedule = GetParam().schedule(call);
+            if (takes_long_to_follow(*schedule, layout)) { continue; }
+            EXPECT_EQ(data_flow::fault_of(*schedule, GetParam().collective, layout), "");
             if (HasFailure()) { return; }
         }
     }

@@ -6,6 +6,7 @@
 #include "headroom/message_schedule.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,17 @@ inline Chunk all(int ranks) { return ranks == 64 ? ~Chunk{0} : (Chunk{1} << rank
 /// All-to-all: the block of `from` for `to`; chunk j of rank r is for the rank j places on.
 inline Chunk block(int from, int to) { return 1 + static_cast<Chunk>(from) * 1000 + static_cast<Chunk>(to); }
 
-inline std::vector<std::uint32_t> members(Chunks const& chunks, std::uint32_t of) {
-    std::vector<std::uint32_t> result;
+template <class Visit> void for_each_member(Chunks const& chunks, std::uint32_t of, Visit visit) {
     for (std::uint32_t i = 0; i < chunks.repeats; ++i) {
         for (std::uint32_t j = 0; j < chunks.length; ++j) {
-            result.push_back((chunks.first + i * chunks.stride + j) % of);
+            std::uint32_t const c = chunks.first + i * chunks.stride + j;
+            if (chunks.end == 0 || c < chunks.end) { visit(c % of); }
         }
     }
+}
+inline std::vector<std::uint32_t> members(Chunks const& chunks, std::uint32_t of) {
+    std::vector<std::uint32_t> result;
+    for_each_member(chunks, of, [&](std::uint32_t c) { result.push_back(c); });
     return result;
 }
 
@@ -73,17 +78,38 @@ inline Chunk in_the_end(Collective collective, int rank, std::uint32_t chunk, in
     return nothing;
 }
 
-/// Carries one message; says what is wrong with it.
-inline std::string carry(Message const& message, Holdings const& before, Holdings& after, Collective collective) {
-    for (std::uint32_t const c : members(message.chunks, static_cast<std::uint32_t>(before[0].size()))) {
-        Chunk const sent = before[message.from][c];
-        Chunk& held = after[message.to][c];
-        std::string const where =
-            std::to_string(message.from) + " -> " + std::to_string(message.to) + ", chunk " + std::to_string(c);
-        if (sent == nothing) { return where + ": sent before it was there"; }
-        bool const twice = message.adds && collective != Collective::barrier && (held & sent) != 0;
-        if (twice) { return where + ": added twice"; }
-        held = message.adds ? held | sent : sent;
+/// What a message carries of one chunk.
+struct Carried {
+    Message const* message;
+    std::uint32_t chunk;
+    Chunk sent;
+};
+
+/// Gives one chunk to its receiver; says what is wrong with it.
+inline std::string deliver(Carried const& one, Holdings& held, Collective collective) {
+    Message const& message = *one.message;
+    Chunk& receiver = held[message.to][one.chunk];
+    bool const twice = message.adds && collective != Collective::barrier && (receiver & one.sent) != 0;
+    if (one.sent == nothing || twice) {
+        return std::to_string(message.from) + " -> " + std::to_string(message.to) + ", chunk " +
+               std::to_string(one.chunk) + (twice ? ": added twice" : ": sent before it was there");
+    }
+    receiver = message.adds ? receiver | one.sent : one.sent;
+    return "";
+}
+
+/// Carries the messages of a round: all are read before any is given.
+inline std::string carry(std::span<Message const> messages, Holdings& held, Collective collective,
+                         std::vector<Carried>& carried) {
+    carried.clear();
+    auto const chunks = static_cast<std::uint32_t>(held[0].size());
+    for (Message const& message : messages) {
+        for_each_member(message.chunks, chunks, [&](std::uint32_t c) {
+            carried.push_back({.message = &message, .chunk = c, .sent = held[message.from][c]});
+        });
+    }
+    for (Carried const& one : carried) {
+        if (auto fault = deliver(one, held, collective); !fault.empty()) { return fault; }
     }
     return "";
 }
@@ -112,16 +138,15 @@ inline std::string fault_of(MessageSchedule const& schedule, Collective collecti
         for (std::uint32_t c = 0; c < chunks; ++c) { held[rank][c] = at_first(collective, rank, c, ranks, chunks); }
     }
     Round round{layout};
+    std::vector<Carried> carried;
     for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
         round.clear();
         schedule.write(index, round);
         std::string const in_round = "round " + std::to_string(index) + ": ";
         if (auto const fault = ports_used_once(round.messages(), ranks); !fault.empty()) { return in_round + fault; }
-        Holdings after = held;
-        for (Message const& message : round.messages()) {
-            if (auto const fault = carry(message, held, after, collective); !fault.empty()) { return in_round + fault; }
+        if (auto const fault = carry(round.messages(), held, collective, carried); !fault.empty()) {
+            return in_round + fault;
         }
-        held = std::move(after);
     }
     for (int rank = 0; rank < ranks; ++rank) {
         for (std::uint32_t c = 0; c < chunks; ++c) {

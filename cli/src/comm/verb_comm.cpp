@@ -1,4 +1,5 @@
 #include "arguments.hpp"
+#include "comm/comm_fit.hpp"
 #include "comm/comm_report.hpp"
 #include "document/text.hpp"
 #include "setting.hpp"
@@ -33,7 +34,6 @@ constexpr std::array options{
            "all_reduce: also low_rank:RANK, quantised:BITS, top_k:SHARE, one_bit:WARM_UP or none", "Question"},
     Option{"--matrix", "ROWSxCOLUMNS", "low_rank: shape of the gradient matrices (default: one square)", "Question"},
     Option{"--element", "SIZE", "of one gradient before compression (default: 2 B)", "Question"},
-    Option{"--fit", "FILE", "fitting benchmark logs is not there yet", "Data", Takes::perhaps_value},
     Option{"--calibration", "FILE", "constants of your own (TOML), for --cluster", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
 };
@@ -46,7 +46,8 @@ constexpr char const* examples =
     "  headroom comm --collective actor_learner --size 2GB --experience 50MB\n"
     "      --actors 64 --link 25GB/s,5us\n"
     "  headroom comm --size 14GB --ranks 64 --cluster dgx-a100\n"
-    "      --gradient-compression one_bit";
+    "      --gradient-compression one_bit\n"
+    "  headroom comm --fit all_reduce.log all_gather.log --save network.toml";
 
 constexpr int most_cells = 16384, most_ranks = 1'000'000'000;
 constexpr Bytes largest{1e24};
@@ -73,9 +74,6 @@ void check_belongs(Arguments const& arguments, std::string const& option, bool b
 }
 
 void check_options(Arguments const& arguments, CommQuestion const& question) {
-    if (arguments.has("--fit")) {
-        refuse("--fit", "fitting benchmark logs is not there yet", "", "give --link or --cluster");
-    }
     bool const reduces = question.movement == "all_reduce", acts = question.movement == "actor_learner";
     check_belongs(arguments, "--servers", reduces || question.movement == "parameter_server",
                   "all_reduce and parameter_server");
@@ -134,10 +132,11 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
         refuse("--link", "given beside --cluster", "a network is one or the other", "keep one");
     }
     if (link) { return read_link(*link); }
-    Cluster const cluster =
+    Cluster cluster =
         io::load_cluster(catalog, arguments.required("--cluster", "name the network: --link 450GB/s,1us, or "
                                                                   "--cluster dgx-h100"));
-    CalibrationSet const constants = read_calibration(arguments, catalog);
+    CalibrationSet constants = read_calibration(arguments, catalog);
+    use_measured_links(constants.network, cluster, constants);
     calibration = constants.name;
     return {.name = cluster.name,
             .fabric = calibrated_fabric(cluster, constants.values()),
@@ -209,6 +208,8 @@ CommQuestion read_question(Arguments const& arguments, io::Catalog const& catalo
 }
 
 int run(Arguments const& arguments) {
+    if (arguments.has("--fit")) { return run_comm_fit(arguments, options); }
+    check_no_comm_fit(arguments);
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
@@ -224,7 +225,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb comm_verb() {
-    return {"comm", "how long collectives take, and which algorithm wins", {}, {options, output_options()}, examples,
+    return {"comm",
+            "how long collectives take, and which algorithm wins",
+            comm_fit_positionals(),
+            {options, comm_fit_options(), output_options()},
+            examples,
             run};
 }
 

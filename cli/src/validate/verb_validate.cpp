@@ -1,25 +1,32 @@
 #include "setting.hpp"
+#include "validate/communication_report.hpp"
 #include "validate/validation_report.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/fit/training_fit.hpp"
+#include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <thread>
 
 namespace headroom::cli {
 namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv";
+constexpr std::string_view embedded_communication = "validation/published_communication.csv";
 constexpr std::string_view folds_record = "folds";
 
 constexpr std::array options{
     Option{"--runs", "FILE.csv", "measured runs (default: the published ones)", "Question"},
+    Option{"--communication", "FILE.csv", "measured collectives instead (default: the published ones)", "Question",
+           Takes::perhaps_value},
     Option{"--leave-one-source-out", "", "refit without each source and predict it", "Question", Takes::nothing},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
@@ -29,22 +36,30 @@ constexpr std::array options{
 constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --format csv --out residuals.csv\n"
                                  "  headroom validate --runs mine.csv --require 'median_absolute_error<=10%'\n"
-                                 "  headroom validate --leave-one-source-out";
+                                 "  headroom validate --leave-one-source-out\n"
+                                 "  headroom validate --communication\n"
+                                 "  headroom validate --communication mine.csv\n"
+                                 "      --require 'median_absolute_error_fitted<=5%'";
 
 struct RunsText {
     std::string text, name;
 };
 
-RunsText read_runs_text(Arguments const& arguments) {
-    if (auto const file = arguments.text("--runs")) { return {io::read_file(*file), *file}; }
+RunsText embedded_text(std::string_view path, std::string const& option) {
     for (io::EmbeddedFile const& file : io::embedded_files()) {
-        if (file.path == embedded_runs) { return {std::string{file.content}, std::string{file.path}}; }
+        if (file.path == path) { return {std::string{file.content}, std::string{file.path}}; }
     }
     throw InputError{Fault::usage,
-                     {.where = "--runs",
+                     {.where = option,
                       .problem = "missing",
-                      .why = "this program carries no published runs",
-                      .hint = "name a table of runs"}};
+                      .why = "this program carries no published measurements",
+                      .hint = "name a table"}};
+}
+
+RunsText read_text(Arguments const& arguments, std::string const& option, std::string_view embedded) {
+    auto const file = arguments.text(option);
+    if (file && !file->empty()) { return {io::read_file(*file), *file}; }
+    return embedded_text(embedded, option);
 }
 
 /// The constants fitted without each source: made now, or the catalog's. Those belong to the catalog's own
@@ -63,13 +78,78 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
     return io::read_folds(record.content, record.origin);
 }
 
+// ---- collectives ------------------------------------------------------------------------------------------------
+
+/// Prices from the catalog alone; a system that many rows share is looked up once.
+class CatalogPrices {
+public:
+    explicit CatalogPrices(io::Catalog const& catalog) : catalog_{catalog}, tuning_{catalog.nccl_tuning()} {}
+
+    fit::UnfittedPrice operator()(MeasuredCollective const& row) {
+        std::string const key = row.system + '\n' + row.interconnect + '\n' + std::to_string(row.nodes);
+        auto known = systems_.find(key);
+        if (known == systems_.end()) {
+            known = systems_.emplace(key, io::measured_system(catalog_, row.system, row.interconnect, row.nodes)).first;
+        }
+        io::MeasuredSystem const& system = known->second;
+        if (!system.cluster) { return {std::nullopt, "", system.skipped_reason}; }
+        auto const price = published_price(tuning_, *system.cluster, row.collective, row.size, row.ranks, row.nodes);
+        if (!price) { return {std::nullopt, "", "no published constants for this collective on such hardware"}; }
+        std::string how = "sends";
+        if (price->algorithm && price->protocol) {
+            how = name_of(*price->algorithm);
+            how.append(" ").append(name_of(*price->protocol));
+        }
+        return {price->time.total(), std::move(how), ""};
+    }
+
+private:
+    io::Catalog const& catalog_;
+    NcclTuning tuning_;
+    std::map<std::string, io::MeasuredSystem> systems_;
+};
+
+void check_options(Arguments const& arguments) {
+    for (char const* option : {"--runs", "--leave-one-source-out", "--calibration"}) {
+        if (arguments.has(option)) {
+            refuse(option, "belongs to runs, not to --communication", "it would be ignored", "leave it out");
+        }
+    }
+}
+
+int run_communication(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_options(arguments);
+    check_gates(arguments, metrics_of(fit::CommunicationSummary{}));
+    io::Catalog const catalog = open_catalog(arguments);
+    RunsText const text = read_text(arguments, "--communication", embedded_communication);
+    io::BenchmarkLog const log = io::read_benchmark_log(text.text, text.name);
+    CatalogPrices prices{catalog};
+    CommunicationReport report{catalog,
+                               text.name,
+                               log,
+                               fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); }),
+                               {},
+                               {}};
+    report.gates = check_gates(arguments, metrics_of(report.validation.summary));
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
+// ---- runs -------------------------------------------------------------------------------------------------------
+
 int run(Arguments const& arguments) {
+    if (arguments.has("--communication")) { return run_communication(arguments); }
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     check_gates(arguments, metrics_of(ErrorSummary{}, {}));
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
-    RunsText const text = read_runs_text(arguments);
+    refuse_other_machine(calibration, "--calibration");
+    RunsText const text = read_text(arguments, "--runs", embedded_runs);
     std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog);
     if (runs.empty()) {
         throw InputError{Fault::insufficient,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/measured_network.hpp"
+
 #include <array>
 #include <map>
 #include <optional>
@@ -155,8 +157,9 @@ struct Pace {
 struct CalibrationSet {
     std::map<std::string, Pace> pace; ///< by framework
     std::array<CalibratedConstant, constant_count> constant;
-    Band stated, assumed; ///< all fields stated; some degree, batch or recompute assumed
-    std::string name;     ///< file it came from
+    Band stated, assumed;         ///< all fields stated; some degree, batch or recompute assumed
+    std::string name;             ///< file it came from
+    MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
     [[nodiscard]] Calibration values() const;
 };
 

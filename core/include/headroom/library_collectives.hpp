@@ -18,8 +18,10 @@ struct Fabric {
 ///     T = 2[(g-1) a_in + (g-1)/g n b_in] + 2[(k-1) a_out + (k-1)/k n/g b_out]
 ///
 /// Reduce-scatter inside, ring all-reduce of each shard across (all g adapters at once), all-gather inside.
-/// Holds for:  any g, k >= 1; equals the flat ring when one of them is 1. Where the group does not fill its
-///             domains, g is the mean, p / k.
+/// Holds for:  any g, k >= 1; equals the flat ring when one of them is 1. Where the last domain has s < g ranks, its s
+///             adapters carry what those of a full one would, (k-1) g/(p s) n a direction in place of (k-1)/k n/g, and
+///             what ranks without a partner there hand over is left out; the table of `collective_algorithm.hpp` counts
+///             it: 2 max(s, g-s) messages of n/(g s) inside.
 /// Assumes:    the three phases follow one another.
 /// Source:     [StasMlEngineering]
 CollectiveTime hierarchical_all_reduce(TotalBytes n, Group group, Fabric fabric);

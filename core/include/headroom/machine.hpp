@@ -78,6 +78,24 @@ struct Link {
     BytesPerSecond bandwidth;
 };
 
+/// What wires are to a communication library, which treats them each in its own way.
+enum class Wire {
+    unknown,     ///< no library's constants are known for it
+    nvlink,      ///< links from chip to chip
+    nvswitch,    ///< NVLink through switches
+    nvls_switch, ///< NVLink through switches that also add and multiply: NVLS
+    mesh,        ///< links from every chip to every other
+    pcie,
+    network,
+};
+
+/// A link as a communication library takes it.
+struct LinkService {
+    Wire wire = Wire::unknown;
+    BytesPerSecond assumed;     ///< rate that the library reckons with; zero: unknown
+    Seconds collective_latency; ///< inside a node: of a launch; between nodes: a round trip; zero: unknown
+};
+
 /// Equal nodes of equal accelerators behind one fabric.
 ///
 /// `domain` accelerators share the scale-up link (8 in a DGX, 72 in an NVL72 rack); the rest is
@@ -93,6 +111,7 @@ struct Cluster {
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
     std::string scale_up_name, scale_out_name;
+    LinkService scale_up_service, scale_out_service;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user
     std::string price_origin;              ///< provenance of `price`, with its range and date
     std::string price_kind;                ///< "on-demand", or "given" by the user

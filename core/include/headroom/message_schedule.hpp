@@ -13,6 +13,7 @@ namespace headroom {
 /// Chunks of a vector: [first + i stride, first + i stride + length) for i < repeats, counted round the end of the vector.
 struct Chunks {
     std::uint32_t first = 0, length = 1, stride = 0, repeats = 1;
+    std::uint32_t end = 0; ///< where not zero: those from here on are left out
 };
 
 /// One message of a schedule.
@@ -83,8 +84,9 @@ enum class Symmetry { used, ignored };
 /// The schedule on ranks with one full-duplex port each, where nothing else contends.
 ///
 ///     a message begins when both ends are through with their rounds before it and lasts alpha + n beta;
-///     the receiver of one that adds is busy for another n gamma
+///     the receiver of one that adds is busy for another n gamma, unless it is a switch
 ///
+/// Switches are the participants after the layout's ranks.
 /// Each duration is rounded to whole picoseconds, so sums do not depend on their order. Where the schedule rotates and
 /// the layout has one level, `Symmetry::used` follows one rank instead of all, with the same result.
 /// Holds for:  any schedule; O(messages) time, O(participants + one round) memory.

@@ -9,7 +9,7 @@ namespace headroom {
 struct Group {
     int size = 1;
     int per_domain = 1;
-    [[nodiscard]] int domains() const { return (size + per_domain - 1) / per_domain; }
+    [[nodiscard]] int domains() const { return size / per_domain + (size % per_domain != 0 ? 1 : 0); }
     bool operator==(Group const&) const = default;
 };
 

@@ -69,6 +69,9 @@ struct Disturbance {
 /// Work of the fullest of `replicas` over the mean: as given, or as uneven sequences make it.
 double largest_over_mean(Disturbance const& disturbance, int replicas);
 
+/// The constant that says which fraction of the rate of this cluster's scale-up link collectives reach.
+Constant scale_up_constant(Cluster const& cluster);
+
 /// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
 

@@ -16,7 +16,7 @@ double unavoidable(Collective collective, double p, double skew, bool in_network
     case Collective::reduce_scatter:
     case Collective::scatter:
     case Collective::gather: return others;
-    case Collective::all_to_all: return others * std::max(skew, 1.0);
+    case Collective::all_to_all: return others * std::clamp(skew, 1.0, p);
     case Collective::broadcast:
     case Collective::reduce:
     case Collective::point_to_point: return 1.0;

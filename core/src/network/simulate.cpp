@@ -1,27 +1,12 @@
-#include "headroom/error.hpp"
+#include "ticks.hpp"
+
 #include "headroom/message_schedule.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom {
 namespace {
-
-constexpr double picosecond = 1e-12;
-
-/// Whole picoseconds of a time; what does not fit says so.
-Ticks ticks_of(double seconds) {
-    double const ticks = std::nearbyint(seconds / picosecond);
-    if (!(ticks < 4e18)) {
-        throw InputError{Fault::usage,
-                         {.where = "simulation",
-                          .problem = "a message takes longer than picoseconds can count",
-                          .why = "106 days are the most",
-                          .hint = "give a faster link or less data"}};
-    }
-    return static_cast<Ticks>(ticks);
-}
 
 /// Alpha and beta of a level, in seconds.
 struct Rate {
@@ -31,7 +16,8 @@ struct Rate {
 /// What a message and the adding of it take. Messages of a round mostly equal the one before.
 class Prices {
 public:
-    Prices(Layout const& layout, SecondsPerByte reduction) : gamma_{reduction.base()} {
+    Prices(Layout const& layout, SecondsPerByte reduction)
+        : gamma_{reduction.base()}, ranks_{static_cast<std::uint32_t>(layout.ranks)} {
         for (std::size_t i = 0; i < rates_.size(); ++i) {
             Link const& link = layout.level[i].link;
             rates_[i] = {link.latency.base(), link.bandwidth.base() > 0.0 ? 1.0 / link.bandwidth.base() : 0.0};
@@ -48,6 +34,8 @@ public:
         transfer_ = ticks_of(latency_ + bandwidth_);
         adding_ = ticks_of(bytes_ * gamma_);
     }
+    /// Whether the receiver is busy adding: switches, numbered after the ranks, add as fast as data comes.
+    [[nodiscard]] bool adds(Message const& message) const { return message.adds && message.to < ranks_; }
     [[nodiscard]] Ticks transfer() const { return transfer_; }
     [[nodiscard]] Ticks adding() const { return adding_; }
     [[nodiscard]] CollectiveTime parts(bool added) const {
@@ -57,6 +45,7 @@ public:
 private:
     std::array<Rate, Layout::most_levels> rates_{};
     double gamma_;
+    std::uint32_t ranks_;
     double bytes_ = -1.0, latency_ = 0.0, bandwidth_ = 0.0;
     std::uint8_t level_ = 0;
     Ticks transfer_ = 0, adding_ = 0;
@@ -88,8 +77,9 @@ void run_round(std::span<Message const> messages, std::vector<Progress> const& r
         Progress const& receiver = ready[message.to];
         Progress const& start = receiver.time > sender.time ? receiver : sender;
         take_later(next[message.from], after(start, prices.transfer(), prices.parts(false)));
-        Ticks const adding = message.adds ? prices.adding() : 0;
-        take_later(next[message.to], after(start, prices.transfer() + adding, prices.parts(message.adds)));
+        bool const adds = prices.adds(message);
+        Ticks const duration = prices.transfer() + (adds ? prices.adding() : 0);
+        take_later(next[message.to], after(start, duration, prices.parts(adds)));
     }
 }
 

@@ -7,18 +7,6 @@
 namespace headroom {
 namespace {
 
-Constant scale_up_constant(Cluster const& cluster) {
-    if (cluster.scale_up_name.starts_with("pcie")) { return Constant::pcie; }
-    if (!cluster.scale_up_name.starts_with("nvlink")) { return Constant::other_scale_up; }
-    switch (cluster.accelerator.generation) {
-    case Generation::volta:
-    case Generation::turing: return Constant::nvlink_volta;
-    case Generation::ampere: return Constant::nvlink_ampere;
-    case Generation::hopper: return Constant::nvlink_hopper;
-    default: return Constant::nvlink_blackwell;
-    }
-}
-
 /// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
 /// Source: [MegatronLM]
 constexpr int fused_softmax_batch = 4;
@@ -193,6 +181,18 @@ void LayerCost::add(LayerCost const& other, double times) {
     }
     for (auto const part : {&LayerCost::tensor_count, &LayerCost::context_count, &LayerCost::experts_count}) {
         this->*part += other.*part * times;
+    }
+}
+
+Constant scale_up_constant(Cluster const& cluster) {
+    if (cluster.scale_up_name.starts_with("pcie")) { return Constant::pcie; }
+    if (!cluster.scale_up_name.starts_with("nvlink")) { return Constant::other_scale_up; }
+    switch (cluster.accelerator.generation) {
+    case Generation::volta:
+    case Generation::turing: return Constant::nvlink_volta;
+    case Generation::ampere: return Constant::nvlink_ampere;
+    case Generation::hopper: return Constant::nvlink_hopper;
+    default: return Constant::nvlink_blackwell;
     }
 }
 

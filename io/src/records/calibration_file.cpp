@@ -1,3 +1,4 @@
+#include "records/network_section.hpp"
 #include "records/record.hpp"
 #include "records/toml_text.hpp"
 
@@ -81,14 +82,15 @@ std::string written(ConstantInfo const& info, CalibratedConstant const& constant
 
 } // namespace
 
-CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
+CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below) {
     Record record{toml, where};
     Section root = record.root();
-    CalibrationSet set;
-    set.name = where;
-    root.read("name", set.name);
     bool partial = false;
     root.read("partial", partial);
+    CalibrationSet set = partial ? below : CalibrationSet{};
+    set.network = {};
+    set.name = where;
+    root.read("name", set.name);
     root.skip({"aliases", "date", "rows", "sources", "source", "source_detail", "notes", "confidence"});
 
     Section bands = root.section("bands");
@@ -109,9 +111,19 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where) {
         }
     }
     Section pace = root.section("pace");
-    for (auto const& framework : pace.keys()) { set.pace.emplace(framework, read_pace(pace.section(framework))); }
+    for (auto const& framework : pace.keys()) {
+        set.pace.insert_or_assign(framework, read_pace(pace.section(framework)));
+    }
+    set.network = read_network(root.section("network"));
     record.refuse_the_rest();
     return set;
+}
+
+std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,
+                                   std::vector<std::string> const& header) {
+    std::string text;
+    for (auto const& line : header) { text += toml_comment(line); }
+    return text + fmt::format("\nname = {}\npartial = true\n", toml_string(name)) + written_network(network);
 }
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header) {
@@ -129,7 +141,7 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
             '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
     }
     for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
-    return text;
+    return text + written_network(set.network);
 }
 
 } // namespace headroom::io

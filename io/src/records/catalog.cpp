@@ -32,6 +32,7 @@ constexpr std::array kinds{
     KindInfo{RecordKind::model, "model", "models"},
     KindInfo{RecordKind::framework, "framework", "frameworks"},
     KindInfo{RecordKind::strategy, "strategy", "strategies"},
+    KindInfo{RecordKind::library, "library", "libraries"},
     KindInfo{RecordKind::calibration, "calibration", "calibration"},
 };
 
@@ -251,6 +252,11 @@ std::string Catalog::model_kind(std::string_view name) const {
 PublishedCount Catalog::published_count(std::string_view name) const {
     auto const& record = text(RecordKind::model, name);
     return read_model_record(record.content, record.origin).published;
+}
+
+NcclTuning Catalog::nccl_tuning() const {
+    auto const& record = text(RecordKind::library, "nccl");
+    return read_nccl_tuning(record.content, record.origin);
 }
 
 Framework Catalog::framework(std::string_view name) const {

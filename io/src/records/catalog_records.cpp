@@ -35,6 +35,13 @@ constexpr std::array precisions{
     Choice<Precision>{"fp8", Precision::fp8},    Choice<Precision>{"mxfp8", Precision::mxfp8},
     Choice<Precision>{"nvfp4", Precision::nvfp4}};
 
+constexpr std::array wires{Choice<Wire>{"nvlink", Wire::nvlink},
+                           Choice<Wire>{"nvswitch", Wire::nvswitch},
+                           Choice<Wire>{"nvls-switch", Wire::nvls_switch},
+                           Choice<Wire>{"mesh", Wire::mesh},
+                           Choice<Wire>{"pcie", Wire::pcie},
+                           Choice<Wire>{"network", Wire::network}};
+
 template <class T, std::size_t N> std::span<Choice<T> const> all(std::array<Choice<T>, N> const& choices) {
     return choices;
 }
@@ -156,7 +163,10 @@ LinkRecord read_link(std::string_view toml, std::string_view where) {
     root.read("bandwidth", result.link.bandwidth, Presence::required);
     root.read("latency", result.link.latency, Presence::required);
     skip_provenance(root);
-    root.skip({"kind", "latency_source", "nccl_model_bandwidth"});
+    root.read("wire", result.service.wire, all(wires));
+    root.read("nccl_model_bandwidth", result.service.assumed);
+    root.read("collective_latency", result.service.collective_latency);
+    root.skip({"kind", "latency_source", "collective_latency_source"});
     record.refuse_the_rest();
     return result;
 }

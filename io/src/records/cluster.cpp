@@ -184,6 +184,8 @@ Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts) {
     cluster.scale_up_name = parts.scale_up.name;
     cluster.scale_out = parts.scale_out.link;
     cluster.scale_out_name = parts.scale_out.name;
+    cluster.scale_up_service = parts.scale_up.service;
+    cluster.scale_out_service = parts.scale_out.service;
     // The chip's own figure is the better one, for the link that it was made for; a node may use another.
     bool const own_link = parts.scale_up.name == parts.accelerator.scale_up_link;
     if (own_link && chip.scale_up_bandwidth.base() > 0) { cluster.scale_up.bandwidth = chip.scale_up_bandwidth; }

@@ -22,6 +22,7 @@ struct AcceleratorRecord {
 struct LinkRecord {
     std::string name;
     Link link;
+    LinkService service;
 };
 
 /// A node as its record says it: names of other records, not yet looked up.

@@ -111,7 +111,7 @@ int CsvTable::column(std::string_view name) const {
     return found == header.end() ? -1 : static_cast<int>(found - header.begin());
 }
 
-CsvTable read_csv(std::string_view text, std::string_view where) {
+CsvTable read_csv(std::string_view text, std::string_view where, std::vector<CsvTable::Record>* ragged) {
     CsvReader reader{text, where};
     CsvTable table;
     CsvTable::Record record;
@@ -125,7 +125,12 @@ CsvTable read_csv(std::string_view text, std::string_view where) {
         }
     }
     while (reader.next(record)) {
-        if (record.cells.size() != table.header.size()) {
+        bool const fits = record.cells.size() == table.header.size();
+        if (!fits && ragged != nullptr) {
+            ragged->push_back(std::move(record));
+            continue;
+        }
+        if (!fits) {
             reader.fail_at(record.line, fmt::format("{} cells", record.cells.size()),
                            fmt::format("the header has {}", table.header.size()));
         }

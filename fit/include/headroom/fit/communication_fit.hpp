@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/measured_collective.hpp"
+#include "headroom/measured_network.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstddef>
@@ -23,6 +24,12 @@ struct FittedSegment {
     Fitted beta_seconds_per_byte; ///< likewise: the inverse of the algorithm bandwidth for large sizes
 };
 
+/// Where one segment ends and the next begins.
+struct SwitchPoint {
+    Fitted bytes;
+    bool jumps = false; ///< the lines do not meet between the two: a protocol that is forced, not chosen
+};
+
 /// How a fitted row compares.
 struct FitResidual {
     std::size_t row = 0; ///< index into what was given
@@ -31,18 +38,56 @@ struct FitResidual {
     bool outlier = false;        ///< it did not move the fit
 };
 
-/// What the times of one group are made of: one system, collective, algorithm and number of ranks.
+/// Sizes between which the bytes a second fall although the messages grow, which no alpha, beta >= 0 explains.
+struct BandwidthDip {
+    Bytes from, to;    ///< the size with the most bytes a second before, and the one with the least after
+    double kept = 1.0; ///< bytes a second at `to` over those at `from`
+    bool ends = false; ///< larger messages reach as much again
+};
+
+/// What the times of one group are made of: one system, collective, algorithm, protocol, data type and number of
+/// ranks.
 struct CommunicationFit {
+    std::string id;
     std::string system;
     Collective collective = Collective::all_reduce;
-    std::string algorithm;
+    std::string algorithm, protocol, data_type;
     int ranks = 1, nodes = 1;
     std::vector<FittedSegment> segments; ///< in rising order of size
-    std::vector<FitResidual> residuals;  ///< of every row of the group
+    std::vector<SwitchPoint> switches;   ///< one fewer
+    std::vector<FitResidual> residuals;  ///< of every row of the group, in rising order of size
     double median_relative_error = 0.0;  ///< absolute, of the rows that are no outliers
+    double p90_relative_error = 0.0;     ///< likewise
+    double relative_spread = 0.0;        ///< standard deviation of a row around the fit, that the intervals rest on
+    std::optional<BandwidthDip> dip;     ///< the deepest
     std::vector<std::string> notes;      ///< a dip, a lone segment, sizes that are all of one kind
+    /// The segments without their intervals.
+    [[nodiscard]] MeasuredCurve curve() const;
     /// The fitted time, also beyond the sizes that were measured.
     [[nodiscard]] Seconds time(TotalBytes n) const;
+    /// What bus bandwidth tends to for large sizes: that of the last segment's beta; empty where beta is zero.
+    [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth() const;
+};
+
+/// Time over that of the link alone, for the bytes of one group that takes part in a `FittedLevel`.
+struct Contention {
+    std::size_t fit = 0; ///< index into the fits
+    Fitted factor;       ///< 1: a byte takes as long as in the reference
+};
+
+/// The link of one level of one system: what groups of several sizes of group, or several collectives, have in common.
+struct FittedLevel {
+    std::string system;
+    bool scale_out = false; ///< else the link inside a node
+    Fitted latency_seconds; ///< of one message
+    Fitted seconds_per_byte;
+    Fitted bytes_per_second;              ///< the inverse; 0 where beta is zero: it is not known
+    std::vector<std::size_t> fits;        ///< that it was fitted on
+    std::size_t rows = 0;                 ///< of them
+    double median_relative_error = 0.0;   ///< absolute, of closed forms with these constants
+    std::optional<std::size_t> reference; ///< the fit with the fewest messages at once: one message, or fewest ranks
+    std::vector<Contention> contention;   ///< one a fit, where bytes weigh enough to tell
+    std::vector<std::string> notes;
 };
 
 /// A group that is too small to be fitted, and why.
@@ -56,6 +101,7 @@ struct SkippedGroup {
 
 struct CommunicationFits {
     std::vector<CommunicationFit> fits;
+    std::vector<FittedLevel> levels;
     std::vector<SkippedGroup> skipped;
 };
 
@@ -63,7 +109,20 @@ struct CommunicationFitSettings {
     std::size_t least_sizes = 3; ///< of a group, distinct
 };
 
-/// Fits every group of rows. One bad row does not move it. Deterministic.
+/// Fits every group of rows: straight pieces alpha + n beta, alpha, beta >= 0, that never fall from one to the next.
+///
+///     split        for each number of pieces the one with the least sum of min(|ln(predicted / measured)|, ln 1.5),
+///                  by dynamic programming over the measured sizes
+///     how many     the least N ln(S / N + 0.02) + (pieces - 1) ln N
+///     lines        Huber's estimate on relative errors; rows that are 5 deviations and a quarter off do not count
+///     intervals    90 %, by the curvature of the sum of squares with Student's t; of switch points, the splits whose
+///                  sum of squares is within s^2 t^2 of the least
+///
+/// Then the links: groups of one system that share a level and have two numbers of ranks or two collectives, through
+/// the closed forms of `collective_algorithms` and `library_algorithms`, inside a node first.
+/// Holds for:  one bad row among six sizes and more does not move it. Deterministic, whatever the order of the rows.
+/// Assumes:    errors are a share of the time. Rows whose time is not above zero are passed over.
+/// Source:     [HollandWelsch1977], [BaiPerron2003]
 CommunicationFits fit_communication(std::span<MeasuredCollective const> rows,
                                     CommunicationFitSettings const& settings = {});
 

@@ -34,6 +34,9 @@ struct BenchmarkLog {
     std::vector<std::string> notes; ///< what was assumed: ranks from the name of the file, units, ...
 };
 
+/// Longest text that is read.
+inline constexpr std::size_t benchmark_log_limit = 256U << 20; ///< bytes
+
 /// Reads one file of measured collectives, of whatever benchmark made it.
 ///
 ///     nccl-tests, rccl-tests   text and JSON; sizes are total bytes already

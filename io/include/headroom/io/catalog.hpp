@@ -5,6 +5,7 @@
 #include "headroom/io/strategy.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
+#include "headroom/nccl_tuning.hpp"
 #include "headroom/validation.hpp"
 
 #include <filesystem>
@@ -16,7 +17,7 @@
 
 namespace headroom::io {
 
-enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, calibration };
+enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, library, calibration };
 std::string_view name_of(RecordKind kind);
 
 /// Where a record was found, so that errors and results can say it.
@@ -74,6 +75,8 @@ public:
     [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
     [[nodiscard]] CalibrationSet calibration(std::string_view name) const;
+    /// The constants by which NCCL chooses how to run a collective.
+    [[nodiscard]] NcclTuning nccl_tuning() const;
     /// FNV-1a over all embedded records and overlays: stamped on every result.
     [[nodiscard]] std::string hash() const;
 
@@ -97,8 +100,15 @@ Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
 Model read_model(std::string_view toml, std::string_view where);
 Framework read_framework(std::string_view toml, std::string_view where);
-CalibrationSet read_calibration(std::string_view toml, std::string_view where);
+/// What a partial calibration leaves out is taken from `below`.
+CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below = {});
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
+/// A partial calibration of measured links alone.
+std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,
+                                   std::vector<std::string> const& header);
+
+/// Every table and every row of it is required.
+NcclTuning read_nccl_tuning(std::string_view toml, std::string_view where);
 
 /// The constants fitted without each source: [without.SOURCE] KEY = value.
 Folds read_folds(std::string_view toml, std::string_view where);

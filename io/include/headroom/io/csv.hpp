@@ -20,8 +20,9 @@ struct CsvTable {
 };
 
 /// RFC 4180: quotes, doubled quotes, line breaks inside quotes, CRLF or LF, optional BOM.
-/// Errors: InputError{unreadable} on an open quote, ragged rows, NUL bytes or a duplicate column.
-CsvTable read_csv(std::string_view text, std::string_view where);
+/// Rows of another length than the header go to `ragged` where one is given.
+/// Errors: InputError{unreadable} on an open quote, ragged rows otherwise, NUL bytes or a duplicate column.
+CsvTable read_csv(std::string_view text, std::string_view where, std::vector<CsvTable::Record>* ragged = nullptr);
 
 /// Quotes a cell when it needs it.
 std::string csv_cell(std::string_view text);

@@ -1,0 +1,201 @@
+#include "comm/comm_fit.hpp"
+
+#include "arguments.hpp"
+#include "comm/comm_fit_report.hpp"
+#include "document/text.hpp"
+#include "setting.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace headroom::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char const* log_words = "[LOG...]";
+constexpr char const* group = "Fits to measured collectives";
+
+constexpr std::array options{
+    Option{"--fit", "LOG",
+           "logs of nccl-tests, rccl-tests, OSU or Intel MPI benchmarks, tables (CSV), folders of them; several after "
+           "one another",
+           group, Takes::perhaps_value},
+    Option{"--nodes", "N", "that the ranks were on, where a log does not say", group},
+    Option{"--system", "NAME", "that was measured, where a log does not say", group},
+    Option{"--in-place", "", "the in-place columns of nccl-tests instead of the others", group, Takes::nothing},
+    Option{"--save", "FILE", "a calibration file (TOML) with what was fitted, for --calibration", group},
+};
+
+constexpr std::array positionals{Positional{log_words, "more logs or folders of them, for --fit", true}};
+
+/// Options of `comm` that mean the same here: what a log may leave out.
+constexpr std::array shared{"--ranks", "--collective"};
+
+constexpr std::size_t most_files = 4096;
+
+io::LogQuestion log_question(Arguments const& arguments) {
+    return {.system = arguments.text("--system").value_or(""),
+            .ranks = arguments.count("--ranks").value_or(0),
+            .nodes = arguments.count("--nodes").value_or(0),
+            .collective = arguments.text("--collective").value_or(""),
+            .in_place = arguments.has("--in-place")};
+}
+
+/// Files of a folder by name; hidden ones and folders inside it are passed over.
+std::vector<std::string> files_in(std::string const& folder) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+        std::string const name = entry->path().filename().string();
+        if (!name.starts_with('.') && entry->is_regular_file()) { files.push_back(entry->path().string()); }
+    }
+    if (error || files.empty()) {
+        throw InputError{Fault::unreadable,
+                         {.where = folder, .problem = "no file in this folder", .why = error ? error.message() : ""}};
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+std::vector<std::string> named_files(Arguments const& arguments) {
+    std::vector<std::string> given = arguments.all(log_words), files;
+    if (auto const first = arguments.text("--fit"); first && !first->empty()) { given.insert(given.begin(), *first); }
+    if (given.empty()) { refuse("--fit", "no log is named", "", "name a file: --fit all_reduce.log"); }
+    for (std::string const& name : given) {
+        std::error_code error;
+        if (!fs::is_directory(name, error)) {
+            files.push_back(name);
+            continue;
+        }
+        std::vector<std::string> const inside = files_in(name);
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    if (files.size() > most_files) {
+        refuse("--fit", std::to_string(files.size()) + " files", "at most 4096 are read at once", "name fewer");
+    }
+    return files;
+}
+
+/// Reads one file into the answer. A text that is no log is named there, unless it is the only one.
+void read_one(std::string const& name, io::LogQuestion const& question, bool alone, CommFitAnswer& answer) {
+    CommFitFile file{.name = name, .format = {}, .troubles = {}, .notes = {}, .refusal = {}};
+    std::string const text = io::read_file(name);
+    try {
+        io::BenchmarkLog log = io::read_benchmark_log(text, name, question);
+        file.format = log.format;
+        file.lines = log.lines;
+        file.rows = log.rows.size();
+        file.troubles = std::move(log.troubles);
+        file.notes = std::move(log.notes);
+        for (MeasuredCollective& row : log.rows) {
+            row.file = name;
+            answer.rows.push_back(std::move(row));
+        }
+    } catch (InputError const& error) {
+        if (alone || error.fault() == Fault::usage) { throw; }
+        file.refusal = error.what();
+    }
+    answer.files.push_back(std::move(file));
+}
+
+void read_files(Arguments const& arguments, CommFitAnswer& answer) {
+    std::vector<std::string> const names = named_files(arguments);
+    io::LogQuestion const question = log_question(arguments);
+    for (std::string const& name : names) { read_one(name, question, names.size() == 1, answer); }
+    if (!answer.rows.empty()) { return; }
+    throw InputError{Fault::unreadable,
+                     {.where = "--fit",
+                      .problem = "no file of " + std::to_string(names.size()) + " is a log with usable rows",
+                      .why = answer.files.front().refusal}};
+}
+
+void require_fits(CommFitAnswer const& answer) {
+    if (!answer.result.fits.empty()) { return; }
+    std::size_t most = 0;
+    for (fit::SkippedGroup const& one : answer.result.skipped) { most = std::max(most, one.sizes); }
+    throw InputError{Fault::insufficient,
+                     {.where = "--fit",
+                      .problem = "too few sizes to fit",
+                      .why = "the largest group of one collective on one number of ranks has " + std::to_string(most) +
+                             (most == 1 ? " size" : " sizes"),
+                      .hint = "measure three sizes or more; eight doublings tell protocols apart"}};
+}
+
+void say_troubles(Output const& output, CommFitAnswer const& answer) {
+    for (CommFitFile const& file : answer.files) {
+        if (!file.refusal.empty()) { note(output, printable("not used: " + file.refusal)); }
+        for (io::LogTrouble const& one : file.troubles) {
+            note(output, printable(file.name + ": " + trouble_words(one)));
+        }
+        for (std::string const& one : file.notes) { note(output, printable(file.name + ": " + one)); }
+    }
+}
+
+void check_comm_fit(Arguments const& arguments, std::span<Option const> others) {
+    for (Option const& option : others) {
+        bool const is_shared = std::ranges::find(shared, std::string_view{option.name}) != shared.end();
+        if (!arguments.has(option.name) || is_shared) { continue; }
+        refuse(option.name, "does not belong to --fit", "it would be ignored", "leave it out, or ask without --fit");
+    }
+}
+
+void check_save(Arguments const& arguments, Output const& output) {
+    auto const file = arguments.text("--save");
+    if (!file) { return; }
+    if (file->empty() || *file == "-") { refuse("--save", "names no file", "", "for example --save network.toml"); }
+    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
+        refuse("--save", headroom::quoted(*file) + " is where the result goes too", "they would run into each other",
+               "give one of them another file");
+    }
+}
+
+/// Writes the calibration file first, unless the result has no place: then nothing is written.
+void save(std::string const& file, Output const& output, CommFitAnswer& answer) {
+    MeasuredNetwork const network = measured_network(answer);
+    if (!result_has_place(output)) { return; }
+    io::write_file(file, io::write_measured_network(network, "measured network", saved_header(answer)));
+    answer.saved = file;
+    note(output, "written: " + printable(file));
+}
+
+} // namespace
+
+std::span<Option const> comm_fit_options() { return options; }
+std::span<Positional const> comm_fit_positionals() { return positionals; }
+
+void check_no_comm_fit(Arguments const& arguments) {
+    for (Option const& option : options) {
+        if (!arguments.has(option.name)) { continue; }
+        refuse(option.name, "belongs to --fit", "it would be ignored", "leave it out, or give --fit LOG");
+    }
+    if (arguments.has(log_words)) {
+        refuse("command line", "unexpected argument " + headroom::quoted(arguments.all(log_words).front()), "",
+               "logs are named after --fit");
+    }
+}
+
+int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_comm_fit(arguments, others);
+    check_save(arguments, output);
+    CommFitAnswer answer;
+    read_files(arguments, answer);
+    say_troubles(output, answer);
+    answer.result = fit::fit_communication(answer.rows);
+    require_fits(answer);
+    if (auto const file = arguments.text("--save")) { save(*file, output, answer); }
+    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
+    io::Catalog const catalog;
+    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
+                          [&] { return sheet_of(answer); }});
+    return Exit::done;
+}
+
+} // namespace headroom::cli

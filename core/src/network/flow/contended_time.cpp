@@ -1,0 +1,113 @@
+#include "flow_network.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom {
+namespace {
+
+[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
+    throw InputError{
+        Fault::usage,
+        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
+
+std::vector<PlacedSchedule> place_groups(GroupTraffic const& traffic, MessageSchedule const& schedule) {
+    std::vector<PlacedSchedule> placed;
+    for (std::vector<int> const& group : traffic.groups) {
+        if (std::ssize(group) != traffic.call.layout.ranks) {
+            refuse(traffic.name, "a group has " + std::to_string(group.size()) + " endpoints",
+                   "the collective is among " + std::to_string(traffic.call.layout.ranks), "make the two equal");
+        }
+        placed.push_back({.schedule = &schedule,
+                          .layout = &traffic.call.layout,
+                          .endpoints = group,
+                          .start = traffic.start,
+                          .reduction = traffic.call.reduction});
+    }
+    return placed;
+}
+
+std::vector<LinkUse> busiest_links(SimulatedFlows const& flows, Topology const& topology, std::size_t count) {
+    std::vector<LinkUse> uses;
+    double const seconds = seconds_of(flows.last()).base();
+    for (LinkId link = 0; link < flows.carried.size(); ++link) {
+        if (flows.carried[link] <= Bytes{}) { continue; }
+        double const most = topology.links()[link].capacity.base() * seconds;
+        uses.push_back({.link = link,
+                        .name = {},
+                        .carried = flows.carried[link],
+                        .utilisation = most > 0.0 ? flows.carried[link].base() / most : 0.0});
+    }
+    count = std::min(count, uses.size());
+    std::partial_sort(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(count), uses.end(),
+                      [](LinkUse const& a, LinkUse const& b) {
+                          return a.utilisation != b.utilisation ? a.utilisation > b.utilisation : a.link < b.link;
+                      });
+    uses.resize(count);
+    for (LinkUse& use : uses) { use.name = name_of(topology.links()[use.link]); }
+    return uses;
+}
+
+/// `together`: when its groups finish among all.
+GroupTime time_of(GroupTraffic const& traffic, std::span<PlacedSchedule const> own, std::span<Ticks const> together,
+                  flow::FlowNetwork& network) {
+    GroupTime time{.name = traffic.name};
+    for (PlacedSchedule const& one : own) {
+        time.alone = std::max(time.alone, seconds_of(network.run({&one, 1}).last()) - traffic.start);
+    }
+    time.among_own = seconds_of(network.run(own).last()) - traffic.start;
+    for (Ticks const finished : together) {
+        time.together = std::max(time.together, seconds_of(finished) - traffic.start);
+    }
+    return time;
+}
+
+} // namespace
+
+std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride, std::string_view where) {
+    if (size < 1 || stride < 1 || endpoints < 1 || endpoints % (std::int64_t{size} * stride) != 0) {
+        refuse(where,
+               std::to_string(endpoints) + " endpoints are no groups of " + std::to_string(size) + " that are " +
+                   std::to_string(stride) + " apart",
+               "size x stride must divide them", "give other sizes");
+    }
+    std::vector<std::vector<int>> groups;
+    for (int block = 0; block < endpoints; block += size * stride) {
+        for (int first = 0; first < stride; ++first) {
+            std::vector<int>& group = groups.emplace_back();
+            for (int i = 0; i < size; ++i) { group.push_back(block + first + i * stride); }
+        }
+    }
+    return groups;
+}
+
+ContendedTime contended_time(std::span<GroupTraffic const> traffic, Topology const& topology, std::size_t busiest) {
+    std::vector<std::unique_ptr<MessageSchedule>> schedules;
+    std::vector<PlacedSchedule> all;
+    std::vector<std::size_t> ends;
+    for (GroupTraffic const& one : traffic) {
+        schedules.push_back(one.algorithm->schedule(one.call));
+        std::vector<PlacedSchedule> const placed = place_groups(one, *schedules.back());
+        all.insert(all.end(), placed.begin(), placed.end());
+        ends.push_back(all.size());
+    }
+    flow::FlowNetwork network{topology};
+    SimulatedFlows const together = network.run(all);
+    ContendedTime result{.last = seconds_of(together.last()),
+                         .busiest = busiest_links(together, topology, busiest),
+                         .messages = together.messages};
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < traffic.size(); first = ends[i++]) {
+        std::span<PlacedSchedule const> const own{all.data() + first, ends[i] - first};
+        std::span<Ticks const> const finished{together.finished.data() + first, own.size()};
+        result.groups.push_back(time_of(traffic[i], own, finished, network));
+    }
+    return result;
+}
+
+} // namespace headroom

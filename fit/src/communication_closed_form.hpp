@@ -1,0 +1,25 @@
+#pragma once
+
+// A group's closed form as two numbers a level: messages one after the other, and bytes.
+
+#include "headroom/fit/communication_fit.hpp"
+#include "headroom/library_collectives.hpp"
+
+#include <optional>
+
+namespace headroom::fit {
+
+/// The ranks of a group on its nodes.
+Group group_of(CommunicationFit const& fit);
+
+/// Whether some closed form is known: the algorithm is not named, or its name is one of the tables'.
+bool has_form(CommunicationFit const& fit);
+
+/// T = given + messages alpha + bytes beta, for alpha and beta of one level; homogeneous of degree one in all four
+/// constants, so that the three parts add up exactly. Where no algorithm is named, the fastest at `fabric`.
+struct FormShare {
+    double messages = 0.0, bytes = 0.0, given = 0.0;
+};
+FormShare share_of(CommunicationFit const& fit, Bytes size, Fabric fabric, bool scale_out);
+
+} // namespace headroom::fit

@@ -1,0 +1,113 @@
+#include "headroom/io/benchmark_log.hpp"
+
+#include "logs/log_builder.hpp"
+#include "logs/log_formats.hpp"
+#include "records/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::io {
+namespace {
+
+struct FormatRow {
+    bool (*looks_like)(std::string_view);
+    ReadLog (*read)(std::string_view, LogBuilder&);
+};
+
+/// Tables come last: their header could be part of another's output.
+constexpr std::array formats{
+    FormatRow{looks_like_nccl_json, read_nccl_json},
+    FormatRow{looks_like_nccl_text, read_nccl_text},
+    FormatRow{looks_like_osu, read_osu},
+    FormatRow{looks_like_imb, read_imb},
+    FormatRow{looks_like_csv_log, read_csv_log},
+};
+
+/// What is known by its first bytes and not read.
+struct Refusal {
+    std::string_view begins, problem, hint;
+};
+constexpr std::array refusals{
+    Refusal{"\x1f\x8b", "a gzip file", "unpack it first: gunzip"},
+    Refusal{"\x28\xb5\x2f\xfd", "a zstd file", "unpack it first: unzstd"},
+    Refusal{"\xfd\x37zXZ", "an xz file", "unpack it first: unxz"},
+    Refusal{"BZh", "a bzip2 file", "unpack it first: bunzip2"},
+    Refusal{"PK\x03\x04", "a zip archive", "unpack it first: unzip"},
+    Refusal{"SQLite format 3", "a database", "give what the benchmark printed"},
+    Refusal{"\xff\xfe", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
+    Refusal{"\xfe\xff", "text in UTF-16", "write it in UTF-8: iconv -f UTF-16 -t UTF-8"},
+};
+
+/// Every second byte of the beginning is zero: letters of UTF-16 without a mark.
+bool is_unmarked_utf16(std::string_view text) {
+    constexpr std::size_t looked_at = 64, enough = 16;
+    std::string_view const begin = text.substr(0, looked_at);
+    for (std::size_t const odd : {0U, 1U}) {
+        std::size_t zeros = 0;
+        for (std::size_t i = odd; i < begin.size(); i += 2) { zeros += begin[i] == '\0' ? 1 : 0; }
+        bool const letters = std::ranges::count(begin, '\0') == static_cast<std::ptrdiff_t>(zeros);
+        if (zeros >= enough && letters && 2 * zeros + 1 >= begin.size()) { return true; }
+    }
+    return false;
+}
+
+void refuse_known(std::string_view text, std::string_view where) {
+    for (Refusal const& row : refusals) {
+        if (text.starts_with(row.begins)) {
+            unreadable_error(where, std::string{row.problem}, "it is not read as a log", std::string{row.hint});
+        }
+    }
+    if (is_unmarked_utf16(text)) {
+        unreadable_error(where, "text in UTF-16", "it is not read as a log",
+                         "write it in UTF-8: iconv -f UTF-16 -t UTF-8");
+    }
+    if (text.size() > benchmark_log_limit) {
+        unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
+                         fmt::format("at most {} are read", benchmark_log_limit));
+    }
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) { unreadable_error(where, "an empty file"); }
+}
+
+/// A text without the lines that hold zero bytes, which a crash of a file system leaves; the others keep their numbers.
+std::string without_zero_bytes(std::string_view text, LogBuilder& log) {
+    std::string clean;
+    clean.reserve(text.size());
+    for (std::size_t line = 1; !text.empty(); ++line) {
+        std::size_t const end = std::min(text.find('\n'), text.size());
+        std::string_view const one = text.substr(0, end);
+        if (one.find('\0') == std::string_view::npos) {
+            clean += one;
+        } else {
+            log.leave_out(Unused::zero_bytes, line, one);
+        }
+        if (end < text.size()) { clean += '\n'; }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return clean;
+}
+
+} // namespace
+
+BenchmarkLog read_benchmark_log(std::string_view text, std::string_view where, LogQuestion const& question) {
+    if (text.starts_with(byte_order_mark)) { text.remove_prefix(byte_order_mark.size()); }
+    refuse_known(text, where);
+    LogBuilder log{where, question};
+    std::string clean;
+    if (text.find('\0') != std::string_view::npos) {
+        clean = without_zero_bytes(text, log);
+        text = clean;
+    }
+    auto const row = std::ranges::find_if(formats, [&](FormatRow const& format) { return format.looks_like(text); });
+    if (row == formats.end()) {
+        unreadable_error(where, "no known output of a benchmark",
+                         "neither nccl-tests or rccl-tests, OSU or Intel MPI benchmarks, nor a table of measurements",
+                         "a table needs columns for the size and the time: collective,ranks,bytes,time_us");
+    }
+    ReadLog const read = row->read(text, log);
+    return log.finish(read.format, read.lines);
+}
+
+} // namespace headroom::io

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "logs/log_lines.hpp"
+
+#include "headroom/io/benchmark_log.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// Why a line is not used; each has a name and a hint in the table of `log_builder.cpp`.
+enum class Unused {
+    wrong_results,
+    not_available,
+    zero_time,
+    absurd_time,
+    zero_size,
+    absurd_size,
+    one_rank,
+    uneven_nodes,
+    too_many_ranks,
+    no_time,
+    no_ranks,
+    no_collective,
+    other_collective,
+    several_at_once,
+    coarse_bandwidth,
+    disagreeing,
+    other_ranks,
+    marked_suspect,
+    not_a_latency,
+    unitless_time,
+    unknown_size,
+    truncated,
+    other_text,
+    commented,
+    zero_bytes,
+    unreadable,
+};
+
+/// What a line may print beside the time; either is compared with it.
+struct PrintedBandwidths {
+    std::optional<PrintedNumber> algorithm, bus; ///< GB/s, 10^9 bytes
+};
+
+/// Collects what a reader finds: rows that pass the common checks, and the others counted by reason.
+class LogBuilder {
+public:
+    LogBuilder(std::string_view where, LogQuestion const& question);
+
+    [[nodiscard]] LogQuestion const& question() const { return question_; }
+    [[nodiscard]] std::string_view where() const { return where_; }
+
+    void leave_out(Unused why, std::size_t line, std::string_view example);
+    /// Said once, however often it is noted.
+    void note(std::string text);
+    /// Takes the row, or leaves it out: time, size, ranks and nodes within limits, and the bandwidths as
+    /// bytes / time gives them (to 10 % beyond their rounding).
+    void add(MeasuredCollective row, PrintedBandwidths const& printed, std::string_view example);
+
+    /// Errors: InputError{insufficient} when there is no row.
+    BenchmarkLog finish(std::string_view format, std::size_t lines);
+
+private:
+    [[nodiscard]] std::optional<Unused> refusal(MeasuredCollective const& row, PrintedBandwidths const& printed) const;
+
+    std::string_view where_;
+    LogQuestion const& question_;
+    BenchmarkLog log_;
+    static constexpr std::size_t kinds = static_cast<std::size_t>(Unused::unreadable) + 1;
+    std::array<LogTrouble, kinds> troubles_{};
+};
+
+/// Largest values that a row may have.
+inline constexpr std::size_t most_log_rows = 1'000'000;
+inline constexpr int most_log_ranks = 10'000'000;
+
+} // namespace headroom::io

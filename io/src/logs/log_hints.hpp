@@ -1,0 +1,37 @@
+#pragma once
+
+#include "logs/log_builder.hpp"
+
+#include "headroom/collective.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// What a command line or the name of a file tells of a run; 0 where it does not.
+struct RunHints {
+    int ranks = 0, nodes = 0;
+};
+
+/// From the name of a file: "osu_allreduce_np64.txt", "64ranks", "ranks-64", "2nodes", at last "n4" and "p4".
+RunHints hints_of_name(std::string_view path);
+/// From a launcher's command: "mpirun -np 64", "srun -N 2 -n 16", "mpiexec --ntasks=4".
+RunHints hints_of_command(std::string_view line);
+
+/// The collective that a program of nccl-tests measures, from its name in a text: "all_reduce" of "all_reduce_perf". The
+/// last wins; empty when there is none.
+std::string_view nccl_program_in(std::string_view text);
+
+/// What a tool's name of an operation means. Operations whose ranks have different shares ("alltoallv") are none of ours.
+std::optional<Collective> collective_in_log(std::string_view name);
+
+/// Ranks and nodes of a run: what the log states, else what was asked, else what the file's name says; 0 ranks when
+/// nobody knows, 1 node with a note. Nodes that were asked go before those of the log, which are names of hosts.
+struct RunShape {
+    int ranks = 0, nodes = 1;
+};
+RunShape run_shape(RunHints const& stated, LogBuilder& log);
+
+} // namespace headroom::io

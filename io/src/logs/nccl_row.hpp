@@ -1,0 +1,41 @@
+#pragma once
+
+#include "logs/log_builder.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// How the columns of nccl-tests stand, as its header says.
+struct NcclColumns {
+    bool known = false;   ///< a header was seen
+    bool root = false;    ///< a column of it before the times
+    bool error = false;   ///< a largest deviation ("error", "res") in place of the count of wrong elements
+    int groups = 2;       ///< out-of-place and in-place
+    int width = 4;        ///< columns of a group: time, two bandwidths, wrong; and four more where it prints iterations
+    bool stamped = false; ///< a date and a time at the end
+    double time_unit = 1e-6; ///< the first releases printed milliseconds, under "res"
+};
+
+/// Reads the line that names the columns; false when the line is another.
+bool read_nccl_header(std::string_view line, NcclColumns& columns);
+
+/// One line of results.
+struct NcclRow {
+    double bytes = 0.0;
+    std::string type;
+    double seconds = 0.0;
+    PrintedBandwidths printed;
+    bool checked = true, wrong = false;
+};
+
+/// How the reading of a line of results went.
+enum class NcclLine { row, not_a_row, cut, unreadable, not_available };
+NcclLine read_nccl_row(std::string_view line, NcclColumns const& columns, bool in_place, NcclRow& row);
+
+/// Whether a largest deviation shows a wrong result of a data type.
+/// Source: [NcclTests] src/common.cu of its releases before 2.13: 1e-2 for half precision, 1e-5, 1e-12, none for integers.
+bool is_wrong_deviation(std::string_view type, double deviation);
+
+} // namespace headroom::io

@@ -1,0 +1,253 @@
+#include "logs/log_formats.hpp"
+#include "logs/log_hints.hpp"
+#include "logs/nccl_row.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace headroom::io {
+namespace {
+
+/// The ranks that a run lists: "#  Rank  3 Group  0 Pid   6902 on host device  3 [0x0b] NAME".
+class RankList {
+public:
+    /// False when the line is no such line.
+    bool take(std::string_view line) {
+        if (!line.starts_with('#')) { return false; }
+        std::string_view rest = line.substr(1);
+        if (next_word(rest) != "Rank") { return false; }
+        auto const rank = printed_count(next_word(rest));
+        if (!rank) { return false; }
+        int group = 0;
+        std::string_view host;
+        while (!rest.empty() && host.empty()) {
+            std::string_view const word = next_word(rest);
+            if (word == "Group") { group = printed_count(next_word(rest)).value_or(0); }
+            if (word == "on") { host = next_word(rest); }
+        }
+        if (host.empty()) { return false; }
+        groups_.insert(group);
+        if (*rank == 0 || hosts_.empty()) { first_group_ = group; }
+        auto const [known, is_new] = hosts_.try_emplace({group, *rank}, host);
+        twice_ = twice_ || (!is_new && known->second != host);
+        highest_ = std::max(highest_, *rank);
+        if (auto const name = rest.find("] "); name != std::string_view::npos) { device_ = rest.substr(name + 2); }
+        return true;
+    }
+
+    [[nodiscard]] bool empty() const { return hosts_.empty(); }
+    /// Ranks and nodes of the first group; nothing where ranks are missing or listed by several runs.
+    [[nodiscard]] RunHints shape() const {
+        bool const whole = hosts_.size() == static_cast<std::size_t>(highest_) + 1;
+        if (empty() || twice_ || !whole) { return {}; }
+        RunHints shape;
+        std::set<std::string> names;
+        for (auto const& [place, host] : hosts_) {
+            if (place.first != first_group_) { continue; }
+            ++shape.ranks;
+            names.insert(host);
+        }
+        shape.nodes = static_cast<int>(names.size());
+        return shape;
+    }
+    [[nodiscard]] bool has_groups() const { return groups_.size() > 1; }
+    [[nodiscard]] std::string const& device() const { return device_; }
+
+private:
+    std::map<std::pair<int, int>, std::string> hosts_; ///< by group and rank
+    std::set<int> groups_;
+    std::string device_;
+    int highest_ = 0, first_group_ = 0;
+    bool twice_ = false;
+};
+
+/// The number after a word of "# nThread 1 nGpus 8 minBytes ..."; 0 when it is not there.
+int number_after(std::string_view line, std::string_view name) {
+    while (!line.empty()) {
+        if (next_word(line) == name) { return printed_count(next_word(line)).value_or(0); }
+    }
+    return 0;
+}
+
+/// Programs that a text names, so that one alone needs not be named before each table.
+std::set<std::string> programs_in(std::string_view text) {
+    std::set<std::string> programs;
+    LogLines lines{text};
+    for (std::string_view line; lines.next(line);) {
+        if (auto const program = nccl_program_in(line); !program.empty()) { programs.emplace(program); }
+    }
+    return programs;
+}
+
+class Reader {
+public:
+    Reader(std::string_view text, LogBuilder& log) : lines_{text}, log_{log}, programs_{programs_in(text)} {
+        if (auto const name = nccl_program_in(log.where()); !name.empty()) { name_ = name; }
+    }
+
+    std::size_t read() {
+        for (std::string_view line; lines_.next(line);) {
+            if (line.empty()) { continue; }
+            if (line.starts_with('#')) {
+                comment(line);
+            } else {
+                other(line);
+            }
+        }
+        return lines_.number();
+    }
+
+private:
+    void comment(std::string_view line) {
+        std::string_view rest = line.substr(1);
+        std::string_view const first = next_word(rest);
+        if (first == "nThread") {
+            begin_run();
+            threads_ = static_cast<double>(number_after(line, "nThread")) * std::max(1, number_after(line, "nGpus"));
+        } else if (first == "Rank") {
+            if (in_table_) { begin_run(); }
+            ranks_.take(line);
+        } else if (read_nccl_header(line, columns_)) {
+            begin_table();
+        } else if (first == "Out" || first == "Avg") {
+            end_table();
+        } else if (rest.starts_with("test starting:")) {
+            end_table();
+            started_ = nccl_program_in(line);
+            if (started_.empty()) { started_ = next_word(rest = rest.substr(rest.find(':') + 1)); }
+        } else {
+            commented_row(line);
+            mention(line);
+        }
+    }
+
+    /// A line of results behind a mark, as one release without checks wrote them.
+    void commented_row(std::string_view line) {
+        NcclRow row;
+        bool const is_row = in_table_ && read_nccl_row(line.substr(1), columns_, false, row) == NcclLine::row;
+        if (is_row) { leave_out(Unused::commented, line); }
+    }
+
+    void other(std::string_view line) {
+        bool const summary = line.starts_with("Out of bounds") || line.starts_with("Avg bus");
+        if (summary) { return end_table(); } // older releases print it without a mark
+        NcclRow row;
+        auto const read = read_nccl_row(line, columns_, log_.question().in_place, row);
+        bool const first = !columns_.known && read != NcclLine::not_a_row;
+        if (!in_table_ && !first && read != NcclLine::row) { return mention(line); }
+        switch (read) {
+        case NcclLine::row: return take(row, line);
+        case NcclLine::cut: return leave_out(Unused::truncated, line);
+        case NcclLine::not_available: return leave_out(Unused::not_available, line);
+        case NcclLine::unreadable: return leave_out(Unused::unreadable, line);
+        case NcclLine::not_a_row: leave_out(Unused::other_text, line); return mention(line);
+        }
+    }
+
+    void leave_out(Unused why, std::string_view line) { log_.leave_out(why, lines_.number(), line); }
+
+    void mention(std::string_view line) {
+        if (auto const program = nccl_program_in(line); !program.empty()) { mentioned_.emplace(program); }
+        RunHints const command = hints_of_command(line);
+        if (command.ranks > 0) { command_ = command; }
+    }
+
+    void begin_run() {
+        end_table();
+        ranks_ = {};
+        threads_ = 0.0;
+    }
+
+    void begin_table() {
+        in_table_ = true;
+        program_ = table_program();
+        shape_ = run_shape(stated_shape(), log_);
+        mentioned_.clear();
+    }
+
+    void end_table() {
+        if (in_table_) { started_.clear(); }
+        in_table_ = false;
+    }
+
+    /// The program whose table begins: the one that says so, the only one named since the last table or in the
+    /// whole text, the one in the name of the file; empty when they are several or none.
+    [[nodiscard]] std::string table_program() const {
+        if (!started_.empty()) { return started_; }
+        if (mentioned_.size() == 1) { return *mentioned_.begin(); }
+        if (mentioned_.empty() && programs_.size() == 1) { return *programs_.begin(); }
+        return mentioned_.empty() && programs_.empty() ? name_ : "";
+    }
+
+    /// Ranks as listed; else processes x threads x GPUs, where the command tells the processes or a process has several.
+    [[nodiscard]] RunHints stated_shape() {
+        if (!ranks_.empty()) {
+            RunHints const listed = ranks_.shape();
+            if (listed.ranks == 0) { log_.note("the list of ranks is not whole, or of several runs at once"); }
+            return listed;
+        }
+        if (threads_ < 1.0) { return {}; }
+        double const ranks = threads_ * std::max(1, command_.ranks);
+        if (command_.ranks == 0 && threads_ < 2.0) { return {}; }
+        if (command_.ranks == 0) {
+            log_.note(fmt::format("no rank is listed: one process with {} GPUs is assumed", threads_));
+        }
+        return {ranks > most_log_ranks ? 0 : static_cast<int>(ranks), command_.nodes};
+    }
+
+    void take(NcclRow const& row, std::string_view line) {
+        if (!in_table_) { begin_table(); }
+        if (row.wrong) { return leave_out(Unused::wrong_results, line); }
+        if (ranks_.has_groups()) { return leave_out(Unused::several_at_once, line); }
+        std::string const name = program_.empty() ? log_.question().collective : program_;
+        if (name.empty()) { return leave_out(Unused::no_collective, line); }
+        auto const collective = collective_in_log(name);
+        if (!collective) { return leave_out(Unused::other_collective, line); }
+        if (shape_.ranks == 0) { return leave_out(Unused::no_ranks, line); }
+        if (!row.checked) { log_.note("the results of some rows were not checked by the benchmark"); }
+        MeasuredCollective one;
+        one.system = ranks_.device();
+        one.collective = *collective;
+        one.size = TotalBytes{Bytes{row.bytes}};
+        one.ranks = shape_.ranks;
+        one.nodes = shape_.nodes;
+        one.time = Seconds{row.seconds};
+        one.data_type = row.type;
+        one.line = lines_.number();
+        log_.add(std::move(one), row.printed, line);
+    }
+
+    LogLines lines_;
+    LogBuilder& log_;
+    std::set<std::string> programs_, mentioned_;
+    std::string name_, started_, program_;
+    NcclColumns columns_;
+    RankList ranks_;
+    RunHints command_;
+    RunShape shape_;
+    double threads_ = 0.0;
+    bool in_table_ = false;
+};
+
+} // namespace
+
+bool looks_like_nccl_text(std::string_view text) {
+    LogLines lines{text};
+    for (std::string_view line; lines.next(line);) {
+        if (!line.starts_with('#')) { continue; }
+        NcclColumns columns;
+        std::string_view rest = line.substr(1);
+        if (read_nccl_header(line, columns) && line.find(',') == std::string_view::npos) { return true; }
+        if (next_word(rest) == "nThread") { return true; }
+    }
+    return false;
+}
+
+ReadLog read_nccl_text(std::string_view text, LogBuilder& log) { return {"nccl-tests", Reader{text, log}.read()}; }
+
+} // namespace headroom::io

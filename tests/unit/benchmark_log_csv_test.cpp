@@ -1,0 +1,166 @@
+#include "support/benchmark_logs.hpp"
+
+#include "headroom/comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+using namespace headroom;
+using headroom::test::error_of_log;
+using headroom::test::left_out;
+using io::LogQuestion;
+using io::read_benchmark_log;
+
+TEST(BenchmarkLogCsv, ColumnsOfAnyOrderAndUnit) {
+    auto const log = read_benchmark_log("Avg latency (ms),op,Message Size (KiB),max latency (ms),nprocs,nodes,algo\n"
+                                        "2.5,MPI_Allreduce,64,9.9,8,2,ring\n",
+                                        "log.csv");
+    ASSERT_EQ(log.rows.size(), 1U);
+    auto const& row = log.rows.front();
+    EXPECT_EQ(row.collective, Collective::all_reduce);
+    EXPECT_DOUBLE_EQ(row.size.size.base(), 65536.0);
+    EXPECT_DOUBLE_EQ(row.time.base(), 2.5e-3);
+    EXPECT_EQ(row.ranks, 8);
+    EXPECT_EQ(row.nodes, 2);
+    EXPECT_EQ(row.algorithm, "ring");
+    EXPECT_EQ(row.line, 2U);
+    EXPECT_EQ(log.format, "csv");
+}
+
+TEST(BenchmarkLogCsv, UnitsInCells) {
+    auto const log = read_benchmark_log("collective,ranks,size,time\nbcast,4,1 MB,3ms\nbcast,4,1M,40 us\n", "log.csv");
+    ASSERT_EQ(log.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(log.rows[0].size.size.base(), 1e6);
+    EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 3e-3);
+    EXPECT_DOUBLE_EQ(log.rows[1].size.size.base(), 1048576.0); // benchmarks write 2^20 bytes so
+    EXPECT_DOUBLE_EQ(log.rows[1].time.base(), 40e-6);
+}
+
+/// 2 x 3/4 x 1e9 bytes in 1.5 s are 1 GB/s of bus bandwidth; 1e9 bytes at 0.5 GB/s take 2 s.
+TEST(BenchmarkLogCsv, TimeFromABandwidth) {
+    auto const log = read_benchmark_log("collective,gpus,bytes,time_us,algbw_gbps,busbw_gbps\n"
+                                        "all_reduce,4,1e9,,,1.00\nall_reduce,4,1e9,,0.500,\n",
+                                        "log.csv");
+    ASSERT_EQ(log.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 1.5);
+    EXPECT_DOUBLE_EQ(log.rows[1].time.base(), 2.0);
+}
+
+TEST(BenchmarkLogCsv, RowsThatAreNotUsedAreCounted) {
+    auto const log = read_benchmark_log("collective,gpus,nodes,bytes,time_us,busbw_gbps\n"
+                                        "all_reduce,8,1,1024,,0.00\n"   // rounded to nothing
+                                        "all_reduce,8,1,1024,,0.01\n"   // a half of it may be rounding
+                                        "all_reduce,8,1,1024,,\n"       // states neither
+                                        "all_reduce,8,1,1024,N/A,\n"    //
+                                        "all_reduce,8,1,1024,0.00,\n"   //
+                                        "all_reduce,8,1,1024,-4,\n"     //
+                                        "all_reduce,8,1,1024,1e300,\n"  //
+                                        "all_reduce,8,1,1024,1e999,\n"  //
+                                        "all_reduce,8,1,0,5,\n"         //
+                                        ",8,1,1024,5,\n"                //
+                                        "sum,8,1,1024,5,\n"             //
+                                        "all_reduce,,1,1024,5,\n"       //
+                                        "all_reduce,1,1,1024,5,\n"      //
+                                        "all_reduce,8,3,1024,5,\n"      //
+                                        "all_reduce,8,1,1000000,10,1\n" // 175 GB/s it would be
+                                        "all_reduce,8,1,1024,5,\n"      //
+                                        "all_reduce,8,1,10",
+                                        "log.csv");
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_EQ(log.rows.front().line, 17U);
+    EXPECT_EQ(left_out(log, "bandwidth rounded too far to give a time"), 2U);
+    EXPECT_EQ(left_out(log, "no time"), 2U);
+    EXPECT_EQ(left_out(log, "time not above zero"), 2U);
+    EXPECT_EQ(left_out(log, "absurd time"), 1U);
+    EXPECT_EQ(left_out(log, "unreadable"), 1U);
+    EXPECT_EQ(left_out(log, "no bytes"), 1U);
+    EXPECT_EQ(left_out(log, "collective not named"), 1U);
+    EXPECT_EQ(left_out(log, "operation of no known collective"), 1U);
+    EXPECT_EQ(left_out(log, "ranks not stated"), 1U);
+    EXPECT_EQ(left_out(log, "one rank"), 1U);
+    EXPECT_EQ(left_out(log, "ranks not even over the nodes"), 1U);
+    EXPECT_EQ(left_out(log, "time and bandwidth disagree"), 1U);
+    EXPECT_EQ(left_out(log, "truncated"), 1U);
+}
+
+TEST(BenchmarkLogCsv, AnswersFillWhatIsNotStated) {
+    LogQuestion question;
+    question.ranks = 16;
+    question.nodes = 2;
+    question.collective = "all_gather";
+    question.system = "lab";
+    auto const log = read_benchmark_log("bytes,us\n1024,5\n", "log.csv", question);
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_EQ(log.rows.front().ranks, 16);
+    EXPECT_EQ(log.rows.front().nodes, 2);
+    EXPECT_EQ(log.rows.front().collective, Collective::all_gather);
+    EXPECT_EQ(log.rows.front().system, "lab");
+    EXPECT_THAT(error_of_log("bytes,us\n1024,5\n"), testing::HasSubstr("--collective"));
+}
+
+TEST(BenchmarkLogCsv, ATimeNeedsAUnit) {
+    EXPECT_THAT(error_of_log("collective,ranks,bytes,time\nall_reduce,8,1024,5\n"), testing::HasSubstr("time_us"));
+}
+
+/// 1e6 bytes at 100 GB/s take 10 us: the bare 10 is of microseconds. The table of rccl-tests has both places and a count
+/// of wrong results.
+TEST(BenchmarkLogCsv, TheBandwidthTellsTheUnit) {
+    std::string const table = "numCycle, name, nodes, ranks, size, type, redop, inPlace, time, algBw, busBw, wrong\n"
+                              "0,AllReduce,1,2,8,float,sum,0,9.5,0.00,0.00,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,0,10.0,100.0,100.0,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,1,9.0,111.1,111.1,0\n"
+                              "0,AllReduce,1,2,1000000,float,sum,0,10.0,100.0,100.0,3\n";
+    auto const log = read_benchmark_log(table, "x.csv");
+    ASSERT_EQ(log.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(log.rows.front().time.base(), 9.5e-6);
+    EXPECT_DOUBLE_EQ(log.rows.back().time.base(), 10e-6);
+    EXPECT_EQ(left_out(log, "wrong results"), 1U);
+    LogQuestion question;
+    question.in_place = true;
+    EXPECT_DOUBLE_EQ(read_benchmark_log(table, "x.csv", question).rows.front().time.base(), 9e-6);
+}
+
+TEST(BenchmarkLogCsv, WhatIsNoLogIsRefused) {
+    EXPECT_THAT(error_of_log(""), testing::HasSubstr("an empty file"));
+    EXPECT_THAT(error_of_log("dear all,\nthe cluster is down\n"), testing::HasSubstr("no known output"));
+    EXPECT_THAT(error_of_log(std::string{"\xff\xfe"} + std::string("b\0y\0", 4)), testing::HasSubstr("UTF-16"));
+    EXPECT_THAT(error_of_log(std::string{"\x1f\x8b\x08"}), testing::HasSubstr("gzip"));
+}
+
+TEST(BenchmarkLogCsv, ZeroBytesCostTheirLineAlone) {
+    std::string const damaged = std::string{"collective,ranks,bytes,us\nall_reduce,8,1024,5\nall_"} +
+                                std::string(3, '\0') + "ce,8,2048,6\nall_reduce,8,4096,7\n";
+    auto const log = read_benchmark_log(damaged, "log.csv");
+    EXPECT_EQ(log.rows.size(), 2U);
+    EXPECT_EQ(log.rows.back().line, 4U);
+    EXPECT_EQ(left_out(log, "zero bytes in the text"), 1U);
+}
+
+TEST(BenchmarkLogCsv, ByteOrderMarkTabsAndCarriageReturns) {
+    auto const log =
+        read_benchmark_log("\xEF\xBB\xBF# run 7\r\ncollective\tranks\tbytes\tus\r\nreduce\t8\t1024\t5\r\n", "log.csv");
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_EQ(log.rows.front().line, 3U);
+}
+
+/// The published table: every row but the 13 that its own check calls suspect, and the times that are not printed as
+/// its bandwidths give them.
+TEST(BenchmarkLogCsv, PublishedMeasurements) {
+    char const* const folder = std::getenv("HEADROOM_SHARED");
+    std::filesystem::path const shared = folder != nullptr ? folder : HEADROOM_SOURCE_DIR "/../shared";
+    auto const path = shared / "validation" / "published_comm_open.csv";
+    if (!std::filesystem::exists(path)) { GTEST_SKIP() << "skipped: the published table is not here"; }
+    auto const log = read_benchmark_log(io::read_file(path), path.string());
+    EXPECT_EQ(log.format, "published");
+    EXPECT_EQ(log.rows.size(), 646U);
+    EXPECT_EQ(left_out(log, "marked suspect by its source"), 13U);
+    for (auto const& row : log.rows) {
+        ASSERT_TRUE(row.bus_bandwidth.has_value());
+        double const rate = bus_bandwidth_factor(row.collective, Ranks{row.ranks}) * (row.size.size / row.time).base();
+        ASSERT_NEAR(row.bus_bandwidth->base(), rate, 0.1 * rate + 6e6) << row.line;
+    }
+}

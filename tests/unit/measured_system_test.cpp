@@ -1,0 +1,67 @@
+// Words of people about where they measured, and the cluster meant.
+
+#include "headroom/io/measured_system.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headroom::io {
+namespace {
+
+Catalog const& catalog() {
+    static Catalog const one;
+    return one;
+}
+
+std::string meant(std::string_view system, std::string_view interconnect = "", int nodes = 1) {
+    auto const found = measured_system(catalog(), system, interconnect, nodes);
+    return found.cluster ? found.cluster->name : found.skipped_reason;
+}
+
+TEST(MeasuredSystem, KnowsInstancesByAWord) {
+    EXPECT_EQ(meant("AWS p4d.24xlarge, 8x A100", "EFA", 2), "aws-p4d");
+    EXPECT_EQ(meant("p5e.48xlarge"), "aws-p5e");
+    EXPECT_EQ(meant("GCP a2-highgpu-8g", "", 2), "gcp-a2-high");
+    EXPECT_EQ(meant("a3-megagpu-8g cluster", "", 4), "gcp-a3-mega");
+    EXPECT_EQ(meant("Standard_ND96isr_H100_v5", "", 2), "dgx-h100");
+    EXPECT_EQ(meant("GB200 NVL72", "", 18), "gb200-nvl72");
+}
+
+TEST(MeasuredSystem, KnowsAccelerators) {
+    EXPECT_EQ(meant("8x B200 node"), "dgx-b200");
+    EXPECT_EQ(meant("4x L40S PCIe"), "l40s-pcie-8");
+    EXPECT_EQ(meant("MI250X node, 8 GCDs"), "mi250x-node");
+    EXPECT_EQ(meant("8xH100-80GB"), "dgx-h100");
+    EXPECT_EQ(meant("2x H100 PCIe", "NVLink bridge"), "h100-pcie-nvlink-2");
+    EXPECT_EQ(meant("8x A100 80GB PCIe"), "a100-pcie-8");
+}
+
+TEST(MeasuredSystem, TakesTheNetworkFromItsWords) {
+    auto const found = measured_system(catalog(), "8x A100 SXM", "NVSwitch; 8x HDR InfiniBand", 2);
+    ASSERT_TRUE(found.cluster);
+    EXPECT_EQ(found.cluster->scale_out_name, "infiniband-hdr");
+    EXPECT_NEAR(found.cluster->scale_out.bandwidth.base(), 25e9, 1.0);
+    auto const efa = measured_system(catalog(), "8x H100", "EFAv2 3200 Gbps", 2);
+    ASSERT_TRUE(efa.cluster);
+    EXPECT_EQ(efa.cluster->scale_out_name, "efa-v2");
+    EXPECT_NEAR(efa.cluster->scale_out.bandwidth.base(), 50e9, 1.0);
+}
+
+TEST(MeasuredSystem, NeverAssumesANetwork) {
+    EXPECT_EQ(meant("8x H200 nodes", "NVSwitch", 2), "does not say what network joins its nodes");
+    EXPECT_EQ(meant("H100-80GB HBM3 x8, 2 nodes (Kubernetes)", "NVSwitch intra; inter-node not stated", 2),
+              "does not say what network joins its nodes");
+    EXPECT_EQ(meant("somebody's cluster"), "names no accelerator or machine that the catalog has");
+    EXPECT_EQ(meant(""), "names no accelerator or machine that the catalog has");
+}
+
+TEST(MeasuredSystem, HeedsSettings) {
+    auto const without = measured_system(catalog(), "8x H200 node", "NVLink4/NVSwitch, NCCL_NVLS_ENABLE=0", 1);
+    ASSERT_TRUE(without.cluster);
+    EXPECT_EQ(without.cluster->scale_up_service.wire, Wire::nvswitch);
+    auto const apart = measured_system(catalog(), "8x A100 node, NCCL_P2P_DISABLE=1", "SHM/PCIe", 1);
+    ASSERT_TRUE(apart.cluster);
+    EXPECT_EQ(apart.cluster->scale_up_service.wire, Wire::pcie);
+}
+
+} // namespace
+} // namespace headroom::io
