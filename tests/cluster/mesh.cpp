@@ -32,7 +32,9 @@ Descriptor connect_to(int rank) {
     sockaddr_in const address = end_point(rank);
     for (int tries = 0; tries < 1000; ++tries) {
         Descriptor socket = new_socket();
-        if (::connect(socket.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) == 0) { return socket; }
+        if (::connect(socket.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) == 0) {
+            return socket;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
     throw std::runtime_error{"rank " + std::to_string(rank) + " does not answer"};
@@ -67,7 +69,8 @@ Mesh::Mesh(int rank, int ranks) : rank_{rank}, ranks_{ranks}, peers_(static_cast
     for (int still = ranks - 1 - rank; still > 0; --still) {
         Descriptor socket{checked(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")};
         int other = 0;
-        if (::recv(socket.get(), &other, sizeof other, MSG_WAITALL) != sizeof other || other <= rank || other >= ranks) {
+        if (::recv(socket.get(), &other, sizeof other, MSG_WAITALL) != sizeof other || other <= rank ||
+            other >= ranks) {
             throw std::runtime_error{"a stranger connected"};
         }
         peers_[static_cast<std::size_t>(other)] = std::move(socket);

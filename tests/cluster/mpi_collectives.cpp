@@ -81,9 +81,9 @@ struct Named {
     double share; // of what was timed that one message stands for
 };
 constexpr Named operations[] = {
-    {"one_way", one_way, 0.5},       {"both_ways", both_ways, 1.0 / in_a_row},           {"shifted", shifted, 1.0},
-    {"all_reduce", all_reduce, 1.0}, {"all_gather", all_gather, 1.0},         {"all_to_all", all_to_all, 1.0},
-    {"broadcast", broadcast, 1.0},   {"reduce_scatter", reduce_scatter, 1.0}, {"reduce", reduce, 1.0},
+    {"one_way", one_way, 0.5},       {"both_ways", both_ways, 1.0 / in_a_row}, {"shifted", shifted, 1.0},
+    {"all_reduce", all_reduce, 1.0}, {"all_gather", all_gather, 1.0},          {"all_to_all", all_to_all, 1.0},
+    {"broadcast", broadcast, 1.0},   {"reduce_scatter", reduce_scatter, 1.0},  {"reduce", reduce, 1.0},
 };
 constexpr int sizes[] = {16 << 20, 4 << 20, 1 << 20, 256 << 10, 64 << 10, 32 << 10, 4 << 10, 512, 8};
 

@@ -21,6 +21,7 @@ EMULATED = PROGRAMS / "emulated_cluster"
 NOT_POSSIBLE = 77
 FROM = 256 << 10  # bytes from which on the bars hold
 LARGEST = 16 << 20
+LARGEST_AGAIN = 4 << 20  # of the runs after the first: the longest times are the steadiest
 DELAY_US = 200
 
 # Rates at which the line, not two shared cores, is what takes time.
@@ -79,11 +80,12 @@ class Measured:
 def sockets(hosts, rate, repeats):
     """Every operation over blocking sockets; gamma, too."""
     program = PROGRAMS / "socket_collectives"
-    script = (f'trap "kill 0" ERR; pids=(); for host in $(seq 2 {hosts}); do "{EMULATED}" on $host "{program}" $((host - 1)) {hosts} '
-              f'{LARGEST} 0.1 & pids+=($!); done; "{EMULATED}" on 1 "{program}" 0 {hosts} {LARGEST} 0.1 || exit 1; '
-              'for pid in "${pids[@]}"; do wait $pid || exit 1; done')
     measured, gamma = Measured(), float("inf")
-    for _ in range(repeats):
+    for run in range(repeats):
+        largest = LARGEST_AGAIN if run > 0 else LARGEST
+        script = (f'pids=(); for host in $(seq 2 {hosts}); do "{EMULATED}" on $host "{program}" $((host - 1)) {hosts} {largest} 0.1 & '
+                  f'pids+=($!); done; "{EMULATED}" on 1 "{program}" 0 {hosts} {largest} 0.1 || exit 1; '
+                  'for pid in "${pids[@]}"; do wait $pid || exit 1; done')
         for collective, algorithm, _, _, size, _, least, middle, _ in emulated(hosts, rate, script, 300):
             if collective == "add":
                 gamma = min(gamma, float(least) * 1e-6 / int(size))
@@ -98,13 +100,13 @@ def open_mpi(hosts, rate, flags, repeats, largest=LARGEST):
     common = (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
               f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
               f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
-    program = f'"{FOLDER}/mpi_collectives" {largest} 0.2 2 '
     measured = Measured()
 
     def note(collective, algorithm, row):
         measured.add(collective, algorithm, int(row[2]), float(row[4]) * 1e-6, float(row[5]) * 1e-6)
 
-    for _ in range(repeats):
+    for run in range(repeats):
+        program = f'"{FOLDER}/mpi_collectives" {min(largest, LARGEST_AGAIN) if run > 0 else largest} 0.15 2 '
         script = "set -e; " + common + program + "one_way both_ways shifted\n"
         for collective, algorithm, name, number in FORCED:
             script += (f"echo {collective},{algorithm},,,,,,\n" + common + "--mca coll_tuned_use_dynamic_rules 1 "

@@ -10,9 +10,10 @@ std::span<std::byte const> out(std::span<float const> values) { return std::as_b
 std::span<std::byte> in(std::span<float> values) { return std::as_writable_bytes(values); }
 
 /// Part `index` of `parts`, all as equal as they can be.
-template <typename Span>
-Span part(Span whole, int index, int parts) {
-    auto const begin = [&](int i) { return whole.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts); };
+template <typename Span> Span part(Span whole, int index, int parts) {
+    auto const begin = [&](int i) {
+        return whole.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts);
+    };
     return whole.subspan(begin(index), begin(index + 1) - begin(index));
 }
 
@@ -175,7 +176,8 @@ constexpr std::array table{
     Operation{.collective = "point_to_point", .algorithm = "shifted", .run = shifted},
     Operation{.collective = "all_to_all", .algorithm = "all_at_once", .run = all_at_once},
     Operation{.collective = "all_reduce", .algorithm = "ring", .run = ring_all_reduce, .right = is_sum},
-    Operation{.collective = "all_reduce", .algorithm = "recursive_doubling", .run = recursive_doubling, .right = is_sum},
+    Operation{
+        .collective = "all_reduce", .algorithm = "recursive_doubling", .run = recursive_doubling, .right = is_sum},
     Operation{.collective = "all_reduce", .algorithm = "rabenseifner", .run = rabenseifner, .right = is_sum},
     Operation{.collective = "all_reduce", .algorithm = "binomial", .run = binomial, .right = is_sum},
     Operation{.collective = "all_gather", .algorithm = "ring", .run = ring_all_gather, .right = is_gathered},

@@ -39,8 +39,7 @@ void sleep_until(Microseconds when) {
 }
 
 /// Rank 0's value, told to all.
-template <typename Value>
-Value told(Mesh& mesh, Value value) {
+template <typename Value> Value told(Mesh& mesh, Value value) {
     if (mesh.rank() == 0) {
         for (int other = 1; other < mesh.ranks(); ++other) { mesh.send(other, std::as_bytes(std::span{&value, 1})); }
     } else {
@@ -85,11 +84,13 @@ void measure(Mesh& mesh, Operation const& operation, Buffers buffers, double sec
     if (operation.right != nullptr && !operation.right(mesh, buffers)) {
         throw std::runtime_error{std::string{operation.algorithm} + ": the result is wrong"};
     }
-    int const wanted = static_cast<int>(std::clamp(seconds * 1e6 / (first + lead), 1.0 * least_repeats, 1.0 * most_repeats));
+    int const wanted =
+        static_cast<int>(std::clamp(seconds * 1e6 / (first + lead), 1.0 * least_repeats, 1.0 * most_repeats));
     int const repeats = told(mesh, wanted);
     std::vector<Microseconds> times;
     for (int i = 0; i < repeats; ++i) {
-        std::fill(buffers.own.begin(), buffers.own.end(), static_cast<float>(mesh.rank() + 1)); // sums must not overflow
+        std::fill(buffers.own.begin(), buffers.own.end(),
+                  static_cast<float>(mesh.rank() + 1)); // sums must not overflow
         times.push_back(timed_once(mesh, operation, buffers));
     }
     if (mesh.rank() == 0) { print(operation, mesh.ranks(), buffers.own.size_bytes(), times); }

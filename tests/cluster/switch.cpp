@@ -17,7 +17,8 @@ constexpr std::size_t ethernet_header = 14;
 constexpr std::size_t segment_headers = 66; ///< Ethernet, IP and TCP with timestamps, once for each further segment
 constexpr std::size_t segment_gaps = 24;    ///< preamble, checksum and the gap between frames
 constexpr std::size_t largest_frame = header + (64 << 10) + 256;
-constexpr int frames_at_once = 16; ///< taken from one host before the others have their turn
+constexpr std::int64_t shortest_turn = 100'000; ///< nanoseconds; shorter ones would keep a processor busy
+constexpr int frames_at_once = 16;              ///< taken from one host before the others have their turn
 
 std::int64_t now_nanoseconds() {
     timespec time{};
@@ -35,7 +36,9 @@ std::size_t segments_of(FrameHeader const& frame, std::size_t bytes) {
 } // namespace
 
 Switch::Switch(std::vector<Host>& hosts, Line line)
-    : ports_(hosts.size()), nanoseconds_per_byte_{8e9 / line.bits_per_second}, delay_{line.one_way_delay.count()},
+    : ports_(hosts.size()),
+      nanoseconds_per_byte_{8e9 / line.bits_per_second},
+      delay_{line.one_way_delay.count()},
       queue_bytes_{line.queue_bytes} {
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         ports_[i].device = hosts[i].device.get();
@@ -99,38 +102,44 @@ void Switch::send(Frame frame, Nanoseconds now) {
     std::size_t const segments = segments_of(about, bytes);
     auto const on_wire = static_cast<double>(bytes + (segments - 1) * segment_headers + segments * segment_gaps);
     frame.serial = std::llround(on_wire * nanoseconds_per_byte_);
-    frame.first = frame.serial / static_cast<Nanoseconds>(segments) + delay_; // after it has begun to leave
+    frame.unsent = frame.serial;
+    Nanoseconds const segment = frame.serial / static_cast<Nanoseconds>(segments) + 1;
+    frame.turn = segment * (1 + shortest_turn / segment);
     frame.entered = now;
-    frame.order = order_++;
     port.queued += bytes;
     ++counts_.frames;
     port.waiting[frame.to].push_back(std::move(frame));
 }
 
-/// Lets frames go whose turn has come. What was waiting when the line became free leaves at that instant, not at the
+/// Lets segments go whose turn has come. What was waiting when the line became free leaves at that instant, not at the
 /// later one at which this is noticed.
 void Switch::serve_uplink(Port& port, Nanoseconds now) {
     while (port.queued > 0 && port.uplink_free <= now) {
         do { port.turn = (port.turn + 1) % port.waiting.size(); } while (port.waiting[port.turn].empty());
-        Frame frame = std::move(port.waiting[port.turn].front());
-        port.waiting[port.turn].pop_front();
-        port.queued -= frame.length - header;
+        Frame& frame = port.waiting[port.turn].front();
+        Nanoseconds const served = std::min(frame.turn, frame.unsent);
         Nanoseconds const start = std::max(port.uplink_free, frame.entered);
-        port.uplink_free = start + frame.serial;
-        frame.first += start;
-        frame.last = port.uplink_free + delay_;
-        in_flight_.push(std::move(frame));
+        port.uplink_free = start + served;
+        frame.unsent -= served;
+        in_flight_.push({.first = start + delay_, .serial = served, .order = order_++, .to = frame.to});
+        if (frame.unsent > 0) { continue; }
+        port.queued -= frame.length - header;
+        ports_[frame.to].coming.emplace(order_ - 1, std::move(frame));
+        port.waiting[port.turn].pop_front();
     }
 }
 
 void Switch::serve_downlinks(Nanoseconds now) {
     while (!in_flight_.empty() && in_flight_.top().first <= now) {
-        Frame frame = std::move(const_cast<Frame&>(in_flight_.top())); // it leaves the heap before the next comparison
+        Piece const piece = in_flight_.top();
         in_flight_.pop();
-        Port& port = ports_[frame.to];
-        port.downlink_free = std::max(port.downlink_free + frame.serial, frame.last);
-        frame.due = port.downlink_free;
-        port.arrived.push_back(std::move(frame));
+        Port& port = ports_[piece.to];
+        port.downlink_free = std::max(port.downlink_free, piece.first) + piece.serial;
+        auto const whole = port.coming.find(piece.order);
+        if (whole == port.coming.end()) { continue; }
+        whole->second.due = port.downlink_free;
+        port.arrived.push_back(std::move(whole->second));
+        port.coming.erase(whole);
     }
 }
 
@@ -171,8 +180,8 @@ void Switch::run(int stop) {
         Nanoseconds const wait = std::max<Nanoseconds>(0, next - now_nanoseconds());
         timespec const timeout{.tv_sec = wait / 1'000'000'000, .tv_nsec = wait % 1'000'000'000};
         bool const idle = next == std::numeric_limits<Nanoseconds>::max();
-        int const count =
-            epoll_pwait2(events.get(), ready.data(), static_cast<int>(ready.size()), idle ? nullptr : &timeout, nullptr);
+        int const count = epoll_pwait2(events.get(), ready.data(), static_cast<int>(ready.size()),
+                                       idle ? nullptr : &timeout, nullptr);
         Nanoseconds const now = now_nanoseconds();
         for (int i = 0; i < count; ++i) {
             std::size_t const name = ready[static_cast<std::size_t>(i)].data.u64;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
-#include <functional>
+#include <map>
 #include <queue>
 #include <vector>
 
@@ -22,11 +22,11 @@ struct Line {
 ///
 ///     uplink, serialised at the rate -> delay -> downlink, serialised at the rate
 ///
-/// An uplink takes turns among the hosts it sends to, as the adapter of a host does whose sockets each keep little in its
-/// queue: a word to one host does not wait behind all that goes to another.
-/// A downlink is taken in the order in which frames reach it, not in that in which they were sent: a short frame from
+/// An uplink takes turns among the hosts it sends to, a few segments each, as the adapter of a host does whose sockets each
+/// keep little in its queue: a word to one host does not wait behind all that goes to another.
+/// A downlink is taken in the order in which segments reach it, not in that in which they were sent: a short frame from
 /// an idle host overtakes one that still waits at its sender's. A frame passes while it arrives (cut through), and the
-/// receiver gets it when its last byte has come.
+/// receiver gets it when its last byte is through.
 class Switch {
 public:
     Switch(std::vector<Host>& hosts, Line line);
@@ -44,24 +44,32 @@ private:
         std::vector<char> bytes; ///< with its virtio header
         std::size_t length = 0;
         std::size_t from = 0, to = 0;
-        Nanoseconds entered = 0;         ///< when its host handed it over
-        Nanoseconds first = 0, last = 0; ///< when its first segment and its last byte reach the downlink
-        Nanoseconds serial = 0;          ///< time that a line is busy with it
-        Nanoseconds due = 0;             ///< when the receiver has it
+        Nanoseconds entered = 0; ///< when its host handed it over
+        Nanoseconds serial = 0;  ///< time that a line is busy with it
+        Nanoseconds unsent = 0;  ///< of that, what the uplink still has to do
+        Nanoseconds turn = 0;    ///< what the uplink does of it before another receiver has its turn
+        Nanoseconds due = 0;     ///< when the receiver has it
+    };
+    /// What one turn of an uplink sent.
+    struct Piece {
+        Nanoseconds first = 0;  ///< when its first byte reaches the downlink
+        Nanoseconds serial = 0; ///< time that a line is busy with it
         std::size_t order = 0;
+        std::size_t to = 0;
     };
     struct Later {
-        bool operator()(Frame const& a, Frame const& b) const {
+        bool operator()(Piece const& a, Piece const& b) const {
             return a.first != b.first ? a.first > b.first : a.order > b.order;
         }
     };
     struct Port {
         int device = -1;
         Nanoseconds uplink_free = 0, downlink_free = 0;
-        std::size_t queued = 0;                  ///< bytes that wait for the uplink
+        std::size_t queued = 0;                 ///< bytes that wait for the uplink
         std::vector<std::deque<Frame>> waiting; ///< for the uplink, by receiver
-        std::size_t turn = 0;                    ///< the receiver that was served last
-        std::deque<Frame> arrived;               ///< wait for the downlink, in order
+        std::size_t turn = 0;                   ///< the receiver that was served last
+        std::map<std::size_t, Frame> coming;    ///< to this host, by the order of their last piece
+        std::deque<Frame> arrived;              ///< wait for the downlink, in order
     };
 
     void take_in(std::size_t host, Nanoseconds now);
@@ -74,7 +82,7 @@ private:
     [[nodiscard]] Frame spare_frame();
 
     std::vector<Port> ports_;
-    std::priority_queue<Frame, std::vector<Frame>, Later> in_flight_;
+    std::priority_queue<Piece, std::vector<Piece>, Later> in_flight_;
     std::vector<std::vector<char>> spare_;
     double nanoseconds_per_byte_;
     Nanoseconds delay_;
