@@ -45,7 +45,7 @@ browser: packages build ## every verb's page in headless Chromium; pictures in b
 	@scripts/packages.sh packages-long.txt
 	@tests/browser/run.sh $(PROGRAM)
 
-test-cluster: packages build ## predicted against measured: collectives across 4 and 8 emulated hosts (root, about 6 minutes)
+test-cluster: packages build ## predicted against measured: collectives across 4 and 8 emulated hosts (root, 6 minutes)
 	@tests/cluster/run.sh build/release build/cluster
 
 test-simgrid: packages build ## predicted against simulated: the same collectives in SimGrid
