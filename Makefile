@@ -11,7 +11,7 @@ PROGRAM := build/headroom
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev browser check check-long format format-check include-check reference-check lint fit bench examples clean
+.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid format format-check include-check reference-check lint fit bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -45,13 +45,19 @@ browser: packages build ## every verb's page in headless Chromium; pictures in b
 	@scripts/packages.sh packages-long.txt
 	@tests/browser/run.sh $(PROGRAM)
 
+test-cluster: packages build ## predicted against measured: collectives across 4 and 8 emulated hosts (root, 6 minutes)
+	@tests/cluster/run.sh build/release build/cluster
+
+test-simgrid: packages build ## predicted against simulated: the same collectives in SimGrid
+	@tests/simgrid/run.sh build/release build/simgrid
+
 check: packages format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
 
 check-long: packages format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory browser
+	@$(MAKE) --no-print-directory browser test-simgrid test-cluster
 	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 

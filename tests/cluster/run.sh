@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# run.sh BUILD FOLDER [HOSTS...]: builds what emulates hosts and measures on them, then compares; tables go to FOLDER.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$1 folder=$2
+shift 2
+
+if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ] || [ ! -c /dev/net/tun ]; then
+    echo "cluster: not run: emulated hosts need Linux, root and /dev/net/tun"
+    exit 0
+fi
+scripts/packages.sh packages-cluster.txt
+cmake --build "$build" -j "$(nproc)" --target cluster_programs >/dev/null
+mkdir -p "$folder"
+# -w: OpenMPI's own headers warn
+mpicxx -O2 -std=c++20 -w tests/cluster/mpi_collectives.cpp -o "$folder/mpi_collectives"
+exec /usr/bin/python3 tests/cluster/run.py "$build" "$folder" "$@"
