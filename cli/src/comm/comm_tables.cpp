@@ -152,8 +152,9 @@ Table nccl_table(CommReport const& report) {
         std::size_t last = first;
         while (last + 1 < report.nccl.size() && same_choice(one, report.nccl[last + 1])) { ++last; }
         CommNccl const& end = report.nccl[last];
-        auto const range = [&](std::string const& from, std::string const& to) {
-            return last > first ? from + " .. " + to : from;
+        auto const range = [&](std::string from, std::string const& to) {
+            if (last > first) { from.append(" .. ").append(to); }
+            return from;
         };
         table.rows.push_back({std::to_string(one.ranks), range(size_words(one.size.size), size_words(end.size.size)),
                               std::string{name_of(one.choice.algorithm)}, std::string{name_of(one.choice.protocol)},
