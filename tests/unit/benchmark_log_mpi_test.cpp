@@ -187,14 +187,23 @@ TEST(BenchmarkLogImb, GroupsAtOnceAndUnits) {
     EXPECT_DOUBLE_EQ(log.rows.front().time.base(), 2.5e-3);
 }
 
-/// Every cut of a log is read or refused, and no row appears that the whole does not have.
+bool may_be_cut(io::BenchmarkLog const& log, MeasuredCollective const& row) {
+    return row.line == log.rows.back().line && std::ranges::any_of(log.notes, [](std::string const& note) {
+               return note.find("has no end") != std::string::npos;
+           });
+}
+
+/// Every cut of a log is read or refused, and no row appears that the whole does not have: but the last of a table, which
+/// may end without a line's end when it is whole, and is then said to be doubtful.
 TEST(BenchmarkLogs, EveryCutOfASample) {
     for (auto const& entry : std::filesystem::directory_iterator{test::log_folder()}) {
         std::string const name = entry.path().filename().string(), whole = io::read_file(entry.path());
         auto const rows = read_benchmark_log(whole, name).rows;
         for (std::size_t length = 0; length < whole.size(); length += 7) {
             try {
-                for (auto const& row : read_benchmark_log(whole.substr(0, length), name).rows) {
+                auto const cut = read_benchmark_log(whole.substr(0, length), name);
+                for (auto const& row : cut.rows) {
+                    if (may_be_cut(cut, row)) { continue; }
                     auto const same = [&](MeasuredCollective const& other) {
                         return other.line == row.line && other.size.size == row.size.size && other.time == row.time &&
                                other.collective == row.collective && other.ranks == row.ranks;

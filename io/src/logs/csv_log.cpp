@@ -256,6 +256,11 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
         log.leave_out(cut ? Unused::truncated : Unused::unreadable, record.line, joined(record));
         last = std::max(last, record.line);
     }
+    // Many whole tables end so; one that was cut inside its last number looks the same.
+    bool const open_end = !text.empty() && text.back() != '\n' && !table.records.empty();
+    if (open_end && table.records.back().line == last) {
+        log.note("the last line has no end: if the file was cut, its last number is cut too");
+    }
     bool const published = table.column("table_id") >= 0 && table.column("busbw_gbps") >= 0;
     return {.format = published ? "published" : "csv", .lines = last};
 }
