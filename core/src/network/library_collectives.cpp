@@ -208,7 +208,7 @@ Cut unavoidable(Collective collective, Bytes n, Group group) {
     case Collective::all_gather:
     case Collective::reduce_scatter: return {(p - 1.0) / p * n, (k - 1.0) / p * n};
     case Collective::all_to_all: return {(p - 1.0) / p * n, (p - g) / p * n};
-    case Collective::broadcast: return {n, k > 1.0 ? n / static_cast<double>(group.per_domain) : Bytes{}};
+    case Collective::broadcast:
     case Collective::reduce: return {n, k > 1.0 ? n / static_cast<double>(group.per_domain) : Bytes{}};
     case Collective::scatter:
     case Collective::gather: return {(p - 1.0) / p * n, Bytes{}};
