@@ -29,9 +29,6 @@ SOCKET_RATE = {4: 1e9, 8: 250e6}
 MPI_RATE = {4: 250e6, 8: 250e6}
 EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first (btl_tcp_eager_limit): another alpha
 SOCKET_BAR, MPI_BAR = 0.10, 0.20
-# One row of OpenMPI is known to lie beyond its bar, at 0.78 to 0.82 in every run: messages of 128 KB, twice the eager limit,
-# to a new peer each round. No probe shows it. It is told, and fails from 30 % on.
-KNOWN = {("OpenMPI", 8, "all_to_all", "pairwise", 1 << 20): 0.30}
 # Messages are sent, not fetched, and little is left in the socket: an answer waits behind what its rank has put there before.
 SEND_ONLY = "--mca btl_tcp_flags 1 --mca btl_tcp_sndbuf 65536"
 # collective, algorithm, and the number by which OpenMPI's "tuned" component is told to take it
@@ -195,7 +192,6 @@ def compare(title, hosts, measured, gamma, statistic, bar=None, probe="both_ways
     print(f"  {'':<31}" + "".join(f"{short(size):>8}" for size in sizes))
     missed, errors = [], []
     for name, row in times.items():
-        known = {size: KNOWN.get((title.split(",")[0], hosts, *name, size)) for size in row}
         cells = ""
         for size in sizes:
             share = predicted[name, size] / row[size] if size in row else None
@@ -203,9 +199,7 @@ def compare(title, hosts, measured, gamma, statistic, bar=None, probe="both_ways
             cells += f"{'':>8}" if share is None else f"{share:>7.2f}{'!' if over else ' '}"
             if share is not None and size >= FROM:
                 errors.append(abs(share - 1))
-            if over and known[size] and abs(share - 1) <= known[size]:
-                print(f"  known to miss its bar: {name[0]} {name[1]} of {short(size)}: predicted / measured {share:.2f}")
-            elif over:
+            if over:
                 missed.append(f"{title}, {statistic}: {name[0]} {name[1]} of {short(size)}: predicted / measured {share:.2f}")
         print(f"  {name[0]:<11}{name[1]:<20}" + cells)
     print(f"  from {short(FROM)}: mean error {sum(errors) / len(errors):.1%}, worst {max(errors):.1%}, "
