@@ -1,9 +1,10 @@
+#include "support/collective_rows.hpp"
+
 #include "headroom/collective_algorithm.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,18 +15,13 @@ namespace {
 
 using namespace units;
 
-Link const link{.latency = 1.0 * us, .bandwidth = 1.0 * GB / s};
-Link const slow{.latency = 7.0 * us, .bandwidth = 0.1 * GB / s};
-Link const slowest{.latency = 19.0 * us, .bandwidth = 0.03 * GB / s};
-constexpr Bytes n = 1.0 * MB;
-constexpr SecondsPerByte gamma{0.25e-9};
+using by_hand::gamma;
+using by_hand::link;
+using by_hand::row;
+using by_hand::slow;
+using by_hand::slowest;
 
-CollectiveAlgorithm const& row(Collective collective, std::string_view name) {
-    for (CollectiveAlgorithm const& one : collective_algorithms()) {
-        if (one.collective == collective && one.name == name) { return one; }
-    }
-    throw std::out_of_range{"no algorithm " + std::string{name}};
-}
+constexpr Bytes n = 1.0 * MB;
 
 CollectiveCall flat(int ranks, double skew = 1.0) {
     return {.size = {n}, .layout = Layout::uniform(Ranks{ranks}, link), .reduction = gamma, .skew = skew};

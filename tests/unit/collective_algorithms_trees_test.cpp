@@ -1,5 +1,6 @@
 #include "../../core/src/network/algorithms/in_network.hpp"
 #include "../../core/src/network/algorithms/segments.hpp"
+#include "support/collective_rows.hpp"
 #include "support/data_flow.hpp"
 
 #include "headroom/collective_algorithm.hpp"
@@ -16,15 +17,9 @@ namespace {
 
 using namespace units;
 
-Link const link{.latency = 1.0 * us, .bandwidth = 1.0 * GB / s};
-constexpr SecondsPerByte gamma{0.25e-9};
-
-CollectiveAlgorithm const& row(Collective collective, std::string_view name) {
-    for (CollectiveAlgorithm const& one : collective_algorithms()) {
-        if (one.collective == collective && one.name == name) { return one; }
-    }
-    throw std::invalid_argument{"no algorithm " + std::string{name}};
-}
+using by_hand::gamma;
+using by_hand::link;
+using by_hand::row;
 
 CollectiveCall call_of(int ranks, Bytes size, SecondsPerByte reduction = gamma) {
     return {.size = {size}, .layout = Layout::uniform(Ranks{ranks}, link), .reduction = reduction};
