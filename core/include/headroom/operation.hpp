@@ -68,6 +68,7 @@ struct Operation {
     MemoryClass memory = MemoryClass::hidden;
     Collective collective = Collective::all_reduce;
     Traffic traffic = Traffic::none;
+    bool weight_gradient = false; ///< backward: what nobody waits for before the update
 };
 
 /// The operations of one kind of layer: a fixed array and a count, no heap.

@@ -24,6 +24,7 @@ struct LayerCost {
     Seconds recompute;                 ///< the part of the three above that is recomputation
     Seconds recomputed_core;           ///< the part of attention that selective recomputation adds
     Seconds backward;                  ///< the part of the first three that is backward work
+    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
     Seconds host;                      ///< what issuing the kernels takes (a floor)
     Seconds kernels;                   ///< launch gaps between kernels
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden

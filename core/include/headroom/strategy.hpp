@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/gradient_compression.hpp"
+#include "headroom/pipeline_schedule.hpp"
 #include "headroom/precision.hpp"
 
 #include <algorithm>
@@ -45,10 +46,12 @@ constexpr bool offloads_activations(Offload o) { return o == Offload::activation
 
 /// One way to spread a step over ranks: dp * tp * pp * cp accelerators.
 struct Strategy {
-    int dp = 1;          ///< replicas that share out the batch
-    int tp = 1;          ///< ranks that share out every matrix product
-    int pp = 1;          ///< stages that share out the layers
-    int virtual_pp = 1;  ///< model chunks per pipeline stage
+    int dp = 1;         ///< replicas that share out the batch
+    int tp = 1;         ///< ranks that share out every matrix product
+    int pp = 1;         ///< stages that share out the layers
+    int virtual_pp = 1; ///< model chunks per pipeline stage
+    /// As asked for; several chunks of 1F1B are interleaved: see `schedule()`.
+    PipelineSchedule pipeline = PipelineSchedule::one_f_one_b;
     int cp = 1;          ///< ranks that share out one sequence
     int ep = 1;          ///< ranks that share out the experts of a layer; etp ep of the stage's dp cp tp ranks
     int etp = 1;         ///< ranks that share out the products of one expert
@@ -70,6 +73,10 @@ struct Strategy {
     int servers = 0;        ///< parameter servers that sum gradients; 0: the ranks do it among themselves
     GradientCompression compression = {};
     [[nodiscard]] int workers() const { return dp * tp * pp * cp; }
+    /// The schedule that runs.
+    [[nodiscard]] PipelineSchedule schedule() const {
+        return pipeline == PipelineSchedule::one_f_one_b && virtual_pp > 1 ? PipelineSchedule::interleaved : pipeline;
+    }
     /// Ranks that sum their gradients: context ranks see different tokens too.
     [[nodiscard]] int data_ranks() const { return dp * cp; }
     /// Ranks that hold one copy of a ZeRO-3 state.
@@ -88,6 +95,7 @@ struct Strategy {
 struct PartialStrategy {
     std::optional<int> dp = {}, tp = {}, pp = {}, virtual_pp = {}, cp = {}, ep = {}, etp = {}, zero = {}, shard = {};
     std::optional<int> micro_batch = {}, grad_accum = {};
+    std::optional<PipelineSchedule> pipeline = {};
     std::optional<bool> sequence_parallel = {};
     std::optional<Recompute> recompute = {};
     std::optional<int> recompute_layers = {};

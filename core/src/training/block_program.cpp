@@ -329,18 +329,20 @@ private:
     [[nodiscard]] double expert_activation_bytes(ExpertSizes const& e) const {
         return e.per_expert * e.experts * size_.element * (size_.branches + 1.0) * e.ffn;
     }
-    void grouped(std::string_view name, Phase phase, ExpertSizes const& e, double m, double n, double k) {
+    void grouped(std::string_view name, Phase phase, ExpertSizes const& e, double m, double n, double k,
+                 bool weight_gradient = false) {
         program_.add({.name = name,
                       .kind = OperationKind::grouped_gemm,
                       .phase = phase,
                       .m = m,
                       .n = n,
                       .k = k,
-                      .times = e.experts});
+                      .times = e.experts,
+                      .weight_gradient = weight_gradient});
     }
     void grouped_gradients(std::string_view name, ExpertSizes const& e, double out, double in) {
         grouped(name, Phase::backward, e, e.per_expert, in, out);
-        if (shape_.trained != Trained::adapters) { grouped(name, Phase::backward, e, in, out, e.per_expert); }
+        if (shape_.trained != Trained::adapters) { grouped(name, Phase::backward, e, in, out, e.per_expert, true); }
     }
     void send(std::string_view name, Phase phase, ExpertSizes const& e) {
         if (shape_.ep == 1) { return; }
@@ -406,7 +408,14 @@ private:
     }
     void gradient_products_over(std::string_view name, double tokens, double out, double in) {
         product_over(name, Phase::backward, tokens, in, out);
-        if (shape_.trained != Trained::adapters) { product_over(name, Phase::backward, in, out, tokens); }
+        if (shape_.trained == Trained::adapters) { return; }
+        program_.add({.name = name,
+                      .kind = OperationKind::gemm,
+                      .phase = Phase::backward,
+                      .m = in,
+                      .n = out,
+                      .k = tokens,
+                      .weight_gradient = true});
     }
 
     void collective(std::string_view name, Phase phase, Collective kind, Traffic traffic, double bytes,

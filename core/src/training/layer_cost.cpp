@@ -70,6 +70,7 @@ private:
         }
         if (operation.phase == Phase::recompute) { cost.recompute += time; }
         if (operation.phase == Phase::backward) { cost.backward += time; }
+        if (operation.weight_gradient) { cost.weight_gradient += time; }
     }
 
     void add_collective(Operation const& operation, LayerCost& cost) const {
@@ -163,7 +164,7 @@ Seconds LayerCost::host_excess() const {
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->host, &part->kernels}) {
+                              &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
             *time *= factor;
         }
     }

@@ -17,8 +17,14 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
     double const tokens = head_tokens(model, shape);
     double const words = laid_out_vocabulary(model, shape.tp, framework) / shape.tp;
     double const h = model.hidden;
-    auto const product = [&head](Phase phase, double m, double n, double k) {
-        head.add({.name = "output projection", .kind = OperationKind::gemm, .phase = phase, .m = m, .n = n, .k = k});
+    auto const product = [&head](Phase phase, double m, double n, double k, bool weight_gradient = false) {
+        head.add({.name = "output projection",
+                  .kind = OperationKind::gemm,
+                  .phase = phase,
+                  .m = m,
+                  .n = n,
+                  .k = k,
+                  .weight_gradient = weight_gradient});
     };
     auto const collective = [&](char const* name, Phase phase, Collective kind) {
         if (shape.tp == 1) { return; }
@@ -37,7 +43,7 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
               .bytes = Bytes{tokens * words},
               .memory = MemoryClass::logits});
     product(Phase::backward, tokens, h, words);
-    if (shape.trained != Trained::adapters) { product(Phase::backward, h, words, tokens); }
+    if (shape.trained != Trained::adapters) { product(Phase::backward, h, words, tokens, true); }
     collective("gradient before output", Phase::backward,
                shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce);
 }
@@ -107,12 +113,18 @@ void write_prediction(StepProgram& program, Model const& model, LayerShape const
     auto const training = shape.recompute == Recompute::none ? BlockTraining::kept : BlockTraining::recomputed;
     auto block = block_program(model, last_block(model), shape, framework, training);
     double const h = model.hidden, tokens = tokens_of(shape);
-    auto const product = [&](Phase phase, double m, double n, double k) {
-        block.program.add({.name = "join", .kind = OperationKind::gemm, .phase = phase, .m = m, .n = n, .k = k});
+    auto const product = [&](Phase phase, double m, double n, double k, bool weight_gradient = false) {
+        block.program.add({.name = "join",
+                           .kind = OperationKind::gemm,
+                           .phase = phase,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .weight_gradient = weight_gradient});
     };
     product(Phase::forward, tokens, h / shape.tp, 2.0 * h);
     product(Phase::backward, tokens, 2.0 * h, h / shape.tp);
-    if (shape.trained != Trained::adapters) { product(Phase::backward, 2.0 * h, h / shape.tp, tokens); }
+    if (shape.trained != Trained::adapters) { product(Phase::backward, 2.0 * h, h / shape.tp, tokens, true); }
     block.count = model.prediction_layers;
     program.prediction.push_back(block);
     program.heads_run += model.prediction_layers;

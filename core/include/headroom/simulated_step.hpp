@@ -1,0 +1,75 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+#include "headroom/step.hpp"
+#include "headroom/stream_simulation.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// How a collective of the simulated step is priced.
+enum class CollectiveDetail {
+    operation, ///< the time that the closed form has
+    messages,  ///< its schedule of messages, with all groups of its dimension on the links of the cluster at once
+};
+
+/// What the simulation does beyond what the strategy says.
+struct SimulationOptions {
+    CollectiveDetail collectives = CollectiveDetail::operation;
+    int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
+    double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
+    bool share_links = true;       ///< groups whose traffic crosses the same adapter share its rate
+    std::int64_t most_tasks = std::int64_t{1} << 24;
+    std::stop_token stop = {};
+};
+
+/// One pipeline stage of a simulated step: the class of equal ranks that hold it.
+struct SimulatedStage {
+    Seconds computing; ///< kernels
+    Seconds idle;      ///< nothing under way
+    std::array<Seconds, work_kind_count> busy{}, exposed{};
+};
+
+/// A step, unrolled and run.
+struct SimulatedStep {
+    StepTime time;    ///< parts as the closed form names them; what no graph holds (imbalance, stragglers, fixed
+                      ///< time) is taken over from it
+    Seconds makespan; ///< of the graph alone
+    std::vector<SimulatedStage> stages;
+    std::array<Seconds, work_kind_count> critical{}; ///< share of the critical path by kind
+    Seconds critical_wait;
+    StreamProgram program; ///< ticks are picoseconds
+    StreamRun run;
+    std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
+    [[nodiscard]] Seconds step() const { return time.total(); }
+};
+
+/// Unrolls the step program of a strategy over its stages, micro-batches and layers and runs it.
+///
+/// Every stage is one class of equal ranks with streams for kernels, the host, tensor, context and expert collectives,
+/// sending to the next and the previous stage, data-parallel traffic, and copies to the host.
+/// Holds for:  every legal strategy whose passes and tasks are within bounds.
+/// Assumes:    ranks of one stage are equal; what a stack does not hide of a collective stands in the way of kernels.
+/// Source:     [Narayanan2021], [Li2020], [Zhao2023]
+SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                            SimulationOptions const& options = {});
+
+/// Times of every stage's passes for one micro-batch, picoseconds: what exposed communication and the host add included.
+PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
+
+/// A condition under which the closed form is known to differ from the simulation.
+struct ClosedFormLimit {
+    std::string_view name;   ///< "uneven stages"
+    std::string_view reason; ///< why, in words
+};
+/// Those that hold for a strategy; none: the closed form claims to be within 1 % of the simulation. Nothing is simulated.
+std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Strategy const& strategy,
+                                                LayerCosts const& costs);
+
+} // namespace headroom
