@@ -37,11 +37,13 @@ PipelineOrder zero_bubble_order(PipelineShape const& shape, int reach) {
 /// gradients of inputs.
 double zb_h1_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
     double const p = shape.stages, m = shape.micro_batches;
+    double const least = std::min(times.forward, times.input);
+    double const all = times.forward + times.input - times.weight;
+    if (m == p && times.weight <= least) { return (p - 1.0) * all + (4.0 * (p - 1.0) - 2.0) * hop; }
     double const steady = std::max(0.0, m - p - 1.0);
     double const rounds = (steady - std::ceil(steady / p)) * std::max(0.0, 2.0 * hop - times.weight);
-    double const all = (p - 1.0) * (times.forward + times.input - times.weight) +
-                       (4.0 * (p - 1.0) - (m == p ? 2.0 : 0.0)) * hop + rounds;
-    return std::max({all, (p - 1.0) * (times.forward + 3.0 * hop), (p - 1.0) * (times.input + 2.0 * hop)});
+    return std::max({(p - 1.0) * (all + 4.0 * hop) + rounds, (p - 1.0) * (times.forward + 3.0 * hop),
+                     (p - 1.0) * (times.input + 2.0 * hop)});
 }
 
 /// What the first stage of ZB-2P waits in its period.
