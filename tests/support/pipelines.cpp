@@ -22,7 +22,8 @@ private:
     using Key = std::tuple<bool, int, int, int>; // gradients, stage, chunk, micro-batch
 
     [[nodiscard]] PassTicks const& ticks(int stage, int chunk) const {
-        return times_.passes[static_cast<std::size_t>(stage * order_.shape.chunks + chunk)];
+        return times_.passes[static_cast<std::size_t>(stage) * static_cast<std::size_t>(order_.shape.chunks) +
+                             static_cast<std::size_t>(chunk)];
     }
 
     TaskId task(Ticks cost) {
