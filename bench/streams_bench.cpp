@@ -1,8 +1,8 @@
-// Motivation: a step is simulated for every schedule that is compared and for every plan that is looked at closer, while
-// their user waits. The engine goes from one end of a task to the next; what a task and an edge cost is a few reads and
-// writes in memory that other tasks have used in the meantime, and a place in a small order of times.
-// Targets, one core: 1 million tasks (128 layers on 64 stages x 512 micro-batches, 8 operations a layer each way) in 0.3 s
-// with kernels slowed and links shared; at most 28 bytes a task and 4 an edge beside the program and the result.
+// Motivation: a step is simulated for every schedule that is compared and for every plan that is looked at closer,
+// while their user waits. The engine goes from one end of a task to the next; what a task and an edge cost is a few
+// reads and writes in memory that other tasks have used in the meantime, and a place in a small order of times.
+// Targets, one core: 1 million tasks (128 layers on 64 stages x 512 micro-batches, 8 operations a layer each way) in
+// 0.3 s with kernels slowed and links shared; at most 26 bytes a task and 4 an edge beside the program and the result.
 #include "../tests/support/random.hpp"
 
 #include "headroom/stream_simulation.hpp"
@@ -68,8 +68,8 @@ struct Pass {
 };
 
 /// 1F1B on stages with streams for kernels, tensor collectives, sends to the next stage and to the one before. Every
-/// fourth operation is a collective, beside which the next kernel runs. Tasks are numbered stage by stage, or all stages
-/// take turns.
+/// fourth operation is a collective, beside which the next kernel runs. Tasks are numbered stage by stage, or all
+/// stages take turns.
 class Step {
 public:
     Step(Numbers numbers, Rates rates, int count) : rates_{rates}, count_{count}, random_{1} {

@@ -12,7 +12,8 @@
 
 namespace headroom {
 
-/// The groups of a dimension of parallelism: `ranks` in all, `size` to a group, `stride` apart. Each is the whole job's.
+/// The groups of a dimension of parallelism: `ranks` in all, `size` to a group, `stride` apart. Each is the whole
+/// job's.
 struct DimensionGroups {
     int size = 1, stride = 1, ranks = 1;
     auto operator<=>(DimensionGroups const&) const = default;
@@ -36,17 +37,18 @@ struct CollectiveByMessages {
 
 /// Prices collectives by messages on the links of a cluster; remembers what it has priced.
 ///
-///     T = T_closed x T(all groups at once, on the adapters) / T(one group, a share of the adapters for each accelerator)
+///     T = T_closed x T(all groups at once, on the adapters) / T(one group, a share of the adapters for each
+///     accelerator)
 ///
 /// Both of the right are `simulate_flows` of the schedule that is nearest to the fastest algorithm: rings that leave a
-/// domain by different adapters as so many rings, trees between domains as recursive halving and doubling. Where the closed
-/// form is that of the schedule, as for hierarchical rings, T is the time of the messages.
+/// domain by different adapters as so many rings, trees between domains as recursive halving and doubling. Where the
+/// closed form is that of the schedule, as for hierarchical rings, T is the time of the messages.
 /// Domains are nodes of a star: their switches, and an adapter for every `domain` / adapters accelerators, joined by a
 /// network that takes all of them at full rate. In such a network groups that share no domain do not meet, and domains
 /// that are alike fare alike: so few groups and few domains stand for all.
 /// Holds for:  any collective, groups and cluster; `stands_in` tells where the closed form is all there is: no row of
-///             `library_algorithms`, links without rates, groups that do not divide the ranks, or that do not fit together
-///             with domains and would send more than `most_messages`.
+///             `library_algorithms`, links without rates, groups that do not divide the ranks, or that do not fit
+///             together with domains and would send more than `most_messages`.
 /// Assumes:    of point-to-point that the first of each group sends to the last: neighbours are groups of two.
 /// Source:     [NCCL], [BertsekasGallager1992]
 class CollectivesByMessages {

@@ -39,9 +39,9 @@ private:
     std::vector<Ticks> value_; ///< by node: 1 is the root, those of node i are 2 i and 2 i + 1
 };
 
-/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has come:
-/// the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both. Then a
-/// change of rate is one change, however many tasks it concerns.
+/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has
+/// come: the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both.
+/// Then a change of rate is one change, however many tasks it concerns.
 class StreamClocks {
 public:
     explicit StreamClocks(StreamProgram const& program);

@@ -24,8 +24,8 @@ private:
     std::uint64_t looked_ = 1023;
 };
 
-/// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each comes
-/// after all that it waits for.
+/// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each
+/// comes after all that it waits for.
 bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& run, std::stop_token const& stop) {
     Patience patience{stop};
     std::vector<TaskId> ready;
@@ -45,8 +45,8 @@ bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& r
     return true;
 }
 
-/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only for
-/// them begins; tasks that cost nothing end at once. Then rates are settled.
+/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only
+/// for them begins; tasks that cost nothing end at once. Then rates are settled.
 class Simulation {
 public:
     Simulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)
