@@ -152,8 +152,8 @@ std::vector<PlacedSchedule> placed(Instance const& instance, std::span<std::vect
 }
 
 /// Domains on a switch. Ports have the adapters' share of what the accelerators of a domain have together.
-Topology star_of(DimensionGroups groups, int domain, int adapters, Fabric const& fabric) {
-    int const domains = (groups.ranks + domain - 1) / domain;
+Topology star_of(int ranks, int domain, int adapters, Fabric const& fabric) {
+    int const domains = (ranks + domain - 1) / domain;
     Link port = outer(fabric);
     port.bandwidth *= static_cast<double>(domain) / adapters;
     return build_topology(StarNetwork{
@@ -162,15 +162,26 @@ Topology star_of(DimensionGroups groups, int domain, int adapters, Fabric const&
         .nodes = {.accelerators = domain, .adapters = domain == 1 ? 1 : adapters, .scale_up = fabric.scale_up}});
 }
 
+/// The group as the closed form sees it: so many neighbours in each domain.
+std::vector<int> aligned(DimensionGroups groups, int domain) {
+    int const inside = group_of(groups.size, groups.stride, domain).per_domain;
+    std::vector<int> group;
+    for (int rank = 0; rank < groups.size; ++rank) { group.push_back(rank / inside * domain + rank % inside); }
+    return group;
+}
+
+Seconds time_of(Instance const& instance, std::span<std::vector<int> const> groups, Topology const& topology) {
+    return seconds_of(simulate_flows(placed(instance, groups), topology).last());
+}
+
 void run(Instance const& instance, int domain, int adapters, Fabric const& fabric, CollectiveByMessages& result) {
-    auto const groups = strided_groups(instance.groups.ranks, instance.groups.size, instance.groups.stride);
-    Topology const own = star_of(instance.groups, domain, domain, fabric);
-    Topology const shared = star_of(instance.groups, domain, adapters, fabric);
-    auto const first = placed(instance, {groups.data(), 1});
-    result.reference = seconds_of(simulate_flows(first, own).last());
-    result.alone = adapters == domain ? result.reference : seconds_of(simulate_flows(first, shared).last());
-    result.together =
-        groups.size() == 1 ? result.alone : seconds_of(simulate_flows(placed(instance, groups), shared).last());
+    DimensionGroups const shape = instance.groups;
+    std::vector<int> const ideal = aligned(shape, domain);
+    result.reference = time_of(instance, {&ideal, 1}, star_of(ideal.back() + 1, domain, domain, fabric));
+    auto const groups = strided_groups(shape.ranks, shape.size, shape.stride);
+    Topology const shared = star_of(shape.ranks, domain, adapters, fabric);
+    result.alone = time_of(instance, {groups.data(), 1}, shared);
+    result.together = groups.size() == 1 ? result.alone : time_of(instance, groups, shared);
 }
 
 /// The divisor of a domain's accelerators that is nearest to the adapters it has.
