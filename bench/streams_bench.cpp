@@ -89,9 +89,10 @@ public:
     StreamProgram program;
 
 private:
-    [[nodiscard]] std::size_t passes() const { return static_cast<std::size_t>(stages * count_); }
+    [[nodiscard]] std::size_t passes() const { return stages * static_cast<std::size_t>(count_); }
     [[nodiscard]] std::size_t place(int stage, int micro_batch) const {
-        return static_cast<std::size_t>(stage * count_ + micro_batch);
+        return static_cast<std::size_t>(stage) * static_cast<std::size_t>(count_) +
+               static_cast<std::size_t>(micro_batch);
     }
 
     void add_streams() {

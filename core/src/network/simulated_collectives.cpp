@@ -134,7 +134,8 @@ std::vector<int> turned(std::vector<int> const& group, Instance const& instance,
     for (std::size_t i = 0; i < group.size(); ++i) {
         auto const rank = static_cast<int>(i);
         int const first = rank / members * members;
-        order[i] = group[static_cast<std::size_t>(first + (rank - first + channel) % members)];
+        int const place = first + (rank - first + channel) % members;
+        order[i] = group[static_cast<std::size_t>(place)];
     }
     return order;
 }
