@@ -176,6 +176,23 @@ TEST(CollectivesByMessages, TellsWhereTheClosedFormStandsIn) {
               "its links have no rates");
 }
 
+TEST(CollectivesByMessages, AdaptersAreThoseThatHaveTheRate) {
+    auto const adapters = [](int domain, double of_share) {
+        Cluster cluster = cluster_of(domain, domain);
+        cluster.adapter = fabric.scale_out.bandwidth * of_share;
+        return CollectivesByMessages{cluster, fabric}.adapters();
+    };
+    EXPECT_EQ(adapters(8, 1.0), 8);
+    EXPECT_EQ(adapters(8, 2.0), 4);
+    EXPECT_EQ(adapters(8, 8.0), 1);
+    EXPECT_EQ(adapters(8, 8.0 / 3.0), 4); // 3 do not divide 8
+    EXPECT_EQ(adapters(8, 2.0 * 1.4), 4); // 4, of which congestion leaves a share
+    EXPECT_EQ(adapters(8, 0.5), 8);       // two for each
+    EXPECT_EQ(adapters(8, 0.0), 8);       // not known
+    EXPECT_EQ(adapters(1, 1.0), 1);
+    EXPECT_EQ(adapters(72, 1.0), 72);
+}
+
 TEST(CollectivesByMessages, AnswersTheSameTwice) {
     CollectivesByMessages messages{cluster_of(8, 4), fabric};
     DimensionGroups const groups{.size = 16, .stride = 2, .ranks = 64};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -185,16 +184,15 @@ void run(Instance const& instance, int domain, int adapters, Fabric const& fabri
     result.together = groups.size() == 1 ? result.alone : time_of(instance, groups, shared);
 }
 
-/// The divisor of a domain's accelerators that is nearest to the adapters it has.
+/// Adapters of a domain, each for as many accelerators: the fewest that have their rate. A network that is congested has
+/// less of it.
 int adapters_of(Cluster const& cluster) {
     int const domain = std::max(cluster.domain, 1);
-    double const each = cluster.adapter > BytesPerSecond{} ? cluster.scale_out.bandwidth / cluster.adapter : 1.0;
-    int best = domain;
-    for (int count = 1; count <= domain; ++count) {
-        double const wanted = std::min(each, 1.0) * domain;
-        if (domain % count == 0 && std::abs(count - wanted) < std::abs(best - wanted)) { best = count; }
-    }
-    return best;
+    if (cluster.adapter <= BytesPerSecond{}) { return domain; }
+    double const wanted = cluster.scale_out.bandwidth / cluster.adapter * domain;
+    int count = 1;
+    while (count < domain && (domain % count != 0 || count < wanted * (1.0 - 1e-9))) { ++count; }
+    return count;
 }
 
 } // namespace
