@@ -12,8 +12,8 @@
 
 namespace headroom {
 
-/// The groups of a dimension of parallelism: `ranks` in all, `size` to a group, `stride` apart. Each is the whole
-/// job's.
+/// The groups of a dimension of parallelism: of `ranks` ranks in all, `size` to a group, `stride` apart
+/// (`strided_groups`).
 struct DimensionGroups {
     int size = 1, stride = 1, ranks = 1;
     auto operator<=>(DimensionGroups const&) const = default;
