@@ -115,8 +115,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
-    N const spare =
-        f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
+    N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("hops_that_fill_and_drain", hops.filling) * hop +
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
