@@ -1,5 +1,6 @@
 #include "traffic.hpp"
 
+#include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
 
 #include <algorithm>
@@ -35,9 +36,8 @@ struct Table {
 /// The ends of the model on the slowest stage: both without a pipeline, none in the middle of one.
 LayerCost end_cost(Table const& table) {
     LayerCost ends;
-    auto const place = table.stage.place;
-    if (place == StagePlace::whole || place == StagePlace::last) { ends.add(table.costs.head, 1.0); }
-    if (place == StagePlace::whole || place == StagePlace::first) { ends.add(table.costs.embedding, 1.0); }
+    if (table.stage.head > 0.0) { ends.add(table.costs.head, table.stage.head); }
+    if (table.stage.embedding > 0.0) { ends.add(table.costs.embedding, table.stage.embedding); }
     return ends;
 }
 
@@ -101,7 +101,11 @@ void add_experts(Table& table) {
 }
 
 void add_pipeline(Table& table) {
-    double const hops = 2.0 * table.micro_batches * table.strategy.virtual_pp; // forward and back, every chunk
+    auto const& schedule = schedule_row(table.strategy.schedule());
+    // forward and back, every chunk that a micro-batch passes
+    int const passed =
+        schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
+    double const hops = 2.0 * table.micro_batches * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back({.dimension = "pipeline",
                           .collective = "point_to_point",
@@ -170,7 +174,7 @@ void add_data(Table& table) {
     shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
-                                          : 1.0;
+                                          : updates_per_step(strategy, table.micro_batches);
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.shown = table.time.data_communication - traffic.blocking;
     add_group(table, traffic.dense, shares, false);

@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include "headroom/pipeline.hpp"
+
 #include <algorithm>
 
 namespace headroom {
@@ -66,7 +68,9 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
     auto const& count = setting.count;
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
     bool const first = place == StagePlace::first || place == StagePlace::whole;
-    bool const last = place == StagePlace::last || place == StagePlace::whole;
+    bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
+    bool const last =
+        returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
     double ends = first ? count.embedding : 0.0;
     StageParameters held;
     if (last) {
