@@ -63,10 +63,16 @@ int stage_layers(int layers, int pp, StagePlace place) {
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
-    auto const& count = setting.count;
+    bool const whole = place == StagePlace::whole;
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
-    bool const first = place == StagePlace::first || place == StagePlace::whole;
-    bool const last = place == StagePlace::last || place == StagePlace::whole;
+    return stage_parameters(
+        setting, strategy,
+        {.blocks = blocks, .first = whole || place == StagePlace::first, .last = whole || place == StagePlace::last});
+}
+
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share) {
+    auto const& count = setting.count;
+    auto const [blocks, first, last] = share;
     double ends = first ? count.embedding : 0.0;
     StageParameters held;
     if (last) {
