@@ -52,7 +52,6 @@ double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_ba
         return std::min<double>(micro_batches, std::max(1.0, chunks / v));
     }
     auto const& row = schedule_row(schedule);
-    if (row.held == nullptr) { return micro_batches; } // of a schedule that nothing is known of: all
     int const chunks = row.chunks > 0 ? row.chunks : strategy.virtual_pp;
     return row.held({.stages = strategy.pp, .chunks = chunks, .micro_batches = micro_batches}, stage);
 }

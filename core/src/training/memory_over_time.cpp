@@ -44,11 +44,14 @@ void add_pass(Changes& changes, Pass const& pass, Ticks begin, Ticks end, bool h
 Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, PipelineRun const& run, int stage) {
     Changes changes;
     auto const s = static_cast<std::size_t>(stage);
+    Ticks free = 0; // two passes that run as one begin together and are through one after the other
     for (std::size_t i = order.first[s]; i < order.first[s + 1]; ++i) {
         Pass const& pass = order.passes[i];
         auto const place = s * static_cast<std::size_t>(order.shape.chunks) + pass.chunk;
         bool const head = !next_place(order.shape, order.layout, {.stage = stage, .chunk = pass.chunk}).has_value();
-        add_pass(changes, pass, run.begin[i], run.begin[i] + length_of(pass, times.passes[place]), head);
+        Ticks const begin = std::max(run.begin[i], free);
+        free = begin + length_of(pass, times.passes[place]);
+        add_pass(changes, pass, begin, free, head);
     }
     return changes;
 }

@@ -21,12 +21,15 @@ double part_layers(int layers, int parts, int part) {
 
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches) {
     int const p = strategy.pp, layers = depth_of(setting.model);
-    auto const schedule = strategy.schedule();
     double const own = part_layers(layers, p, stage);
     StageContent content{.share = {.blocks = own, .first = stage == 0, .last = stage == p - 1}, .depth = own};
     if (p == 1) { return content; }
-    if (schedule == PipelineSchedule::pipedream) { content.versions = std::min(p - stage, micro_batches); }
-    auto const layout = schedule_row(schedule).layout;
+    auto const& row = schedule_row(strategy.schedule());
+    if (row.versions != nullptr) {
+        int const chunks = row.chunks > 0 ? row.chunks : strategy.virtual_pp;
+        content.versions = row.versions({.stages = p, .chunks = chunks, .micro_batches = micro_batches}, stage);
+    }
+    auto const layout = row.layout;
     if (layout == ChunkLayout::v) { content.share.last = stage == 0; }
     if (layout == ChunkLayout::bidirectional) {
         double const mirrored = part_layers(layers, p, p - 1 - stage);

@@ -20,11 +20,7 @@ struct Remedy {
 };
 
 void use_schedule(Strategy& s, StepSetting const& setting, PipelineSchedule schedule) {
-    int const chunks = schedule_row(schedule).chunks, micro_batches = whole_micro_batches(s, setting.workload);
-    bool const possible = impossible_because(schedule, {s.pp, chunks, micro_batches}).empty();
-    if (s.pp == 1 || !possible) { return; }
-    s.pipeline = schedule;
-    s.virtual_pp = chunks;
+    if (s.pp > 1) { set_schedule(s, schedule, setting.model); }
 }
 
 /// Twice the tensor ranks or stages out of half the replicas.
@@ -53,10 +49,8 @@ constexpr std::array remedies{
                s.micro_batch = 1;
            },
            recomputed},
-    Remedy{"1F1B", [](Strategy& s, StepSetting const&) {
-               s.pipeline = PipelineSchedule::one_f_one_b;
-               s.virtual_pp = 1;
-           }},
+    Remedy{"1F1B",
+           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::one_f_one_b); }},
     Remedy{"the V-Half schedule",
            [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_half); }},
     Remedy{"the V-Min schedule",

@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include "headroom/pipeline.hpp"
+
 #include <algorithm>
 
 namespace headroom {
@@ -63,11 +65,11 @@ int stage_layers(int layers, int pp, StagePlace place) {
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
-    bool const whole = place == StagePlace::whole;
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
-    return stage_parameters(
-        setting, strategy,
-        {.blocks = blocks, .first = whole || place == StagePlace::first, .last = whole || place == StagePlace::last});
+    bool const first = place == StagePlace::first || place == StagePlace::whole;
+    bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
+    bool const last = returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
+    return stage_parameters(setting, strategy, {.blocks = blocks, .first = first, .last = last});
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share) {
