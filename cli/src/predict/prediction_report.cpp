@@ -52,6 +52,17 @@ Json communication_json(std::vector<CommunicationRow> const& rows) {
     return list;
 }
 
+Json remedies_json(std::vector<MemoryRemedy> const& remedies) {
+    Json list = Json::array();
+    for (MemoryRemedy const& remedy : remedies) {
+        list.push(Json::object()
+                      .set("change", remedy.change)
+                      .set("step_seconds", remedy.step.base())
+                      .set("memory_bytes", remedy.memory.base()));
+    }
+    return list;
+}
+
 Json terms_json(std::vector<Term> const& terms) {
     Json list = Json::array();
     for (Term const& term : terms) {
@@ -151,6 +162,8 @@ Table memory_table(Prediction const& p) {
     };
     for (auto const& [name, size] : parts_of(p.memory)) { row(name, size); }
     row("total", p.memory.total());
+    row("lost to fragmentation", p.memory.fragmentation);
+    row("context and libraries", p.memory.runtime);
     row("usable", p.memory_usable);
     row("capacity", p.memory_capacity);
     return table;
@@ -300,6 +313,8 @@ std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
             {"gradients", memory.gradients},
             {"optimizer", memory.optimizer},
             {"activations", memory.activations},
+            {"logits", memory.logits},
+            {"temporaries", memory.temporaries},
             {"buffers", memory.buffers}};
 }
 
@@ -325,17 +340,27 @@ Json exposed_json(StepTime const& time) {
         .set("data_seconds", time.data_communication.base());
 }
 
+/// `activations_bytes` is its three parts, so that the five first keys sum to the total, and with fragmentation and runtime
+/// to the footprint, which fits or does not.
 Json memory_json(Prediction const& p) {
     return Json::object()
         .set("weights_bytes", p.memory.weights.base())
         .set("gradients_bytes", p.memory.gradients.base())
         .set("optimizer_bytes", p.memory.optimizer.base())
-        .set("activations_bytes", p.memory.activations.base())
+        .set("activations_bytes", p.memory.all_activations().base())
         .set("buffers_bytes", p.memory.buffers.base())
         .set("total_bytes", p.memory.total().base())
+        .set("kept_activations_bytes", p.memory.activations.base())
+        .set("logits_bytes", p.memory.logits.base())
+        .set("temporaries_bytes", p.memory.temporaries.base())
+        .set("fragmentation_bytes", p.memory.fragmentation.base())
+        .set("runtime_bytes", p.memory.runtime.base())
+        .set("footprint_bytes", p.memory.footprint().base())
+        .set("stage", p.memory.stage)
         .set("usable_bytes", p.memory_usable.base())
         .set("capacity_bytes", p.memory_capacity.base())
-        .set("fits", p.fits);
+        .set("fits", p.fits)
+        .set("remedies", remedies_json(p.remedies));
 }
 
 Json json_of(PredictionReport const& report) {
