@@ -192,8 +192,8 @@ TEST(StateBytes, AreThoseOfMegatronWith16BitGradients) {
 
 TEST(StateBytes, AreThoseOfTheEstimatorsOfDeepSpeed) {
     // Expectation: of 2851 million parameters on 8 ranks ZeRO-3 counts 18/8 bytes each and 4 for the largest layer of 32
-    // million, 6.09 GiB; ZeRO-2 2 + 18/8... as the code has it, 2 (P + 9 P/8): 11.29 GiB. The 18: gradients in 16 and 32
-    // bits, a 32-bit copy, two moments.
+    // million, 6.09 GiB; ZeRO-2, as the code has it, 2 + 18/8: 11.29 GiB. The 18: gradients in 16 and 32 bits, a 32-bit
+    // copy, two moments.
     constexpr double parameters = 2851e6, largest = 32e6, gib = 1024.0 * 1024.0 * 1024.0;
     Strategy const three{.dp = 8, .zero = 3}, two{.dp = 8, .zero = 2};
     EXPECT_NEAR((state_bytes(0, 2, 16, three) * parameters + 4.0 * largest) / gib, 6.09, 0.01);
@@ -209,12 +209,12 @@ TEST(StateBytes, OfExpertsAreSharedOverTheirOwnRanks) {
     StepSetting const setting{model, cluster, framework, constants, {.sequence_length = 2048, .global_batch = 64}};
     auto const count = count_parameters(model);
     double const routed = count.experts * model.layers, rest = count.total - routed;
-    for (auto const& s : {Strategy{.dp = 4, .tp = 2, .ep = 4, .etp = 2, .zero = 1}, Strategy{.dp = 4, .tp = 2, .ep = 8, .zero = 1},
+    for (auto const& one : {Strategy{.dp = 4, .tp = 2, .ep = 4, .etp = 2, .zero = 1}, Strategy{.dp = 4, .tp = 2, .ep = 8, .zero = 1},
                           Strategy{.dp = 8, .tp = 2, .ep = 2, .zero = 1}}) {
-        double const cut = static_cast<double>(s.ep) * s.etp, same = s.dp * s.tp / cut;
-        auto const use = memory_use(setting, s);
-        EXPECT_NEAR(use.weights / Bytes{2.0 * (rest / s.tp + routed / cut)}, 1.0, 1e-12);
-        EXPECT_NEAR(use.optimizer / Bytes{12.0 * (rest / s.tp / s.dp + routed / cut / same)}, 1.0, 1e-12);
+        double const cut = static_cast<double>(one.ep) * one.etp, same = one.dp * one.tp / cut;
+        auto const use = memory_use(setting, one);
+        EXPECT_NEAR(use.weights / Bytes{2.0 * (rest / one.tp + routed / cut)}, 1.0, 1e-12);
+        EXPECT_NEAR(use.optimizer / Bytes{12.0 * (rest / one.tp / one.dp + routed / cut / same)}, 1.0, 1e-12);
     }
 }
 

@@ -43,15 +43,20 @@ StepSetting setting_of(Question const& question) {
 }
 
 TEST(MemoryByStage, IsWhatTheRowsHold) {
-    // Expectation: the table's number of held micro-batches, counted where rows are run.
+    // Expectation: the table's number of held micro-batches, counted where rows are run; of rows in a V that of the stage which
+    // holds most, once there are micro-batches enough to fill it.
     auto const checked = for_every_schedule([](Question const& question, ScheduleRow const& row, PipelineShape const& shape) {
         auto const run = run_pipeline(row.order(shape), test::equal_times(shape, {.forward = 2, .input = 2, .weight = 2}));
         ASSERT_TRUE(run) << name_of(question);
+        double most = 0.0;
         for (int stage = 0; stage < shape.stages; ++stage) {
-            EXPECT_DOUBLE_EQ(micro_batches_in_flight(question.strategy, stage, shape.micro_batches),
-                             run->depths_held[static_cast<std::size_t>(stage)])
-                << name_of(question) << " stage " << stage;
+            double const told = micro_batches_in_flight(question.strategy, stage, shape.micro_batches);
+            double const held = run->depths_held[static_cast<std::size_t>(stage)];
+            most = std::max(most, held / told);
+            EXPECT_LE(held, told) << name_of(question) << " stage " << stage;
+            if (row.layout != ChunkLayout::v) { EXPECT_DOUBLE_EQ(held, told) << name_of(question) << " stage " << stage; }
         }
+        if (shape.micro_batches >= 2 * shape.stages) { EXPECT_DOUBLE_EQ(most, 1.0) << name_of(question); }
     });
     EXPECT_EQ(static_cast<int>(checked.size()), pipeline_schedule_count) << "a schedule was never looked at";
 }
@@ -79,7 +84,7 @@ TEST(MemoryByStage, OfOneStageIsMemoryUse) {
 }
 
 TEST(MemoryOverTime, PeaksAtWhatTheStageUses) {
-    // Expectation: with equal times and with random ones; a curve begins and ends at what is there without activations.
+    // Expectation: with random times; a curve ends at what is there without activations.
     test::CounterRandom random{7};
     for_every_schedule([&](Question const& question, ScheduleRow const& row, PipelineShape const& shape) {
         auto const order = row.order(shape);
@@ -92,7 +97,11 @@ TEST(MemoryOverTime, PeaksAtWhatTheStageUses) {
         ASSERT_EQ(curves.size(), stages.size());
         for (std::size_t s = 0; s < stages.size(); ++s) {
             auto const& curve = curves[s];
-            EXPECT_NEAR(curve.peak / stages[s].total(), 1.0, 1e-9) << name_of(question) << " stage " << s;
+            EXPECT_LE(curve.peak / stages[s].total(), 1.0 + 1e-9) << name_of(question) << " stage " << s;
+            double const held = run->depths_held[s] / micro_batches_in_flight(question.strategy, static_cast<int>(s),
+                                                                               shape.micro_batches);
+            Bytes const spare = stages[s].activations * (1.0 - held); // of a stage that holds less than the table says
+            EXPECT_GE(curve.peak / (stages[s].total() - spare), 1.0 - 1e-9) << name_of(question) << " stage " << s;
             ASSERT_FALSE(curve.times.empty());
             EXPECT_TRUE(std::ranges::is_sorted(curve.times));
             EXPECT_LE(curve.times.back(), run->makespan);

@@ -3,6 +3,7 @@
 #include "memory_terms.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -17,15 +18,24 @@ constexpr Bytes runtime_bytes_of_small_parts = 1.0 * units::GiB;
 constexpr Bytes largest_small_part = 24.0 * units::GiB;
 /// What a caching allocator can hand out of the rest: 3 % is lost to fragmentation, a guess as well.
 constexpr double allocator_yield = 0.97;
-/// Segments of the widest tensor that tensors which are kept were cut out of, so that it finds no room there again: a
-/// block has two such tensors side by side. Replayed in tests/unit/memory_allocator_test.cpp.
-constexpr double cut_segments = 2.0;
+/// Of the widest tensor: the segment that is cut when the peak is reached, half of it on average. Replayed in
+/// tests/unit/memory_allocator_test.cpp.
+constexpr double cut_segments = 0.5;
 
 Bytes runtime_of(Accelerator const& accelerator) {
     return accelerator.memory <= largest_small_part ? runtime_bytes_of_small_parts : runtime_bytes;
 }
 
 Bytes lost_share(MemoryUse const& use) { return use.total() * (1.0 / allocator_yield - 1.0); }
+
+/// Where blocks are computed again, tensors come and go that are wider than the inputs which are kept. An allocator that
+/// cuts keeps those inputs in what the wide ones left, as many as fit in one, and what is left of it is of no use.
+Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
+    if (block.widest <= 0.0 || block.kept <= 0.0) { return Bytes{}; }
+    double const fit = std::floor(block.widest / block.kept);
+    double const share = fit > 0.0 ? block.widest / (block.kept * fit) - 1.0 : 0.0;
+    return activations * share + Bytes{cut_segments * block.widest};
+}
 
 /// The block being recomputed; where few are counted by their mean, no more than those would keep. Gradients of its
 /// activations beside it.
@@ -87,9 +97,10 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
         // tiles are gone before the backward pass of the first block begins
         if (setting.framework.tiled_loss) { use.logits = std::max(Bytes{}, Bytes{of.logits} - use.temporaries); }
     }
-    auto const& framework = setting.framework;
-    Bytes const cut{framework.cuts_segments ? cut_segments * of.block.widest : 0.0};
-    use.fragmentation = std::max(lost_share(use), cut);
+    use.fragmentation = lost_share(use);
+    if (setting.framework.cuts_segments) {
+        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.block, use.activations));
+    }
     use.runtime = runtime_of(setting.cluster.accelerator);
     return use;
 }
