@@ -53,7 +53,7 @@ TEST(MemoryByStage, IsWhatTheRowsHold) {
             double const told = micro_batches_in_flight(question.strategy, stage, shape.micro_batches);
             double const held = run->depths_held[static_cast<std::size_t>(stage)];
             most = std::max(most, held / told);
-            EXPECT_LE(held, told) << name_of(question) << " stage " << stage;
+            EXPECT_LE(held, told * (1.0 + 1e-12)) << name_of(question) << " stage " << stage;
             if (row.layout != ChunkLayout::v) { EXPECT_DOUBLE_EQ(held, told) << name_of(question) << " stage " << stage; }
         }
         if (shape.micro_batches >= 2 * shape.stages) { EXPECT_DOUBLE_EQ(most, 1.0) << name_of(question); }

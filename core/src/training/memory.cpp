@@ -70,23 +70,26 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
     return strategy.pp > 1 && strategy.schedule() == PipelineSchedule::gpipe ? micro_batches : 1;
 }
 
-StageActivations stage_activations(StepSetting const& setting, Strategy const& strategy) {
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
     auto const shape = shape_of(strategy, setting.workload);
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
             .logits = logit_bytes(setting.model, shape, setting.framework),
-            .micro_batches = whole_micro_batches(strategy, setting.workload)};
+            .micro_batches = whole_micro_batches(strategy, setting.workload),
+            .trained = trained_parts(strategy, setting.model, setting.count),
+            .shards = shards_of(strategy),
+            .expert_shards = expert_shards_of(strategy)};
 }
 
-double kept_bytes(Strategy const& strategy, StageActivations const& of, StageContent const& content, double in_flight) {
+double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight) {
     double const kept = of.block.kept * content.depth * in_flight;
     return offloads_activations(strategy.offload) ? std::min(kept, offloaded_blocks * of.block.trained) : kept;
 }
 
-MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageActivations const& of, int stage) {
+MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage) {
     auto const content = stage_content(setting, strategy, stage, of.micro_batches);
     MemoryUse use;
     use.stage = stage;
-    add_state(use, setting, strategy, content);
+    add_state(use, setting, strategy, of, content);
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
     use.temporaries = Bytes{temporary_bytes(strategy, of.block, content.depth)};
@@ -106,7 +109,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
 }
 
 std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy const& strategy) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     std::vector<MemoryUse> stages;
     stages.reserve(static_cast<std::size_t>(strategy.pp));
     for (int stage = 0; stage < strategy.pp; ++stage) {
@@ -116,7 +119,7 @@ std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy cons
 }
 
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     auto fullest = stage_memory(setting, strategy, of, 0);
     auto const keep = [&](int stage) {
         auto const other = stage_memory(setting, strategy, of, stage);

@@ -57,9 +57,9 @@ Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, Pipel
 }
 
 /// The terms of one stage, with what is held as a function of the chunks that hold it.
-struct StageTerms {
+struct StageOverTime {
     Strategy const& strategy;
-    StageActivations const& of;
+    StageTerms const& of;
     StageContent content;
     MemoryUse use;
     double depth_of_chunk = 1.0; ///< of a stage's depth
@@ -73,7 +73,7 @@ struct StageTerms {
     }
 };
 
-StageMemoryCurve curve_of(StageTerms const& terms, Changes const& changes) {
+StageMemoryCurve curve_of(StageOverTime const& terms, Changes const& changes) {
     StageMemoryCurve curve;
     curve.base = curve.peak = terms.level({});
     Change now;
@@ -106,12 +106,12 @@ StageMemoryCurve curve_of(StageTerms const& terms, Changes const& changes) {
 std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strategy const& strategy,
                                                PipelineOrder const& order, PipelineTimes const& times,
                                                PipelineRun const& run) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     bool const timed = run.begin.size() == order.passes.size();
     double const depth = order.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / order.shape.chunks;
     std::vector<StageMemoryCurve> curves;
     for (int stage = 0; stage < order.shape.stages; ++stage) {
-        StageTerms const terms{.strategy = strategy,
+        StageOverTime const terms{.strategy = strategy,
                                .of = of,
                                .content = stage_content(setting, strategy, stage, of.micro_batches),
                                .use = stage_memory(setting, strategy, of, stage),
