@@ -209,8 +209,9 @@ TEST(StateBytes, OfExpertsAreSharedOverTheirOwnRanks) {
     StepSetting const setting{model, cluster, framework, constants, {.sequence_length = 2048, .global_batch = 64}};
     auto const count = count_parameters(model);
     double const routed = count.experts * model.layers, rest = count.total - routed;
-    for (auto const& one : {Strategy{.dp = 4, .tp = 2, .ep = 4, .etp = 2, .zero = 1}, Strategy{.dp = 4, .tp = 2, .ep = 8, .zero = 1},
-                          Strategy{.dp = 8, .tp = 2, .ep = 2, .zero = 1}}) {
+    for (auto const& one :
+         {Strategy{.dp = 4, .tp = 2, .ep = 4, .etp = 2, .zero = 1}, Strategy{.dp = 4, .tp = 2, .ep = 8, .zero = 1},
+          Strategy{.dp = 8, .tp = 2, .ep = 2, .zero = 1}}) {
         double const cut = static_cast<double>(one.ep) * one.etp, same = one.dp * one.tp / cut;
         auto const use = memory_use(setting, one);
         EXPECT_NEAR(use.weights / Bytes{2.0 * (rest / one.tp + routed / cut)}, 1.0, 1e-12);

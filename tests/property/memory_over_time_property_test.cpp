@@ -45,19 +45,23 @@ StepSetting setting_of(Question const& question) {
 TEST(MemoryByStage, IsWhatTheRowsHold) {
     // Expectation: the table's number of held micro-batches, counted where rows are run; of rows in a V that of the stage which
     // holds most, once there are micro-batches enough to fill it.
-    auto const checked = for_every_schedule([](Question const& question, ScheduleRow const& row, PipelineShape const& shape) {
-        auto const run = run_pipeline(row.order(shape), test::equal_times(shape, {.forward = 2, .input = 2, .weight = 2}));
-        ASSERT_TRUE(run) << name_of(question);
-        double most = 0.0;
-        for (int stage = 0; stage < shape.stages; ++stage) {
-            double const told = micro_batches_in_flight(question.strategy, stage, shape.micro_batches);
-            double const held = run->depths_held[static_cast<std::size_t>(stage)];
-            most = std::max(most, held / told);
-            EXPECT_LE(held, told * (1.0 + 1e-12)) << name_of(question) << " stage " << stage;
-            if (row.layout != ChunkLayout::v) { EXPECT_DOUBLE_EQ(held, told) << name_of(question) << " stage " << stage; }
-        }
-        if (shape.micro_batches >= 2 * shape.stages) { EXPECT_DOUBLE_EQ(most, 1.0) << name_of(question); }
-    });
+    auto const checked =
+        for_every_schedule([](Question const& question, ScheduleRow const& row, PipelineShape const& shape) {
+            auto const run =
+                run_pipeline(row.order(shape), test::equal_times(shape, {.forward = 2, .input = 2, .weight = 2}));
+            ASSERT_TRUE(run) << name_of(question);
+            double most = 0.0;
+            for (int stage = 0; stage < shape.stages; ++stage) {
+                double const told = micro_batches_in_flight(question.strategy, stage, shape.micro_batches);
+                double const held = run->depths_held[static_cast<std::size_t>(stage)];
+                most = std::max(most, held / told);
+                EXPECT_LE(held, told * (1.0 + 1e-12)) << name_of(question) << " stage " << stage;
+                if (row.layout != ChunkLayout::v) {
+                    EXPECT_DOUBLE_EQ(held, told) << name_of(question) << " stage " << stage;
+                }
+            }
+            if (shape.micro_batches >= 2 * shape.stages) { EXPECT_DOUBLE_EQ(most, 1.0) << name_of(question); }
+        });
     EXPECT_EQ(static_cast<int>(checked.size()), pipeline_schedule_count) << "a schedule was never looked at";
 }
 
@@ -98,8 +102,8 @@ TEST(MemoryOverTime, PeaksAtWhatTheStageUses) {
         for (std::size_t s = 0; s < stages.size(); ++s) {
             auto const& curve = curves[s];
             EXPECT_LE(curve.peak / stages[s].total(), 1.0 + 1e-9) << name_of(question) << " stage " << s;
-            double const held = run->depths_held[s] / micro_batches_in_flight(question.strategy, static_cast<int>(s),
-                                                                               shape.micro_batches);
+            double const held = run->depths_held[s] /
+                                micro_batches_in_flight(question.strategy, static_cast<int>(s), shape.micro_batches);
             Bytes const spare = stages[s].activations * (1.0 - held); // of a stage that holds less than the table says
             EXPECT_GE(curve.peak / (stages[s].total() - spare), 1.0 - 1e-9) << name_of(question) << " stage " << s;
             ASSERT_FALSE(curve.times.empty());
@@ -112,10 +116,10 @@ TEST(MemoryOverTime, PeaksAtWhatTheStageUses) {
 }
 
 TEST(MemoryOverTime, OfARunWithoutBeginsIsItsBase) {
-    Question question = training::question(training::catalog().model("llama-3-70b"),
-                                           training::catalog().cluster("dgx-h100"),
-                                           training::catalog().framework("megatron-core"), {.tp = 8, .pp = 4},
-                                           {.sequence_length = 4096, .global_batch = 64});
+    Question question =
+        training::question(training::catalog().model("llama-3-70b"), training::catalog().cluster("dgx-h100"),
+                           training::catalog().framework("megatron-core"), {.tp = 8, .pp = 4},
+                           {.sequence_length = 4096, .global_batch = 64});
     auto const shape = pipeline_shape(question.strategy, question.workload);
     auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(shape);
     auto const times = test::equal_times(shape, {.forward = 1, .input = 1, .weight = 1});

@@ -100,7 +100,8 @@ TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
     double const gradients = 4096.0 * 2 * (8192 + 2.0 * 28672 / 8);
     EXPECT_NEAR(use.activations.base(), 80.0 * kept, 1e-6 * use.activations.base());
     EXPECT_NEAR(use.temporaries.base(), all - kept + gradients, 1e-6 * use.temporaries.base());
-    EXPECT_NEAR(use.logits.base(), 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0, 1.0);
+    EXPECT_NEAR(use.logits.base(), 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0,
+                1.0);
 }
 
 TEST(MemoryUse, Zero3GathersTwoBlocks) {
@@ -342,11 +343,12 @@ TEST(MemoryUse, GradientsWrittenInPlaceNeedNoRoomOfTheirOwn) {
 TEST(MemoryUse, DualPipeHoldsTwoStagesAndPipeDreamSeveralVersions) {
     // Expectation: a stage of DualPipe has its own 20 of 80 blocks and 20 of the other direction; PipeDream's first of 4
     // stages keeps 4 versions of its weights and one gradient.
-    auto const plain = memory({.tp = 8, .pp = 4}), dual = memory({.tp = 8, .pp = 4, .pipeline = PipelineSchedule::dualpipe}),
+    auto const plain = memory({.tp = 8, .pp = 4}),
+               dual = memory({.tp = 8, .pp = 4, .pipeline = PipelineSchedule::dualpipe}),
                dream = memory({.tp = 8, .pp = 4, .pipeline = PipelineSchedule::pipedream});
     auto const count = count_parameters(training::catalog().model("llama-3-70b"));
-    EXPECT_NEAR(dual.weights.base(),
-                2.0 * (40.0 * count.layer + count.embedding + count.head + count.final_norm) / 8.0, 1.0);
+    EXPECT_NEAR(dual.weights.base(), 2.0 * (40.0 * count.layer + count.embedding + count.head + count.final_norm) / 8.0,
+                1.0);
     EXPECT_DOUBLE_EQ(dream.weights / plain.weights, 4.0);
     EXPECT_EQ(dream.gradients, plain.gradients);
 }

@@ -63,6 +63,28 @@ Json remedies_json(std::vector<MemoryRemedy> const& remedies) {
     return list;
 }
 
+/// Every stage of the pipeline; memory asks no constants.
+std::vector<MemoryUse> stages_of(Prediction const& p) {
+    static constexpr Calibration unused{};
+    return memory_by_stage(step_setting(p.question, p.question.cluster, unused), p.question.strategy);
+}
+
+Json stages_json(Prediction const& p) {
+    Json list = Json::array();
+    for (MemoryUse const& use : stages_of(p)) {
+        list.push(Json::object()
+                      .set("stage", use.stage)
+                      .set("state_bytes", use.state().base())
+                      .set("kept_activations_bytes", use.activations.base())
+                      .set("logits_bytes", use.logits.base())
+                      .set("temporaries_bytes", use.temporaries.base())
+                      .set("buffers_bytes", use.buffers.base())
+                      .set("total_bytes", use.total().base())
+                      .set("footprint_bytes", use.footprint().base()));
+    }
+    return list;
+}
+
 Json terms_json(std::vector<Term> const& terms) {
     Json list = Json::array();
     for (Term const& term : terms) {
@@ -166,6 +188,24 @@ Table memory_table(Prediction const& p) {
     row("context and libraries", p.memory.runtime);
     row("usable", p.memory_usable);
     row("capacity", p.memory_capacity);
+    return table;
+}
+
+constexpr std::size_t most_stages_shown = 16; ///< of more the first, the second, the fullest and the last
+
+Table stages_table(Prediction const& p) {
+    Table table{.title = "Memory by stage, GiB",
+                .columns = {{"stage"}, {"state"}, {"activations"}, {"logits"}, {"temporaries"}, {"buffers"}, {"total"}},
+                .rows = {}};
+    auto const stages = stages_of(p);
+    auto const gib = [](Bytes size) { return significant(size.in(units::GiB)); };
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        MemoryUse const& use = stages[i];
+        bool const telling = i < 2 || i + 1 == stages.size() || use.stage == p.memory.stage;
+        if (stages.size() > most_stages_shown && !telling) { continue; }
+        table.rows.push_back({std::to_string(use.stage), gib(use.state()), gib(use.activations), gib(use.logits),
+                              gib(use.temporaries), gib(use.buffers), gib(use.total())});
+    }
     return table;
 }
 
@@ -309,12 +349,8 @@ std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
 }
 
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
-    return {{"weights", memory.weights},
-            {"gradients", memory.gradients},
-            {"optimizer", memory.optimizer},
-            {"activations", memory.activations},
-            {"logits", memory.logits},
-            {"temporaries", memory.temporaries},
+    return {{"weights", memory.weights},         {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
+            {"activations", memory.activations}, {"logits", memory.logits},       {"temporaries", memory.temporaries},
             {"buffers", memory.buffers}};
 }
 
@@ -395,6 +431,7 @@ Json json_of(PredictionReport const& report) {
         .set("exposed_communication", exposed_json(p.time))
         .set("communication", communication_json(p.communication))
         .set("memory", memory_json(p))
+        .set("memory_by_stage", stages_json(p))
         .set("gamma", p.gamma)
         .set("serial_fraction", Json::object().set("value", p.serial.value).set("at_workers", p.serial.at_workers))
         .set("speedup_ceiling", ceiling_of(p))
@@ -425,6 +462,7 @@ Document document_of(PredictionReport const& report) {
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     if (!p.communication.empty()) { blocks.emplace_back(communication_table(p)); }
     blocks.emplace_back(memory_table(p));
+    if (p.question.strategy.pp > 1) { blocks.emplace_back(stages_table(p)); }
     blocks.emplace_back(memory_bars(p));
     blocks.emplace_back(quantities(report));
     add_left_out(blocks, p, report.setting.calibration);

@@ -318,18 +318,18 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const&
     auto const out = [&left_out](auto&& value) {
         return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
     };
-    return {{"median_absolute_error", summary.median_absolute_error},
-            {"p90_absolute_error", summary.p90_absolute_error},
-            {"mean_error", summary.mean_error},
-            {"mean_absolute_error", summary.mean_absolute_error},
-            {"interval_coverage", summary.interval_coverage},
-            {"skipped", static_cast<double>(summary.skipped)},
-            {"memory_median_absolute_error",
-             memory.rows > 0 ? std::optional{memory.median_absolute_error} : std::nullopt},
-            {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
-            {"predicted_of_stating_enough",
-             summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
-            {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+    return {
+        {"median_absolute_error", summary.median_absolute_error},
+        {"p90_absolute_error", summary.p90_absolute_error},
+        {"mean_error", summary.mean_error},
+        {"mean_absolute_error", summary.mean_absolute_error},
+        {"interval_coverage", summary.interval_coverage},
+        {"skipped", static_cast<double>(summary.skipped)},
+        {"memory_median_absolute_error", memory.rows > 0 ? std::optional{memory.median_absolute_error} : std::nullopt},
+        {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
+        {"predicted_of_stating_enough",
+         summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
+        {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
 }
 
 Json json_of(ValidationReport const& report) {

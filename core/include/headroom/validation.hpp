@@ -13,18 +13,18 @@ namespace headroom {
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
-    std::string table;                  ///< what rows of one published table share: all but the accelerator count
-    std::string kind;                   ///< "dense", "moe" ...
-    std::string strategy_kind;          ///< "tp+pp", "zero3" ...: the dimensions in use
-    std::optional<Question> question;   ///< empty when it cannot be predicted
-    std::string skipped_reason;         ///< why not
-    bool states_enough = false;         ///< layers, hidden size, sequence, batch and accelerators are given
-    Seconds measured;                   ///< of one step
-    std::string measured_from;          ///< the column that it follows from
+    std::string table;                ///< what rows of one published table share: all but the accelerator count
+    std::string kind;                 ///< "dense", "moe" ...
+    std::string strategy_kind;        ///< "tp+pp", "zero3" ...: the dimensions in use
+    std::optional<Question> question; ///< empty when it cannot be predicted
+    std::string skipped_reason;       ///< why not
+    bool states_enough = false;       ///< layers, hidden size, sequence, batch and accelerators are given
+    Seconds measured;                 ///< of one step
+    std::string measured_from;        ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
-    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
-    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
+    std::vector<std::string> assumed;          ///< "field = value" of every gap filled
+    bool batch_assumed = false;                ///< neither the global batch nor an accelerator's is stated
+    bool structural_assumption = false;        ///< one of them is a degree, micro-batch or recomputation
 };
 
 /// One run beside its prediction.

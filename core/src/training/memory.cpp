@@ -112,9 +112,7 @@ std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy cons
     auto const of = stage_terms(setting, strategy);
     std::vector<MemoryUse> stages;
     stages.reserve(static_cast<std::size_t>(strategy.pp));
-    for (int stage = 0; stage < strategy.pp; ++stage) {
-        stages.push_back(stage_memory(setting, strategy, of, stage));
-    }
+    for (int stage = 0; stage < strategy.pp; ++stage) { stages.push_back(stage_memory(setting, strategy, of, stage)); }
     return stages;
 }
 

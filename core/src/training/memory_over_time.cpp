@@ -86,8 +86,9 @@ StageMemoryCurve curve_of(StageOverTime const& terms, Changes const& changes) {
     auto begin = changes.begins.begin();
     while (end != changes.ends.end() || begin != changes.begins.end()) {
         bool const more = end != changes.ends.end();
-        Ticks const at = begin == changes.begins.end() ? end->first : more ? std::min(end->first, begin->first)
-                                                                           : begin->first;
+        Ticks const at = begin == changes.begins.end() ? end->first
+                         : more                        ? std::min(end->first, begin->first)
+                                                       : begin->first;
         if (more && end->first == at) { apply((end++)->second); }
         if (begin != changes.begins.end() && begin->first == at) { apply((begin++)->second); }
         Bytes const level = terms.level(now);
@@ -112,10 +113,10 @@ std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strat
     std::vector<StageMemoryCurve> curves;
     for (int stage = 0; stage < order.shape.stages; ++stage) {
         StageOverTime const terms{.strategy = strategy,
-                               .of = of,
-                               .content = stage_content(setting, strategy, stage, of.micro_batches),
-                               .use = stage_memory(setting, strategy, of, stage),
-                               .depth_of_chunk = depth};
+                                  .of = of,
+                                  .content = stage_content(setting, strategy, stage, of.micro_batches),
+                                  .use = stage_memory(setting, strategy, of, stage),
+                                  .depth_of_chunk = depth};
         curves.push_back(curve_of(terms, timed ? changes_of(order, times, run, stage) : Changes{}));
     }
     return curves;
