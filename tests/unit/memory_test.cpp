@@ -350,6 +350,9 @@ TEST(MemoryUse, DualPipeHoldsTwoStagesAndPipeDreamSeveralVersions) {
     EXPECT_NEAR(dual.weights.base(), 2.0 * (40.0 * count.layer + count.embedding + count.head + count.final_norm) / 8.0,
                 1.0);
     EXPECT_DOUBLE_EQ(dream.weights / plain.weights, 4.0);
+    // ranks of both directions hold the same parameters: they share the optimizer's state where anyone does
+    auto const sharing = memory({.dp = 2, .tp = 8, .pp = 4, .pipeline = PipelineSchedule::dualpipe, .zero = 1});
+    EXPECT_DOUBLE_EQ(dual.optimizer / sharing.optimizer, 4.0);
     EXPECT_EQ(dream.gradients, plain.gradients);
 }
 

@@ -103,7 +103,8 @@ void add_experts(Table& table) {
 void add_pipeline(Table& table) {
     auto const& schedule = schedule_row(table.strategy.schedule());
     // forward and back, every chunk that a micro-batch passes
-    int const passed = schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
+    int const passed =
+        schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
     double const hops = 2.0 * table.micro_batches * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back({.dimension = "pipeline",
@@ -173,7 +174,7 @@ void add_data(Table& table) {
     shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
-                                          : 1.0;
+                                          : updates_per_step(strategy, table.micro_batches);
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.shown = table.time.data_communication - traffic.blocking;
     add_group(table, traffic.dense, shares, false);

@@ -44,7 +44,8 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
         use.gradients = Bytes{framework.gradient_bytes * kept(&Shards::gradients, trained)};
     }
     if (!offloads_optimizer(strategy.offload)) {
-        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained)};
+        double const holders = strategy.zero >= 1 ? content.copies : 1.0;
+        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained) / holders};
     }
     if (strategy.local_steps > 1) {
         double const updated = kept(&Shards::weights, trained);

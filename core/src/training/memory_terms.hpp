@@ -39,6 +39,7 @@ struct StageContent {
     StageShare share;
     double depth = 0.0;
     double versions = 1.0; ///< of its weights
+    double copies = 1.0;   ///< of the model on all stages: they share what ZeRO shards
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 

@@ -76,12 +76,18 @@ template <class N> struct Frame {
 
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
-    auto const block = passes_of(f.costs.block), head = passes_of(f.costs.head), ends = passes_of(f.costs.embedding);
     int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
     PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
                       .stages = stages,
                       .chunks = pipeline_shape(f.strategy, f.setting.workload).chunks,
-                      .micro_batches = f.micro_batch_count};
+                      .micro_batches = f.micro_batch_count,
+                      .slowest = {},
+                      .others = {}};
+    auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
+    if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = depth * block.*pass + head.*pass + ends.*pass;
@@ -109,8 +115,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
-    N const spare =
-        f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
+    N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("hops_that_fill_and_drain", hops.filling) * hop +
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
@@ -178,11 +183,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const micro_batches =
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
-        .gather = f.in("gather_seconds", f.traffic.gather().base()),
+        .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
-        .forward_window = f.in("forward_window_seconds", forward * micro_batches),
+        .forward_window = f.in("forward_window_seconds", forward * micro_batches * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
@@ -208,7 +214,7 @@ template <class N> double compression_bytes(Frame<N> const& f) {
     return sent.touched_per_parameter * elements;
 }
 
-/// Gradient accumulation every micro-batch and the update once: both are bound by memory. An update on the host is
+/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An update on the host is
 /// not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
@@ -221,9 +227,10 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     };
     // with ZeRO 2 a pass still writes whole gradients and reads them to send them
     double const accumulated = kept(f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
                          f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
-    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer);
+    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer) * updates;
     N const update =
         f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
     N const compress = f.in("compression_bytes", compression_bytes(f)) / memory;

@@ -162,8 +162,13 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
     return traffic;
 }
 
+double updates_per_step(Strategy const& strategy, double micro_batches) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
+}
+
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
-    return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
+    bool const sharded = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    return sharded ? micro_batches : updates_per_step(strategy, micro_batches);
 }
 
 double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
@@ -173,7 +178,8 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    if (strategy.pp == 1) { return {.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0}; }
+    SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
+    if (strategy.pp == 1) { return whole; }
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
@@ -184,13 +190,16 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
+    Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
-        return costs.block.total() * stage.layers + costs.embedding.total() * stage.embedding +
-               costs.head.total() * stage.head;
+        return block * stage.layers + embedding * stage.embedding + head * stage.head;
     };
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    slowest.block_time = block;
+    slowest.embedding_time = embedding;
+    slowest.head_time = head;
     return slowest;
 }
 

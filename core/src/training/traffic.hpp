@@ -28,7 +28,10 @@ struct DataTraffic {
 };
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
 
-/// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
+/// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
+double updates_per_step(Strategy const& strategy, double micro_batches);
+
+/// Whole gradients are reduced once an update; sharded ones (ZeRO 2 and 3) cannot wait for the last
 /// micro-batch, because no rank holds their sum.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 
@@ -42,6 +45,7 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
+    Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
