@@ -65,12 +65,17 @@ int stage_layers(int layers, int pp, StagePlace place) {
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
-    auto const& count = setting.count;
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
     bool const first = place == StagePlace::first || place == StagePlace::whole;
     bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
     bool const last =
         returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
+    return stage_parameters(setting, strategy, {.blocks = blocks, .first = first, .last = last});
+}
+
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share) {
+    auto const& count = setting.count;
+    auto const [blocks, first, last] = share;
     double ends = first ? count.embedding : 0.0;
     StageParameters held;
     if (last) {

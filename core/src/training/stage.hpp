@@ -49,6 +49,14 @@ struct StageParameters {
 };
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place);
 
+/// What a stage holds of the model: blocks, and the ends.
+struct StageShare {
+    double blocks = 0.0;
+    bool first = false; ///< the embedding
+    bool last = false;  ///< the output projection, and blocks that predict later tokens
+};
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share);
+
 /// Those of the stage that has the most.
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy);
 
