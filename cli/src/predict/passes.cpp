@@ -13,7 +13,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr double per_second = 1e12;           ///< ticks are picoseconds
+constexpr double per_second = 1e12;          ///< ticks are picoseconds
 constexpr std::int64_t most_drawn = 1 << 18; ///< passes: 64 stages of 512 micro-batches, split and folded
 
 Seconds seconds_of(double ticks) { return Seconds{ticks / per_second}; }
@@ -52,13 +52,13 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
     auto const stage = [&bubble](auto const& it) { return std::to_string(it - bubble.share.begin()); };
     std::string text = "A stage idles " + significant(bubble.total().in(scale.unit)) + " " + scale.name + " of " +
                        significant(whole.in(scale.unit)) + " " + scale.name + " in the mean, " +
-                       percent(bubble.total() / whole) + " %: " +
-                       part_words("before its first pass", bubble.before, whole, scale) + ", " +
+                       percent(bubble.total() / whole) +
+                       " %: " + part_words("before its first pass", bubble.before, whole, scale) + ", " +
                        part_words("between passes", bubble.between, whole, scale) + ", " +
                        part_words("after its last", bubble.after, whole, scale) + ".";
     if (*most - *least > 0.005) {
-        text += " Stage " + stage(most) + " idles most (" + percent(*most) + " %), stage " + stage(least) +
-                " least (" + percent(*least) + " %).";
+        text += " Stage " + stage(most) + " idles most (" + percent(*most) + " %), stage " + stage(least) + " least (" +
+                percent(*least) + " %).";
     }
     return text;
 }
@@ -104,7 +104,8 @@ std::string title_of(PassPicture const& picture) {
 
 PassPicture run_passes(PipelineSchedule schedule, PipelineShape const& shape, PipelineTimes times,
                        std::stop_token const& stop) {
-    PassPicture picture{.schedule = schedule, .order = {.shape = shape}, .times = std::move(times), .run = {}};
+    PassPicture picture{.schedule = schedule, .order = {}, .times = std::move(times), .run = {}};
+    picture.order.shape = shape;
     ScheduleRow const& row = schedule_row(schedule);
     double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
     picture.refused = impossible_because(schedule, shape);

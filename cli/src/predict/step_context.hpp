@@ -8,9 +8,9 @@ namespace headroom::cli {
 class StepContext {
 public:
     StepContext(Prediction const& prediction, CalibrationSet const& calibration)
-        : values_{calibration.values()}, cluster_{congested(prediction.question.cluster,
-                                                            prediction.question.disturbance.congestion,
-                                                            prediction.workers)},
+        : values_{calibration.values()},
+          cluster_{
+              congested(prediction.question.cluster, prediction.question.disturbance.congestion, prediction.workers)},
           setting_{step_setting(prediction.question, cluster_, values_)} {}
     StepContext(StepContext const&) = delete;
     StepContext& operator=(StepContext const&) = delete;
