@@ -76,8 +76,9 @@ struct PassTicks {
 /// The times that an order is run with.
 struct PipelineTimes {
     std::vector<PassTicks> passes; ///< of stage s, chunk c at [s * chunks + c]
-    std::vector<Ticks> hop; ///< from stage s to s + 1 and back; the last entry joins the last stage and the first
-    bool blocking = false;  ///< both ends wait for a transfer: nothing runs beside it
+    std::vector<Ticks> hop; ///< as many as stages: from stage s to s + 1 and back; the last entry joins the last stage
+                            ///< and the first, where a loop begins its next round. None: transfers take no time
+    bool blocking = false;  ///< a stage computes neither while it sends nor while it receives; it may do both at once
 };
 
 /// What running an order comes to.
@@ -99,7 +100,11 @@ struct PipelineRun {
 ///     backward  after forward of the same place, and input gradient (or backward) of the next place + hop
 ///     weight    after input gradient of the same place
 ///
-/// Holds for:  any rows; O(passes). Empty where rows wait for each other in a circle.
+/// Transfers that block stand in the stage's row: after a pass it sends what it made and receives what the next one takes,
+/// both at once, and computes nothing; what it receives must have been made.
+///
+/// Holds for:  any rows; O(passes), 16 bytes a chunk and micro-batch beside the order, 8 more a pass with begins. Empty
+///             where rows wait for each other in a circle.
 std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTimes const& times,
                                         bool with_begins = false, std::stop_token const& stop = {});
 

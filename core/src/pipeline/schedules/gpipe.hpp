@@ -1,0 +1,18 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+
+namespace headroom::schedules {
+
+/// GPipe: all micro-batches forward, then all backward, the last one first.
+///
+///     bubble = (p-1)(t_F + t_B),   t_B = t_Bin + t_W
+///     held   = m
+///
+/// Holds for:  any p and m, equal stages, no hops: exact.
+/// Source:     [Huang2019]
+PipelineOrder gpipe_order(PipelineShape const& shape);
+std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const& times);
+double gpipe_held(PipelineShape const& shape, int stage);
+
+} // namespace headroom::schedules

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+
+namespace headroom::schedules {
+
+/// 1F1B with a flush: stage i runs p - 1 - i passes ahead, then one forward, one backward in turn.
+///
+///     bubble  = (p-1)(t_F + t_B)
+///     held(i) = min(p - i, m)
+///
+/// Holds for:  any p and m, equal stages, no hops: exact.
+/// Source:     [Narayanan2021]
+PipelineOrder one_f_one_b_order(PipelineShape const& shape);
+std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes const& times);
+double one_f_one_b_held(PipelineShape const& shape, int stage);
+
+/// Interleaved 1F1B: v chunks a stage, p micro-batches through one chunk and then through the next; stage i runs
+/// 2 (p-1-i) + (v-1) p passes ahead.
+///
+///     bubble  = (p-1)(t_F + t_B)/v
+///     held(i) = min((v-1) p + 1 + 2 (p-1-i), m v)/v,   on stage 0: p (1 + (p-1)/(p v))
+///
+/// Holds for:  m a multiple of p, equal stages, no hops: exact.
+/// Source:     [Narayanan2021], [MegatronLM]
+std::string interleaved_impossible(PipelineShape const& shape);
+PipelineOrder interleaved_order(PipelineShape const& shape);
+std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times);
+double interleaved_held(PipelineShape const& shape, int stage);
+
+} // namespace headroom::schedules

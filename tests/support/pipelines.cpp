@@ -1,0 +1,104 @@
+#include "support/pipelines.hpp"
+
+namespace headroom::test {
+namespace {
+
+/// Passes and transfers as tasks of a graph.
+class PassGraph {
+public:
+    PassGraph(PipelineOrder const& order, PipelineTimes const& times) : order_{order}, times_{times} {
+        for (int stage = 0; stage < order.shape.stages; ++stage) {
+            for (Pass const& pass : order.row(stage)) { add(stage, pass); }
+        }
+        for (int stage = 0; stage < order.shape.stages; ++stage) { link_row(stage); }
+    }
+
+    [[nodiscard]] std::optional<Ticks> depth() const {
+        auto const built = build_dag(costs_, edges_);
+        return built.fault ? std::nullopt : std::optional{measure(built.dag).depth};
+    }
+
+private:
+    using Key = std::tuple<bool, int, int, int>; // gradients, stage, chunk, micro-batch
+
+    [[nodiscard]] PassTicks const& ticks(int stage, int chunk) const {
+        return times_.passes[static_cast<std::size_t>(stage * order_.shape.chunks + chunk)];
+    }
+
+    TaskId task(Ticks cost) {
+        costs_.push_back(cost);
+        return static_cast<TaskId>(costs_.size() - 1);
+    }
+
+    void add(int stage, Pass const& pass) {
+        auto const& t = ticks(stage, pass.chunk);
+        Ticks cost = pass.kind == PassKind::forward ? t.forward : 0;
+        cost += makes_input_gradient(pass.kind) ? t.input : 0;
+        cost += makes_weight_gradient(pass.kind) ? t.weight : 0;
+        TaskId const made = task(cost);
+        if (pass.kind != PassKind::weight_gradient) {
+            maker_[{pass.kind != PassKind::forward, stage, pass.chunk, pass.micro_batch}] = made;
+        }
+    }
+
+    [[nodiscard]] Ticks hop(ChunkPlace a, ChunkPlace b) const {
+        if (a.stage == b.stage || times_.hop.empty()) { return 0; }
+        bool const round = order_.layout == ChunkLayout::loop && a.chunk != b.chunk;
+        return times_.hop[static_cast<std::size_t>(round ? order_.shape.stages - 1 : std::min(a.stage, b.stage))];
+    }
+
+    /// Where what a pass takes comes from, or goes to.
+    [[nodiscard]] std::optional<ChunkPlace> other(int stage, Pass const& pass, bool comes) const {
+        if (pass.kind == PassKind::weight_gradient) { return std::nullopt; }
+        bool const down = (pass.kind == PassKind::forward) != comes;
+        return down ? next_place(order_.shape, order_.layout, {stage, pass.chunk})
+                    : previous_place(order_.shape, order_.layout, {stage, pass.chunk});
+    }
+
+    void link_row(int stage) {
+        auto const row = order_.row(stage);
+        auto const first = static_cast<TaskId>(order_.first[static_cast<std::size_t>(stage)]);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            auto const id = first + static_cast<TaskId>(i);
+            if (i > 0) { link_before(stage, row[i - 1], id); }
+            link_input(stage, row[i], id, i > 0);
+            if (row[i].kind != PassKind::forward) {
+                bool const gradients = row[i].kind == PassKind::weight_gradient;
+                edges_.push_back({maker_.at({gradients, stage, row[i].chunk, row[i].micro_batch}), id});
+            }
+        }
+    }
+
+    void link_before(int stage, Pass const& before, TaskId id) {
+        edges_.push_back({id - 1, id});
+        auto const to = other(stage, before, false);
+        if (!times_.blocking || !to) { return; }
+        TaskId const send = task(hop({stage, before.chunk}, *to));
+        edges_.push_back({id - 1, send});
+        edges_.push_back({send, id});
+    }
+
+    void link_input(int stage, Pass const& pass, TaskId id, bool has_before) {
+        auto const from = other(stage, pass, true);
+        if (!from) { return; }
+        TaskId const made = maker_.at({pass.kind != PassKind::forward, from->stage, from->chunk, pass.micro_batch});
+        TaskId const way = task(hop({stage, pass.chunk}, *from));
+        edges_.push_back({made, way});
+        edges_.push_back({way, id});
+        if (times_.blocking && has_before) { edges_.push_back({id - 1, way}); }
+    }
+
+    PipelineOrder const& order_;
+    PipelineTimes const& times_;
+    std::map<Key, TaskId> maker_;
+    std::vector<Ticks> costs_;
+    std::vector<Edge> edges_;
+};
+
+} // namespace
+
+std::optional<Ticks> longest_chain(PipelineOrder const& order, PipelineTimes const& times) {
+    return PassGraph{order, times}.depth();
+}
+
+} // namespace headroom::test

@@ -1,0 +1,74 @@
+#pragma once
+
+// Rows of pipeline schedules: times for them, whether they are complete, and a second way to run them.
+
+#include "support/random.hpp"
+
+#include "headroom/pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace headroom::test {
+
+inline std::string told(PipelineSchedule id, PipelineShape const& shape) {
+    return std::string{name_of(id)} + " p " + std::to_string(shape.stages) + " v " + std::to_string(shape.chunks) +
+           " m " + std::to_string(shape.micro_batches);
+}
+
+/// The same times of every stage and chunk, no hops.
+inline PipelineTimes equal_times(PipelineShape const& shape, PassTicks chunk, Ticks hop = 0, bool blocking = false) {
+    auto const stages = static_cast<std::size_t>(shape.stages);
+    return {std::vector<PassTicks>(stages * static_cast<std::size_t>(shape.chunks), chunk),
+            std::vector<Ticks>(hop > 0 ? stages : 0, hop), blocking};
+}
+
+/// Times of every place and hop drawn by chance.
+inline PipelineTimes random_times(PipelineShape const& shape, CounterRandom& random, int most, int most_hop) {
+    PipelineTimes times;
+    for (int i = 0; i < shape.stages * shape.chunks; ++i) {
+        times.passes.push_back({1 + random.below(most), 1 + random.below(most), 1 + random.below(most)});
+    }
+    for (int i = 0; i < shape.stages; ++i) { times.hop.push_back(random.below(most_hop + 1)); }
+    times.blocking = random.below(2) == 1;
+    return times;
+}
+
+/// The two parts of a pass: what it must wait for is told by them.
+inline bool makes_input_gradient(PassKind kind) {
+    return kind == PassKind::backward || kind == PassKind::input_gradient;
+}
+inline bool makes_weight_gradient(PassKind kind) {
+    return kind == PassKind::backward || kind == PassKind::weight_gradient;
+}
+
+/// Each micro-batch goes once forward, once backward for inputs and once for weights through every chunk that is its own.
+inline void expect_complete(PipelineOrder const& order) {
+    using Key = std::tuple<int, int, int>; // part, chunk, micro-batch
+    for (int stage = 0; stage < order.shape.stages; ++stage) {
+        std::map<Key, int> times;
+        for (Pass const& pass : order.row(stage)) {
+            if (pass.kind == PassKind::forward) { ++times[{0, pass.chunk, pass.micro_batch}]; }
+            if (makes_input_gradient(pass.kind)) { ++times[{1, pass.chunk, pass.micro_batch}]; }
+            if (makes_weight_gradient(pass.kind)) { ++times[{2, pass.chunk, pass.micro_batch}]; }
+        }
+        std::size_t expected = 0;
+        for (int chunk = 0; chunk < order.shape.chunks; ++chunk) {
+            for (int k = 0; k < order.shape.micro_batches; ++k) {
+                if (!passes_through(order.shape, order.layout, chunk, k)) { continue; }
+                for (int part = 0; part < 3; ++part, ++expected) { ASSERT_EQ((times[{part, chunk, k}]), 1) << stage; }
+            }
+        }
+        ASSERT_EQ(times.size(), expected) << stage;
+    }
+}
+
+/// The longest chain of a graph of passes and transfers: the makespan of rows, found by no simulation. Empty where they
+/// wait for each other in a circle.
+std::optional<Ticks> longest_chain(PipelineOrder const& order, PipelineTimes const& times);
+
+} // namespace headroom::test
