@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/collective.hpp"
+#include "headroom/library_collectives.hpp"
 #include "headroom/framework.hpp"
 #include "headroom/kernel.hpp"
 #include "headroom/machine.hpp"
