@@ -50,8 +50,8 @@ struct SimulatedStep {
     Seconds makespan; ///< of the graph alone
     std::vector<SimulatedStage> stages;
     std::array<Seconds, work_kind_count> critical{}; ///< share of the critical path by kind
-    Seconds critical_wait;
-    StreamProgram program; ///< ticks are picoseconds
+    Seconds critical_stretch;                        ///< the part of the critical path that sharing and slowdown added
+    StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
     std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
     [[nodiscard]] Seconds step() const { return time.total(); }

@@ -43,7 +43,7 @@ struct Stream {
     std::uint16_t chip = 0;   ///< streams of a chip slow each other
     LinkIndex link = no_link; ///< what its tasks share with other streams; tasks under way have equal parts of it
     bool computes = false;    ///< its tasks are slowed while the network is busy on the same chip
-    bool network = false;     ///< its tasks slow computation
+    bool network = false;     ///< its tasks slow those of streams that compute
 };
 
 /// Tasks on streams, and what waits for what beside the order of a stream. Columns of equal length.
@@ -62,12 +62,16 @@ struct StreamProgram {
     void wait(TaskId task, TaskId for_task) { edges.push_back({.from = for_task, .to = task}); }
 };
 
-/// What one chip did between the first start and the last end of a run.
+/// What one chip did from the begin to the end of a run. A task computes when its stream does and its kind is not
+/// communication. Every moment is counted once:
+///
+///     computing + sum of exposed + idle = makespan
 struct ChipUse {
-    Ticks computing = 0;                          ///< at least one stream that computes was busy
+    Ticks computing = 0;                          ///< at least one task that computes was under way
     std::array<Ticks, work_kind_count> busy{};    ///< by kind, each kind's own union of intervals
-    std::array<Ticks, work_kind_count> exposed{}; ///< of communication: time in which nothing computed; where several
-                                                  ///< kinds are under way the first of the list has it
+    std::array<Ticks, work_kind_count> exposed{}; ///< under way while nothing computed. Where several kinds are, the
+                                                  ///< first communication of the list has it, else the first kind: the
+                                                  ///< host's launches and copies only what no communication covers
     Ticks idle = 0;                               ///< nothing was under way at all
 };
 
@@ -76,22 +80,31 @@ struct StreamRun {
     Ticks makespan = 0;
     std::vector<Ticks> begin, end; ///< of every task
     std::vector<ChipUse> chips;
-    std::vector<TaskId> critical_path; ///< from the first to the last task: each began when the one before ended
-    std::array<Ticks, work_kind_count>
-        critical{}; ///< its time by kind; with `critical_wait` they add up to the makespan
-    Ticks critical_wait = 0;
-    bool complete = true; ///< whether nobody asked to stop; else the times are of no use
+    std::vector<TaskId> critical_path; ///< from one that waits for none to the last: each began when the one before
+                                       ///< ended. Where several tie, the smallest number
+    std::array<Ticks, work_kind_count> critical{}; ///< its time by kind: together the makespan, for no task waits on it
+    Ticks critical_stretch = 0; ///< the part of it that sharing and slowdown added to what its tasks take alone
+    bool complete = true;       ///< whether nobody asked to stop; else the times are of no use
 };
 
-/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A kernel runs
-/// at 1 - slowdown of its rate while the network is busy on its chip; tasks under way on one link have equal parts of it.
+/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of a
+/// stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip; tasks under way on one
+/// link have equal parts of it.
 ///
 ///     without shared links and slowdown     begin = max over predecessors of end,   makespan = depth of the graph
+///     with them                             begin and makespan are no smaller
 ///
-/// Times are whole ticks; a remaining cost that is not whole is rounded up when its rate changes. Ties go by number.
-/// Holds for:  any program without circles; O((tasks + edges) log streams).
-/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name).
-/// Source:     [Graham1969]
+/// Times are whole ticks. Rates change between ticks only: what ends and begins at one tick is settled first, and a task
+/// that costs nothing changes none. Whenever the rate of tasks changes, or others begin or end among those that have
+/// theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The slowdown
+/// counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may miss the
+/// kernels that it would have slowed.
+/// Holds for:  any program without circles; O((tasks + edges) log streams); beside the program and the result at most 28
+///             bytes a task and 4 an edge.
+/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not from 0
+///             to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns of
+///             unequal length and numbers of streams, names and tasks that are not there.
+/// Source:     [Graham1969], [Kleinrock1967]
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
 
 /// The run as intervals: lanes are streams.

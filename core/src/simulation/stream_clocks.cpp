@@ -1,0 +1,171 @@
+#include "simulation/stream_clocks.hpp"
+
+#include "simulation/stream_checks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace headroom::simulation {
+namespace {
+
+/// floor(x a / b) without a product of more than 64 bits, for a and b of less than 2^37 and 2^26.
+Ticks share(Ticks x, Ticks a, Ticks b) {
+    if (a == b) { return x; }
+    return x / b * a + x % b * a / b;
+}
+
+/// ceil(x a / b), likewise.
+Ticks stretch(Ticks x, Ticks a, Ticks b) {
+    if (a == b) { return x; }
+    return x / b * a + (x % b * a + b - 1) / b;
+}
+
+} // namespace
+
+Tournament::Tournament(std::size_t players)
+    : leaves_{std::bit_ceil(std::max<std::size_t>(players, 2))}, value_(2 * leaves_, never) {}
+
+void Tournament::set(std::uint32_t player, Ticks value) {
+    std::size_t node = leaves_ + player;
+    for (value_[node] = value; node > 1; node /= 2) { value_[node / 2] = std::min(value_[node], value_[node ^ 1]); }
+}
+
+std::uint32_t Tournament::winner() const {
+    std::size_t node = 1;
+    while (node < leaves_) { node = 2 * node + (value_[2 * node] == value_[1] ? 0 : 1); }
+    return static_cast<std::uint32_t>(node - leaves_);
+}
+
+StreamClocks::StreamClocks(StreamProgram const& program)
+    : slowed_{whole_rate - lost_rate(program)}, whole_{whole_rate}, ends_{program.streams.size() + 1} {
+    Ticks const common = std::gcd(slowed_, whole_);
+    slowed_ /= common;
+    whole_ /= common;
+    make_clocks(program);
+}
+
+/// One clock for each pair of a chip that slows and a link that is shared.
+void StreamClocks::make_clocks(StreamProgram const& program) {
+    std::vector<std::uint32_t> on_link(no_link, 0);
+    std::size_t chips = 0;
+    for (Stream const& stream : program.streams) {
+        chips = std::max(chips, std::size_t{stream.chip} + 1);
+        if (stream.link != no_link) { ++on_link[stream.link]; }
+    }
+    std::vector<bool> has_network(chips, false);
+    for (Stream const& stream : program.streams) {
+        if (stream.network) { has_network[stream.chip] = true; }
+    }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<StreamId>> members;
+    for (std::size_t s = 0; s < program.streams.size(); ++s) {
+        Stream const& stream = program.streams[s];
+        bool const slows = stream.computes && slowed_ != whole_ && has_network[stream.chip];
+        bool const shares = stream.link != no_link && on_link[stream.link] > 1;
+        members[{slows ? stream.chip : none, shares ? stream.link : none}].push_back(static_cast<StreamId>(s));
+    }
+    routes_.resize(program.streams.size());
+    running_.resize(program.streams.size());
+    sharers_.assign(no_link, 0);
+    network_.assign(chips, 0);
+    of_chip_.resize(chips);
+    of_link_.resize(no_link);
+    std::uint32_t first = 0;
+    for (auto const& [key, streams] : members) {
+        auto const clock = static_cast<std::uint32_t>(clocks_.size());
+        clocks_.push_back({.chip = key.first, .link = key.second, .first = first});
+        first += static_cast<std::uint32_t>(streams.size());
+        if (key.first != none) { of_chip_[key.first].push_back(clock); }
+        if (key.second != none) { of_link_[key.second].push_back(clock); }
+        for (StreamId const s : streams) {
+            Stream const& stream = program.streams[s];
+            routes_[s] = {.clock = clock, .link = key.second, .network = stream.network ? stream.chip : none};
+        }
+    }
+}
+
+void StreamClocks::advance(Clock& clock, Ticks now) const {
+    if (clock.running > 0) { clock.shows += share(now - clock.at, clock.gains, clock.in); }
+    clock.at = now;
+}
+
+void StreamClocks::note(std::uint32_t clock) {
+    if (clocks_[clock].noted) { return; }
+    clocks_[clock].noted = true;
+    noted_.push_back(clock);
+}
+
+void StreamClocks::note_all(std::span<std::uint32_t const> clocks) {
+    for (std::uint32_t const clock : clocks) { note(clock); }
+}
+
+/// A task of the stream is under way, or is no more.
+void StreamClocks::come(StreamId stream, int tasks) {
+    Route const& route = routes_[stream];
+    note(route.clock);
+    clocks_[route.clock].has_others = true;
+    if (route.link != none) {
+        sharers_[route.link] += tasks;
+        note_all(of_link_[route.link]);
+    }
+    if (route.network != none) {
+        network_[route.network] += static_cast<std::uint32_t>(tasks);
+        note_all(of_chip_[route.network]);
+    }
+}
+
+void StreamClocks::take_ended(Ticks now, std::vector<TaskId>& ended) {
+    while (ends_.smallest() == now) {
+        std::uint32_t const winner = ends_.winner();
+        Clock& clock = clocks_[winner];
+        advance(clock, now);
+        Running* const heap = running_.data() + clock.first;
+        while (clock.running > 0 && heap->end <= clock.shows) {
+            ended.push_back(heap->task);
+            come(heap->stream, -1);
+            std::pop_heap(heap, heap + clock.running, std::greater{});
+            --clock.running;
+        }
+        ends_.set(winner, never);
+    }
+}
+
+void StreamClocks::begin(TaskId task, StreamId stream, Ticks cost, Ticks now) {
+    Clock& clock = clocks_[routes_[stream].clock];
+    advance(clock, now);
+    Running* const heap = running_.data() + clock.first;
+    heap[clock.running++] = {.end = clock.shows + cost, .task = task, .stream = stream};
+    std::push_heap(heap, heap + clock.running, std::greater{});
+    come(stream, 1);
+}
+
+/// What is left of its tasks is rounded up when their rate changes or others come.
+void StreamClocks::set_rate(Clock& clock, Ticks now) const {
+    bool const is_slowed = clock.chip != none && network_[clock.chip] > 0;
+    Ticks const gains = is_slowed ? slowed_ : 1;
+    Ticks const in = (is_slowed ? whole_ : 1) * (clock.link == none ? 1 : std::max<Ticks>(sharers_[clock.link], 1));
+    if (!clock.has_others && gains * clock.in == clock.gains * in) { return; }
+    advance(clock, now);
+    clock.gains = gains;
+    clock.in = in;
+}
+
+Ticks StreamClocks::end_of_first(Clock const& clock) const {
+    if (clock.running == 0) { return never; }
+    return clock.at + stretch(running_[clock.first].end - clock.shows, clock.in, clock.gains);
+}
+
+void StreamClocks::settle(Ticks now) {
+    for (std::uint32_t const noted : noted_) {
+        Clock& clock = clocks_[noted];
+        set_rate(clock, now);
+        ends_.set(noted, end_of_first(clock));
+        clock.noted = clock.has_others = false;
+    }
+    noted_.clear();
+}
+
+} // namespace headroom::simulation

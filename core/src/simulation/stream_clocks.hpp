@@ -1,0 +1,86 @@
+#pragma once
+
+#include "headroom/stream_simulation.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace headroom::simulation {
+
+inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
+
+/// The smallest of a few numbers of which one changes at a time: a tree of matches, each level half the one below.
+class Tournament {
+public:
+    explicit Tournament(std::size_t players);
+    void set(std::uint32_t player, Ticks value);
+    [[nodiscard]] Ticks smallest() const { return value_[1]; }
+    /// The first player that has the smallest.
+    [[nodiscard]] std::uint32_t winner() const;
+
+private:
+    std::size_t leaves_;
+    std::vector<Ticks> value_; ///< by node: 1 is the root, those of node i are 2 i and 2 i + 1
+};
+
+/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has come:
+/// the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both. Then a
+/// change of rate is one change, however many tasks it concerns.
+class StreamClocks {
+public:
+    explicit StreamClocks(StreamProgram const& program);
+
+    /// The next tick at which a task ends, `never` when none is under way. Rates are settled.
+    [[nodiscard]] Ticks next() const { return ends_.smallest(); }
+    /// Takes off the tasks that end at `now`, which is `next()`.
+    void take_ended(Ticks now, std::vector<TaskId>& ended);
+    /// A task of some cost is under way from now on.
+    void begin(TaskId task, StreamId stream, Ticks cost, Ticks now);
+    /// Gives rates to all, after what ends and begins at `now`.
+    void settle(Ticks now);
+
+private:
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    struct Running {
+        Ticks end; ///< as the clock will show it
+        TaskId task;
+        StreamId stream;
+        bool operator>(Running const& other) const { return end != other.end ? end > other.end : task > other.task; }
+    };
+    struct Clock {
+        Ticks shows = 0, at = 0;   ///< what it showed when it was looked at last
+        Ticks gains = 1, in = 1;   ///< rate: so many ticks in so many
+        std::uint32_t chip = none; ///< whose network slows it
+        std::uint32_t link = none; ///< that its tasks share
+        std::uint32_t first = 0;   ///< its heap among those of all
+        std::uint32_t running = 0; ///< tasks in it
+        bool noted = false;        ///< to be settled
+        bool has_others = false;   ///< tasks began or ended
+    };
+    struct Route {
+        std::uint32_t clock, link, network; ///< of a stream; `network`: the chip that it keeps busy
+    };
+
+    void make_clocks(StreamProgram const& program);
+    void advance(Clock& clock, Ticks now) const;
+    void note(std::uint32_t clock);
+    void note_all(std::span<std::uint32_t const> clocks);
+    void come(StreamId stream, int tasks);
+    void set_rate(Clock& clock, Ticks now) const;
+    [[nodiscard]] Ticks end_of_first(Clock const& clock) const;
+
+    Ticks slowed_, whole_; ///< rate of a kernel while its network is busy: so many in so many
+    std::vector<Clock> clocks_;
+    std::vector<Route> routes_;                                 ///< by stream
+    std::vector<Running> running_;                              ///< heaps of all clocks
+    std::vector<Ticks> sharers_;                                ///< by link: tasks under way
+    std::vector<std::uint32_t> network_;                        ///< by chip: network tasks under way
+    std::vector<std::vector<std::uint32_t>> of_chip_, of_link_; ///< clocks
+    std::vector<std::uint32_t> noted_;
+    Tournament ends_;
+};
+
+} // namespace headroom::simulation
