@@ -44,7 +44,7 @@ Json strategy_json(Strategy const& s, Workload const& workload) {
         .set("compression", io::spelled(s.compression))
         .set("precision", name_of(s.precision))
         .set("overlap", s.overlap == Overlap::on)
-        .set("schedule", s.virtual_pp > 1 ? "interleaved" : "1f1b")
+        .set("schedule", name_of(s.schedule()))
         .set("name", short_name(s));
 }
 

@@ -3,6 +3,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/pipeline.hpp"
 
 #include <fmt/format.h>
 
@@ -77,6 +78,12 @@ Offload offload(Text text, Text where) {
     return named(text, where, values);
 }
 
+PipelineSchedule schedule(Text text, Text where) {
+    std::vector<std::string> names;
+    for (ScheduleRow const& row : pipeline_schedules()) { names.emplace_back(row.name); }
+    return *schedule_from(parse_choice(text, names, where));
+}
+
 double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
 
 /// What is trained, in three fields.
@@ -143,6 +150,9 @@ constexpr std::array fields{
     row<&P::tp, &S::tp, parse_whole>("--tp", "N", "tensor-parallel degree"),
     row<&P::pp, &S::pp, parse_whole>("--pp", "N", "pipeline stages"),
     row<&P::virtual_pp, &S::virtual_pp, parse_whole>("--virtual-pp", "N", "model chunks a stage"),
+    row<&P::pipeline, &S::pipeline, schedule>("--schedule", "NAME",
+                                              "of the pipeline: 1f1b, interleaved, gpipe, zb-h1, zb-2p, zbv, v-half, "
+                                              "v-min, dualpipe, dualpipe-v or pipedream"),
     row<&P::cp, &S::cp, parse_whole>("--cp", "N", "context-parallel degree: ranks that share a sequence"),
     row<&P::exchange, &S::exchange, exchange>("--exchange", "KIND",
                                               "of keys and values under --cp: gather, ring or all-to-all (ulysses)"),
@@ -211,10 +221,6 @@ StrategyField const& known_strategy_field(std::string_view name, std::string_vie
     if (auto const* field = strategy_field(name)) { return *field; }
     std::vector<std::string> names;
     for (StrategyField const& field : fields) { names.emplace_back(field.name()); }
-    if (normalised(name) == "schedule") {
-        usage_error(where, "'schedule' follows from virtual-pp", "chunks of a stage make it interleaved",
-                    "write virtual-pp=1 for 1f1b, virtual-pp=2 or more for interleaved");
-    }
     std::string const near = did_you_mean(name, names);
     usage_error(where, fmt::format("unknown field {}", headroom::quoted(name)), {},
                 near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);

@@ -35,7 +35,8 @@ template <class Work> std::string refusal(Work work) {
 
 /// A value that every field takes and that is not what it is left at.
 std::string_view other_value(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> words{{{"exchange", "ring"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> words{{{"exchange", "ring"},
+                                                                                   {"schedule", "zb-h1"},
                                                                                    {"capacity", "1.25"},
                                                                                    {"zero", "3"},
                                                                                    {"sequence-parallel", "on"},

@@ -124,6 +124,9 @@ std::string compact(Strategy const& s) {
     auto const add = [&text](std::string const& part) { text += (text.empty() ? "" : " ") + part; };
     if (s.tp > 1) { add("tp" + std::to_string(s.tp)); }
     if (s.pp > 1) { add("pp" + std::to_string(s.pp) + (s.virtual_pp > 1 ? "x" + std::to_string(s.virtual_pp) : "")); }
+    auto const schedule = s.schedule();
+    bool const told = schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
+    if (!told) { add(std::string{name_of(schedule)}); } // by the chunks
     if (s.cp > 1) { add("cp" + std::to_string(s.cp)); }
     if (s.ep > 1) { add("ep" + std::to_string(s.ep) + (s.etp > 1 ? "x" + std::to_string(s.etp) : std::string{})); }
     add("dp" + std::to_string(s.dp));

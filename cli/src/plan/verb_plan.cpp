@@ -65,12 +65,14 @@ Objective read_objective(Arguments const& arguments) {
 
 /// The strategy that the fixed fields make on as many ranks as they want, whatever the sizes of the list; what they need
 /// and do not say is set so that it serves.
-Strategy smallest_with(PartialStrategy const& fixed) {
+Strategy smallest_with(PartialStrategy const& fixed, Model const& model) {
     Strategy s;
     for (io::StrategyField const& field : io::strategy_fields()) { field.apply(fixed, s); }
     if (!fixed.tp && s.etp > 1) { s.tp = s.etp; }
     if (!fixed.tp) { s.sequence_parallel = false; }
+    if (!fixed.pp) { s.pipeline = PipelineSchedule::one_f_one_b; } // one stage has nothing to schedule
     if (!fixed.pp) { s.virtual_pp = 1; }
+    if (s.pipeline == PipelineSchedule::interleaved) { set_schedule(s, s.pipeline, model); }
     if (!fixed.recompute && s.recompute_layers > 0) { s.recompute = Recompute::full; }
     if (!fixed.zero && s.shard > 0) { s.zero = 3; }
     if (!fixed.shard && s.zero == 3 && s.local_steps > 1) { s.shard = 1; }
@@ -81,12 +83,13 @@ Strategy smallest_with(PartialStrategy const& fixed) {
 
 /// Fixed fields that exclude each other, or the model, on any number of workers: a mistake, not a search without result.
 void refuse_contradiction(Setting const& setting) {
-    Strategy const s = smallest_with(setting.given);
+    Strategy const s = smallest_with(setting.given, setting.model);
     Workload work = setting.workload;
-    double const share = static_cast<double>(s.dp) * s.micro_batch * s.pp;
+    double const share = 4.0 * s.dp * s.micro_batch * s.pp; // enough micro-batches for any schedule
     if (share > largest_batch) { return; }
     work.global_batch = static_cast<int>(share);
-    std::string const why = illegal_because(s, setting.model, work);
+    std::string why = contradiction_of(setting.given);
+    if (why.empty()) { why = illegal_because(s, setting.model, work); }
     if (why.empty()) { return; }
     throw InputError{Fault::usage,
                      {.where = "--fix",

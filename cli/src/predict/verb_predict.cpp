@@ -22,7 +22,6 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--schedule", "NAME", "1f1b or interleaved", strategy_group},
     Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
     Option{"--what-if", "CHANGES", "bandwidth=2x,latency=0.5x,overlap=off: which lever moves the step", "Answer",
            Takes::perhaps_value},
@@ -35,54 +34,6 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
-
-/// The smallest number of chunks above one that the layers of a stage divide into.
-int smallest_interleaving(PartialStrategy const& given, Model const& model) {
-    int const stages = given.pp.value_or(1);
-    for (int chunks = 2; chunks * stages <= model.layers; ++chunks) {
-        if (model.layers % (chunks * stages) == 0) { return chunks; }
-    }
-    throw InputError{Fault::usage,
-                     {.where = "--schedule",
-                      .problem = "no interleaving of " + std::to_string(model.layers) + " layers over " +
-                                 std::to_string(stages) + " stages",
-                      .why = "",
-                      .hint = "choose another --pp"}};
-}
-
-void apply_schedule(Arguments const& arguments, Setting& setting) {
-    auto const name = arguments.choice(
-        "--schedule", {"1f1b", "interleaved", "gpipe", "zb-h1", "zb-2p", "zbv", "dualpipe", "pipedream"});
-    if (!name) { return; }
-    auto& chunks = setting.given.virtual_pp;
-    auto const refuse = [](std::string problem, std::string why, std::string hint) {
-        throw InputError{
-            Fault::usage,
-            {.where = "--schedule", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-    };
-    if (*name == "1f1b") {
-        if (chunks.value_or(1) > 1) {
-            refuse("1f1b has one chunk a stage", "--virtual-pp is " + std::to_string(*chunks),
-                   "use --schedule interleaved");
-        }
-        chunks = 1;
-    } else if (*name == "interleaved") {
-        if (!setting.given.pp || *setting.given.pp < 2) {
-            refuse("interleaving needs a pipeline", "--pp is not above 1", "add --pp 2 or more");
-        }
-        if (chunks && *chunks < 2) {
-            refuse("interleaving needs two chunks a stage or more", "--virtual-pp is 1", "leave --virtual-pp out");
-        }
-        if (!chunks) {
-            chunks = smallest_interleaving(setting.given, setting.model);
-            setting.assumptions.push_back(
-                {"virtual_pp", std::to_string(*chunks), "the fewest chunks that interleave", true});
-        }
-    } else {
-        refuse(headroom::quoted(*name) + " is not modelled yet", "its bubble and memory have no closed form here",
-               "choose 1f1b or interleaved");
-    }
-}
 
 int one_worker_count(Arguments const& arguments, Setting& setting) {
     std::vector<int> const counts = read_workers(arguments, setting.cluster);
@@ -120,7 +71,6 @@ std::string batch_hint(Strategy const& strategy, Workload const& workload) {
 }
 
 Question make_question(Arguments const& arguments, Setting& setting) {
-    apply_schedule(arguments, setting);
     LeftOutRequest const left_out = read_left_out(arguments, setting);
     int const workers = one_worker_count(arguments, setting);
     auto const complete = [&] {

@@ -97,6 +97,8 @@ void change_strategy(Question& question, std::string const& name, std::string co
     }
     bool const chunks_fit = question.model.layers % (static_cast<std::int64_t>(s.pp) * s.virtual_pp) == 0;
     if (s.pp == 1 || (change.pp && !change.virtual_pp && !chunks_fit)) { s.virtual_pp = 1; }
+    if (change.pipeline) { set_schedule(s, *change.pipeline, question.model); }
+    if (change.pp == 1) { s.pipeline = PipelineSchedule::one_f_one_b; } // one stage has nothing to schedule
     double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
     s.dp = change.dp.value_or(std::max(1, static_cast<int>(workers / rest)));
     if (s.dp * rest != workers) {

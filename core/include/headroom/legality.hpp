@@ -14,6 +14,8 @@ namespace headroom {
 ///   2 cp divides the sequence (each context rank takes a piece from either end, so that causal work is equal);
 ///   dp divides the global batch, the micro-batch what one replica has of it;
 ///   virtual_pp > 1 needs a number of micro-batches that is a multiple of pp;
+///   a schedule other than 1F1B needs pp > 1, interleaved virtual_pp > 1, the others virtual_pp = 1; V-shaped ones cut
+///   the layers in 2 pp equal chunks; what else a schedule asks is in its row (`pipeline_schedules`);
 ///   sequence parallelism needs tp > 1, and tp divides what cp leaves of the sequence;
 ///   ZeRO 2 and 3 need pp = 1; a shard group divides the dp cp data ranks and belongs to ZeRO 3;
 ///   ep > 1 needs experts and divides them; etp is 1 or tp and divides their width; ep etp divides dp cp tp;
@@ -24,5 +26,15 @@ namespace headroom {
 /// What fits in memory is another question (`memory_use`).
 /// Source:     [Narayanan2021], [Korthikanti2022], [Rajbhandari2020]
 std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload);
+
+/// Why the schedule and the chunks that are given exclude each other, whatever the rest; empty when they do not.
+std::string contradiction_of(PartialStrategy const& partial);
+
+/// The fewest chunks, two or more, that the layers of the fullest stage can be cut in equally; 1 when there are none.
+int fewest_chunks(int pp, Model const& model);
+
+/// Sets the schedule and the chunks that follow from it: 1F1B has one, interleaved keeps those that the strategy has or
+/// takes the fewest, others have theirs (virtual_pp 1). Where there are none to interleave `illegal_because` says so.
+void set_schedule(Strategy& strategy, PipelineSchedule schedule, Model const& model);
 
 } // namespace headroom

@@ -59,6 +59,7 @@ struct SearchResult {
 ///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
 ///   replica's whole batch is tried as a micro-batch too); ZeRO 3 is sharded over all of dp or over
 ///   the ranks of it inside one domain; one data rank has nothing to shard.
+/// Schedules are 1F1B and interleaved; a fixed one is that of every strategy with pp > 1.
 /// Precision, overlap and trained weights are not varied: fixed, or as `assume` fills them.
 /// Errors: InputError{usage} when workers, batch or sequence are below one.
 std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluster, Framework const& framework,

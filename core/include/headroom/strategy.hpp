@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+struct PipelineShape;
+
 /// What the backward pass computes again instead of keeping it.
 enum class Recompute {
     none,      ///< everything is kept
@@ -46,10 +48,12 @@ constexpr bool offloads_activations(Offload o) { return o == Offload::activation
 
 /// One way to spread a step over ranks: dp * tp * pp * cp accelerators.
 struct Strategy {
-    int dp = 1;         ///< replicas that share out the batch
-    int tp = 1;         ///< ranks that share out every matrix product
-    int pp = 1;         ///< stages that share out the layers
-    int virtual_pp = 1; ///< model chunks per pipeline stage
+    int dp = 1; ///< replicas that share out the batch
+    int tp = 1; ///< ranks that share out every matrix product
+    int pp = 1; ///< stages that share out the layers
+    /// Model chunks per pipeline stage, for 1F1B to interleave; 1 with schedules that have chunks of their own
+    /// (`pipeline_shape` knows those).
+    int virtual_pp = 1;
     /// As asked for; several chunks of 1F1B are interleaved: see `schedule()`.
     PipelineSchedule pipeline = PipelineSchedule::one_f_one_b;
     int cp = 1;          ///< ranks that share out one sequence
@@ -130,6 +134,10 @@ double micro_batch_count(Strategy const& strategy, Workload const& workload);
 
 /// Those counted whole, a ragged last one too: what a schedule counts and memory holds.
 int whole_micro_batches(Strategy const& strategy, Workload const& workload);
+
+/// What the schedule orders: the stages, the chunks that each has under it (`virtual_pp` when interleaved, else those of
+/// the schedule itself), and the micro-batches of a step, counted whole.
+PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload);
 
 /// Tokens on the fullest expert rank over the mean: the capacity where tokens beyond it are dropped and room below
 /// it is padded, else the skew of the workload.

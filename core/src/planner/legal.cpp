@@ -30,6 +30,7 @@ private:
     [[nodiscard]] std::vector<int> tensor_degrees() const;
     [[nodiscard]] std::vector<int> pipeline_degrees() const;
     [[nodiscard]] std::vector<int> chunk_counts(int pp) const;
+    [[nodiscard]] PipelineSchedule schedule_of(int pp) const;
     [[nodiscard]] std::vector<int> context_degrees() const;
     [[nodiscard]] std::vector<int> micro_batches(int dp) const;
     [[nodiscard]] std::vector<int> expert_degrees(Strategy const& strategy) const;
@@ -80,8 +81,16 @@ std::vector<int> Enumeration::pipeline_degrees() const {
 }
 
 std::vector<int> Enumeration::chunk_counts(int pp) const {
-    return choices(fixed_.virtual_pp, pp > 1 ? divisors(rules::most_layers_of_a_stage(pp, model_)) : std::vector{1},
-                   [&](int chunks) { return rules::chunks(chunks, pp, model_); });
+    bool const one = pp == 1 || (fixed_.pipeline && *fixed_.pipeline != PipelineSchedule::interleaved);
+    bool const several = pp > 1 && fixed_.pipeline == PipelineSchedule::interleaved;
+    return choices(fixed_.virtual_pp, one ? std::vector{1} : divisors(rules::most_layers_of_a_stage(pp, model_)),
+                   [&](int chunks) { return rules::chunks(chunks, pp, model_) && (chunks > 1 || !several); });
+}
+
+PipelineSchedule Enumeration::schedule_of(int pp) const {
+    auto const asked = fixed_.pipeline.value_or(PipelineSchedule::one_f_one_b);
+    // interleaved is 1F1B with several chunks; one stage has nothing to schedule
+    return pp == 1 || asked == PipelineSchedule::interleaved ? PipelineSchedule::one_f_one_b : asked;
 }
 
 std::vector<int> Enumeration::context_degrees() const {
@@ -146,6 +155,7 @@ std::vector<Strategy> Enumeration::all() {
         meet(Rule::pipeline);
         for (int const pp : pipeline_degrees()) {
             meet(Rule::chunks);
+            strategy.pipeline = schedule_of(pp);
             for (int const chunks : chunk_counts(pp)) {
                 meet(Rule::context);
                 for (int const cp : contexts) {
@@ -266,6 +276,7 @@ Strategy held_strategy(Model const& model, Cluster const& cluster, Framework con
                        PartialStrategy const& fixed) {
     PartialStrategy single = fixed;
     single.shard = single.grad_accum = {};
+    single.pipeline = {}; // of those with a pipeline only
     single.dp = single.tp = single.pp = single.virtual_pp = single.cp = single.ep = single.etp = single.micro_batch = 1;
     single.zero = 0;
     single.sequence_parallel = false;

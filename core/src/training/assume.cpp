@@ -2,6 +2,7 @@
 
 #include "headroom/calibration.hpp"
 #include "headroom/error.hpp"
+#include "headroom/legality.hpp"
 #include "headroom/memory.hpp"
 
 #include <algorithm>
@@ -69,6 +70,8 @@ private:
         s.servers = partial_.servers.value_or(0);
         s.compression = partial_.compression.value_or(GradientCompression{});
         s.recompute_layers = partial_.recompute_layers.value_or(0);
+        // what fits depends on it; interleaving waits for its chunks
+        if (asks_schedule() && partial_.pipeline != PipelineSchedule::interleaved) { s.pipeline = *partial_.pipeline; }
         s.precision = partial_.precision.value_or(framework_.precision);
         if (!partial_.precision) {
             if (peak_rate(cluster_.accelerator, s.precision).base() <= 0.0) { s.precision = Precision::bf16; }
@@ -175,7 +178,7 @@ private:
     void model_parallel_degrees() {
         auto& s = strategy();
         s.tp = partial_.tp.value_or(1);
-        s.pp = partial_.pp.value_or(1);
+        s.pp = partial_.pp.value_or(asks_schedule() ? 2 : 1);
         s.micro_batch = 1;
         std::int64_t const outside = std::int64_t{partial_.dp.value_or(0)} * s.cp;
         if (partial_.dp && workers_ % outside == 0) {
@@ -337,14 +340,23 @@ private:
         note("recompute", std::string{name_of(s.recompute)}, "the least that fits in memory", true);
     }
 
-    /// As many chunks as the layers of a stage allow, where the stack interleaves and the micro-batches do too.
+    /// Whether a schedule is asked for that makes no sense without a pipeline.
+    [[nodiscard]] bool asks_schedule() const {
+        return partial_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
+    }
+
+    /// The chunks that a schedule asks for; else as many as the layers of a stage allow, where the stack interleaves and
+    /// the micro-batches do too.
     void interleaving() {
         auto& s = strategy();
-        if (partial_.virtual_pp) {
-            s.virtual_pp = *partial_.virtual_pp;
+        s.virtual_pp = partial_.virtual_pp.value_or(1);
+        if (partial_.pipeline) {
+            set_schedule(s, *partial_.pipeline, model_);
+            bool const took = s.virtual_pp > 1 && !partial_.virtual_pp;
+            if (took) { note("virtual_pp", text(s.virtual_pp), "the fewest chunks that interleave", true); }
             return;
         }
-        s.virtual_pp = 1;
+        if (partial_.virtual_pp) { return; }
         int const micro_batches = whole_micro_batches(s, workload_);
         if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
             int const per_stage = (model_.layers + s.pp - 1) / s.pp; // of the fullest stage
@@ -416,6 +428,13 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
     require_degree(partial.shard, "shard", 0);
     require_degree(partial.zero, "zero", 0);
     require_degree(workers, "workers");
+    if (std::string fault = contradiction_of(partial); !fault.empty()) {
+        throw InputError{Fault::usage,
+                         {.where = "schedule",
+                          .problem = std::move(fault),
+                          .why = {},
+                          .hint = "leave virtual_pp out, or change one of them"}};
+    }
     if (partial.zero.value_or(0) > 3) {
         throw InputError{Fault::usage,
                          {.where = "zero", .problem = "ZeRO has stages 0 to 3, not " + text(*partial.zero)}};

@@ -2,6 +2,8 @@
 
 #include "stage.hpp"
 
+#include "headroom/pipeline.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -40,6 +42,29 @@ void add_experts(std::vector<Assumption>& list, Strategy const& s, Model const& 
     }
 }
 
+/// What a schedule asks for beyond its own time: memory, a check after the update, gradients of older weights.
+void add_schedule(std::vector<Assumption>& list, Strategy const& s) {
+    if (s.pp == 1) { return; }
+    auto const& row = schedule_row(s.schedule());
+    auto const add = [&](std::string what) { list.push_back({"schedule", std::string{row.name}, std::move(what)}); };
+    if (row.asynchronous) {
+        add("no flush: gradients of the first stage are up to " + text(s.pp - 1) + " updates old, and it keeps up to " +
+            text(s.pp) + " versions of its weights");
+    }
+    if (row.validates_late) {
+        add("no stage waits for the others before its update: it is checked afterwards (overflow, gradient norm), and "
+            "undone where the check fails");
+    }
+    if (row.weight_copies > 1.0) {
+        add("every stage keeps the weights of two parts of the model: from both ends there is a whole copy");
+    }
+    if (row.splits_backward) {
+        add("the backward pass is split: gradients of weights are computed when nothing else can be, so their inputs "
+            "are "
+            "kept until then");
+    }
+}
+
 } // namespace
 
 std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload) {
@@ -50,6 +75,7 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
             {"stages", "uneven",
              text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
     }
+    add_schedule(list, strategy);
     if (model.window > 0 && workload.attended() <= model.window) {
         list.push_back({"window", text(model.window),
                         workload.documents > 0.0 ? "no document is longer: attention sees all of it"

@@ -111,7 +111,7 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
-                          &LayerCost::experts,        &LayerCost::experts_exposed};
+                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;

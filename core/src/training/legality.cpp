@@ -2,6 +2,8 @@
 
 #include "rules.hpp"
 
+#include <utility>
+
 namespace headroom {
 namespace {
 
@@ -79,6 +81,28 @@ std::string batch_fault(Strategy const& s, Model const& model, Workload const& w
     return {};
 }
 
+/// What a schedule other than plain 1F1B asks of stages, chunks, layers and micro-batches.
+std::string schedule_fault(Strategy const& s, Model const& model, Workload const& workload) {
+    if (s.pipeline == PipelineSchedule::one_f_one_b) { return {}; }
+    auto const& row = schedule_row(s.pipeline);
+    std::string const name{row.name};
+    if (s.pp == 1) { return "the schedule " + name + " needs a pipeline (pp > 1)"; }
+    if (s.pipeline == PipelineSchedule::interleaved) {
+        if (s.virtual_pp > 1) { return {}; }
+        return "interleaving needs two chunks a stage or more (virtual_pp), and " +
+               text(rules::most_layers_of_a_stage(s.pp, model)) + " layers of a stage are to be cut";
+    }
+    if (s.virtual_pp > 1) {
+        return "the schedule " + name + " has " + text(row.chunks) + (row.chunks == 1 ? " chunk" : " chunks") +
+               " a stage of its own: virtual_pp " + text(s.virtual_pp) + " is for interleaved";
+    }
+    if (!rules::halves(row.layout, s.pp, model)) {
+        return "the schedule " + name + " cuts the layers in 2 pp = " + text(2 * s.pp) +
+               " equal chunks, which do not divide " + text(model.layers);
+    }
+    return row.impossible == nullptr ? std::string{} : row.impossible(pipeline_shape(s, workload));
+}
+
 std::string sharding_fault(Strategy const& s, Workload const& workload) {
     if (s.zero < 0 || s.zero > 3) { return "ZeRO has stages 0 to 3"; }
     if (!rules::zero_stage(s.zero, s.pp)) {
@@ -130,8 +154,38 @@ std::string illegal_because(Strategy const& strategy, Model const& model, Worklo
     if (std::string fault = operator_fault(strategy, model); !fault.empty()) { return fault; }
     if (std::string fault = model_parallel_fault(strategy, model); !fault.empty()) { return fault; }
     if (std::string fault = batch_fault(strategy, model, workload); !fault.empty()) { return fault; }
+    if (std::string fault = schedule_fault(strategy, model, workload); !fault.empty()) { return fault; }
     if (std::string fault = sharding_fault(strategy, workload); !fault.empty()) { return fault; }
     return saving_fault(strategy, model);
+}
+
+std::string contradiction_of(PartialStrategy const& partial) {
+    if (!partial.pipeline || !partial.virtual_pp) { return {}; }
+    int const chunks = *partial.virtual_pp;
+    if (*partial.pipeline == PipelineSchedule::interleaved) {
+        return chunks > 1 ? std::string{} : "interleaving needs two chunks a stage or more, and virtual_pp is 1";
+    }
+    if (chunks <= 1) { return {}; }
+    return std::string{name_of(*partial.pipeline)} + " is not interleaved, and virtual_pp is " + text(chunks);
+}
+
+int fewest_chunks(int pp, Model const& model) {
+    int const layers = rules::most_layers_of_a_stage(pp, model);
+    for (int chunks = 2; chunks <= layers; ++chunks) {
+        if (rules::chunks(chunks, pp, model)) { return chunks; }
+    }
+    return 1;
+}
+
+void set_schedule(Strategy& strategy, PipelineSchedule schedule, Model const& model) {
+    strategy.pipeline = schedule;
+    if (schedule != PipelineSchedule::interleaved) {
+        strategy.virtual_pp = 1;
+        return;
+    }
+    if (strategy.virtual_pp == 1) { strategy.virtual_pp = fewest_chunks(strategy.pp, model); }
+    // one way of saying it, so that equal strategies are equal
+    if (strategy.virtual_pp > 1) { strategy.pipeline = PipelineSchedule::one_f_one_b; }
 }
 
 } // namespace headroom

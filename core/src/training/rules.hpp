@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/model.hpp"
+#include "headroom/pipeline.hpp"
 #include "headroom/strategy.hpp"
 
 /// The rules of legality.hpp, each on the degrees that it is about: `illegal_because` asks them of a whole
@@ -66,6 +67,11 @@ constexpr bool experts(int ep, int etp, int tp, int data_ranks, Model const& mod
 
 /// Trading heads for tokens needs a head for every rank.
 constexpr bool trades_heads(int cp, int tp, Model const& model) { return divides(cp * tp, model.heads); }
+
+/// Both halves of a V have as many layers on every stage: both ends of the model are on the first.
+constexpr bool halves(ChunkLayout layout, int pp, Model const& model) {
+    return layout != ChunkLayout::v || divides(2 * pp, model.layers);
+}
 
 constexpr bool interleaving(int virtual_pp, int pp, int micro_batches) {
     return virtual_pp == 1 || divides(pp, micro_batches);

@@ -1,5 +1,7 @@
 #include "headroom/strategy.hpp"
 
+#include "headroom/pipeline.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -60,6 +62,13 @@ int whole_micro_batches(Strategy const& strategy, Workload const& workload) {
     return static_cast<int>(std::ceil(micro_batch_count(strategy, workload)));
 }
 
+PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload) {
+    int const own = schedule_row(strategy.schedule()).chunks;
+    return {.stages = strategy.pp,
+            .chunks = own > 0 ? own : strategy.virtual_pp,
+            .micro_batches = whole_micro_batches(strategy, workload)};
+}
+
 std::string short_name(Strategy const& strategy) {
     std::string name;
     append_degree(name, "tp", strategy.tp);
@@ -67,6 +76,9 @@ std::string short_name(Strategy const& strategy) {
     append_degree(name, "cp", strategy.cp);
     append_degree(name, "pp", strategy.pp);
     append_degree(name, "vp", strategy.virtual_pp);
+    auto const schedule = strategy.schedule();
+    bool const told = schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
+    if (!told) { append(name, name_of(schedule)); } // by the chunks
     append_degree(name, "ep", strategy.ep);
     if (strategy.ep > 1) { append_degree(name, "etp", strategy.etp); }
     append_degree(name, "dp", strategy.dp, true);
