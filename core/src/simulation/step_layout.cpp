@@ -45,13 +45,6 @@ int StepLayout::blocks_of(int stage) const {
     return blocks;
 }
 
-PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload) {
-    auto const& row = schedule_row(strategy.schedule());
-    return {.stages = strategy.pp,
-            .chunks = row.chunks > 0 ? row.chunks : strategy.virtual_pp,
-            .micro_batches = whole_micro_batches(strategy, workload)};
-}
-
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
     switch (layout) {
     case ChunkLayout::loop: return place.chunk * shape.stages + place.stage;

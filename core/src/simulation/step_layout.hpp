@@ -30,9 +30,6 @@ struct StepLayout {
     [[nodiscard]] int blocks_of(int stage) const;
 };
 
-/// The shape that a strategy's schedule runs with.
-PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload);
-
 /// Which part of the model a place holds, in the model's order.
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 

@@ -209,6 +209,16 @@ BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, Blo
 
 Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
 
+std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
+    std::vector<Unit const*> all;
+    if (work.embedding) { all.push_back(&units.embedding); }
+    for (int block = 0; block < work.blocks; ++block) {
+        all.push_back(&units.variants[order.variant_of[static_cast<std::size_t>(work.first_block + block)]]);
+    }
+    if (work.head) { all.push_back(&units.head); }
+    return all;
+}
+
 std::size_t UnitPass::tasks() const {
     std::size_t count = 0;
     for (PassItem const& item : items) {

@@ -78,6 +78,9 @@ struct StepUnits {
 StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                      BlockOrder const& order, StepDetail detail);
 
+/// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
+std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
+
 Ticks ticks_of(Seconds seconds);
 
 } // namespace headroom::simulation

@@ -143,8 +143,7 @@ private:
     void prepare() {
         auto const places = layout_.chunks.size();
         auto const micro_batches = static_cast<std::size_t>(layout_.shape.micro_batches);
-        chunk_units_.resize(places);
-        for (std::size_t place = 0; place < places; ++place) { list_units(layout_.chunks[place], chunk_units_[place]); }
+        for (ChunkWork const& work : layout_.chunks) { chunk_units_.push_back(units_of(work, blocks_, units_)); }
         stages_.resize(static_cast<std::size_t>(layout_.shape.stages));
         for (int stage = 0; stage < layout_.shape.stages; ++stage) {
             traffic_.push_back(stage_traffic(setting_, strategy_, layout_, stage));
@@ -168,15 +167,6 @@ private:
         result_.program.name.reserve(size);
         result_.program.edges.reserve(2 * size);
         if (rules_.sharded) { list_visits(); }
-    }
-
-    void list_units(ChunkWork const& work, std::vector<Unit const*>& units) const {
-        if (work.embedding) { units.push_back(&units_.embedding); }
-        for (int block = 0; block < work.blocks; ++block) {
-            units.push_back(
-                &units_.variants[blocks_.variant_of[static_cast<std::size_t>(work.first_block + block)]]);
-        }
-        if (work.head) { units.push_back(&units_.head); }
     }
 
     static bool makes_gradients(PassKind kind) {
