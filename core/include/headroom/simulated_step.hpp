@@ -19,9 +19,16 @@ enum class CollectiveDetail {
     messages,  ///< its schedule of messages, with all groups of its dimension on the links of the cluster at once
 };
 
+/// How finely passes are cut into tasks.
+enum class StepDetail {
+    operation, ///< a task for each kernel and each collective
+    block,     ///< one for each kind of work of a block's pass: fewer tasks, the same times
+};
+
 /// What the simulation does beyond what the strategy says.
 struct SimulationOptions {
     CollectiveDetail collectives = CollectiveDetail::operation;
+    StepDetail detail = StepDetail::operation;
     int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
     double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
     bool share_links = true;       ///< groups whose traffic crosses the same adapter share its rate

@@ -63,10 +63,14 @@ int stage_layers(int layers, int pp, StagePlace place) {
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
+    return parameters_held(setting, strategy, stage_layers(depth_of(setting.model), strategy.pp, place),
+                           place == StagePlace::first || place == StagePlace::whole,
+                           place == StagePlace::last || place == StagePlace::whole);
+}
+
+StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool first,
+                                bool last) {
     auto const& count = setting.count;
-    double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
-    bool const first = place == StagePlace::first || place == StagePlace::whole;
-    bool const last = place == StagePlace::last || place == StagePlace::whole;
     double ends = first ? count.embedding : 0.0;
     StageParameters held;
     if (last) {

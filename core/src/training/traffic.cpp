@@ -123,8 +123,12 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 } // namespace
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
+    return data_traffic(setting, strategy, fabric, fullest_stage_parameters(setting, strategy));
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+                         StageParameters const& held) {
     auto const placement = place(strategy, setting.cluster.domain);
-    auto const held = fullest_stage_parameters(setting, strategy);
     auto const trained = trained_parts(strategy, setting.model, setting.count);
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;

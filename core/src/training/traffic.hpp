@@ -27,6 +27,9 @@ struct DataTraffic {
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+/// The same of a stage that holds these parameters.
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+                         StageParameters const& held);
 
 /// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
 /// micro-batch, because no rank holds their sum.
