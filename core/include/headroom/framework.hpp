@@ -52,6 +52,13 @@ struct Framework {
     double reduced_bytes = 4.0;          ///< per gradient element, as communicated
     double parameter_bytes = 2.0;        ///< working copy
     double optimizer_bytes = 12.0;       ///< master copy and two moments
+    bool dropout = false;                ///< masks of a byte are kept behind attention and the feed-forward part
+    bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
+    bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs
+    bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
+    double bucket_elements = 40e6;       ///< of a gradient bucket
+    double bucket_copies = 1.0;          ///< of it, where communication overlaps
+    double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
     bool paced = false;                  ///< its kernels are its own: one fitted factor on computation, shown as such
     int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest

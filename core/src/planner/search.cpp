@@ -82,12 +82,12 @@ private:
 };
 
 /// The hot path: no heap, no text.
-Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Bytes usable) {
+Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     Evaluation result;
     result.step = step_time(setting, strategy, costs).total();
     MemoryUse const use = memory_use(setting, strategy);
     result.memory = use.total();
-    Bytes const state = use.weights + use.gradients + use.optimizer;
+    Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
     if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
         result.ending = Ending::no_rate;
     } else if (result.memory <= usable) {
@@ -95,7 +95,7 @@ Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, L
     } else if (state > usable) {
         result.ending = Ending::state;
     } else {
-        result.ending = state + use.activations > usable ? Ending::activations : Ending::buffers;
+        result.ending = state + use.all_activations() > usable ? Ending::activations : Ending::buffers;
     }
     return result;
 }
@@ -107,7 +107,6 @@ public:
         : setting_{setting},
           table_{table},
           strategies_{strategies},
-          usable_{usable_memory(setting.cluster.accelerator)},
           entries_(strategies.size()),
           slots_(strategies.size()) {
         std::ranges::transform(strategies, entries_.begin(), [&](Strategy const& one) { return table.entry(one); });
@@ -121,7 +120,7 @@ public:
             std::size_t const begin = piece * static_cast<std::size_t>(index);
             std::size_t const end = std::min(begin + piece, slots_.size());
             for (std::size_t i = begin; i < end; ++i) {
-                slots_[i] = evaluation_of(setting_, strategies_[i], table_[entries_[i]], usable_);
+                slots_[i] = evaluation_of(setting_, strategies_[i], table_[entries_[i]]);
             }
         };
         if (executor && pieces > 1) { return executor(pieces, task); }
@@ -140,7 +139,6 @@ private:
     StepSetting const& setting_;
     CostTable const& table_;
     std::vector<Strategy> const& strategies_;
-    Bytes usable_;
     std::vector<std::uint32_t> entries_;
     std::vector<Evaluation> slots_;
 };
@@ -165,15 +163,15 @@ std::string Sweep::nothing_because() const {
     Strategy const& strategy = strategies_[static_cast<std::size_t>(leanest - slots_.begin())];
     MemoryUse const use = memory_use(setting_, strategy);
     std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
-                           std::pair{use.optimizer, "optimizer state"}, std::pair{use.activations, "activations"},
-                           std::pair{use.buffers, "buffers"}};
+                           std::pair{use.optimizer, "optimizer state"},
+                           std::pair{use.all_activations(), "activations"}, std::pair{use.buffers, "buffers"}};
     auto const& largest = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.first; });
     if (leanest->ending == Ending::no_rate) {
         return "the " + setting_.cluster.accelerator.name + " has no rate for " +
                std::string{name_of(strategy.precision)} + " arithmetic";
     }
     return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
-           format_binary(usable_) + " usable; " + planner::percent(largest.first / use.total()) + " of it is " +
+           format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " + planner::percent(largest.first / use.total()) + " of it is " +
            largest.second;
 }
 

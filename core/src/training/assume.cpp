@@ -370,7 +370,8 @@ private:
     [[nodiscard]] bool fits(Strategy const& candidate) const {
         static constexpr Calibration unused{}; // memory does not depend on time constants
         StepSetting const setting{model_, cluster_, framework_, unused, workload_};
-        return memory_use(setting, candidate).total() <= usable_memory(cluster_.accelerator);
+        auto const use = memory_use(setting, candidate);
+        return use.total() <= usable_memory(cluster_.accelerator, use);
     }
 
     PartialStrategy const& partial_;

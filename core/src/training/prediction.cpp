@@ -26,13 +26,27 @@ Interval interval_of(Seconds step, std::vector<Assumption> const& assumptions, C
     return {step * band.low, step * band.high, band.coverage};
 }
 
+/// The costs of a strategy with the pace that the answer has.
+LayerCosts costs_of(StepSetting const& setting, Strategy const& strategy, double pace) {
+    auto const shape = shape_of(strategy, setting.workload);
+    auto costs = layer_costs(step_program(setting.model, shape, setting.framework), shape, setting.cluster,
+                             setting.framework, setting.constants);
+    costs.pace(pace);
+    return costs;
+}
+
 void add_memory(Prediction& p, StepSetting const& setting) {
     Accelerator const& chip = setting.cluster.accelerator;
     p.memory = memory_use(setting, p.question.strategy);
     p.memory_capacity = chip.memory;
-    p.memory_usable = usable_memory(chip);
+    p.memory_usable = usable_memory(chip, p.memory);
     p.fits = p.memory.total() <= p.memory_usable;
-    if (!p.fits) { p.why_not = why_it_does_not_fit(setting, p.question.strategy, p.memory, p.memory_usable); }
+    if (p.fits) { return; }
+    auto const price = [&](Strategy const& strategy) {
+        return step_time(setting, strategy, costs_of(setting, strategy, p.pace)).total();
+    };
+    p.remedies = remedies_that_fit(setting, p.question.strategy, price);
+    p.why_not = why_it_does_not_fit(p.memory, p.memory_usable, p.step(), p.remedies);
 }
 
 void add_utilization(Prediction& p) {
@@ -124,14 +138,11 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     auto const& disturbance = question.disturbance;
     Cluster const cluster = congested(question.cluster, disturbance.congestion, strategy.workers());
     StepSetting const setting = step_setting(question, cluster, constants);
-    auto const shape = shape_of(strategy, question.workload);
 
     Prediction p;
     p.question = question;
-    p.costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
-                          constants);
     p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
-    p.costs.pace(p.pace);
+    p.costs = costs_of(setting, strategy, p.pace);
     p.time = step_time(setting, strategy, p.costs);
     p.interval = interval_of(p.time.total(), question.assumptions, calibration);
     p.workers = strategy.workers();

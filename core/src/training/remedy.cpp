@@ -4,71 +4,149 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
-#include <vector>
 
 namespace headroom {
 namespace {
 
-constexpr std::size_t most_remedies = 3; ///< named: more would hide the cheapest
+constexpr std::size_t most_remedies = 4; ///< named: more would hide the cheapest
 
-/// A change that saves memory. Applied to a strategy that has it already, it changes nothing.
+/// A change that saves memory, of steps that do; applied to a strategy that has it already, it changes nothing.
 struct Remedy {
     std::string_view name;
-    void (*apply)(Strategy&);
+    void (*apply)(Strategy&, StepSetting const&);
+    std::string_view includes = {}; ///< a simpler one: where that is enough, this says nothing new
 };
 
-/// From what costs the least time to what costs the most.
+void use_schedule(Strategy& s, StepSetting const& setting, PipelineSchedule schedule) {
+    if (s.pp > 1) { set_schedule(s, schedule, setting.model); }
+}
+
+/// Twice the tensor ranks or stages out of half the replicas.
+void from_replicas(Strategy& s, int Strategy::*degree, int times) {
+    if (s.dp % times != 0) { return; }
+    s.dp /= times;
+    s.*degree *= times;
+}
+
+constexpr std::string_view sharded = "ZeRO stage 3", recomputed = "full recomputation";
+
 constexpr std::array remedies{
-    Remedy{"ZeRO stage 1", [](Strategy& s) { s.zero = std::max(s.zero, 1); }},
-    Remedy{"sequence parallelism", [](Strategy& s) { s.sequence_parallel = s.tp > 1; }},
+    Remedy{"ZeRO stage 1", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 1); }},
+    Remedy{"ZeRO stage 2", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 2); }, "ZeRO stage 1"},
+    Remedy{"sequence parallelism", [](Strategy& s, StepSetting const&) { s.sequence_parallel = s.tp > 1; }},
     Remedy{"selective recomputation",
-           [](Strategy& s) {
+           [](Strategy& s, StepSetting const&) {
                if (s.recompute == Recompute::none) { s.recompute = Recompute::selective; }
            }},
-    Remedy{"micro-batch 1", [](Strategy& s) { s.micro_batch = 1; }},
-    Remedy{"full recomputation", [](Strategy& s) { s.recompute = Recompute::full; }},
+    Remedy{recomputed, [](Strategy& s, StepSetting const&) { s.recompute = Recompute::full; },
+           "selective recomputation"},
+    Remedy{"micro-batch 1", [](Strategy& s, StepSetting const&) { s.micro_batch = 1; }},
     Remedy{"full recomputation with micro-batch 1",
-           [](Strategy& s) {
+           [](Strategy& s, StepSetting const&) {
                s.recompute = Recompute::full;
                s.micro_batch = 1;
+           },
+           recomputed},
+    Remedy{"1F1B",
+           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::one_f_one_b); }},
+    Remedy{"the V-Half schedule",
+           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_half); }},
+    Remedy{"the V-Min schedule",
+           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_min); }},
+    Remedy{"twice the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 2); }},
+    Remedy{"4 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 4); },
+           "twice the tensor ranks"},
+    Remedy{"8 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 8); },
+           "4 times the tensor ranks"},
+    Remedy{"twice the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 2); }},
+    Remedy{"4 times the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); },
+           "twice the stages"},
+    Remedy{"the optimizer with the host",
+           [](Strategy& s, StepSetting const& setting) {
+               bool const activations = offloads_activations(s.offload);
+               if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
+               s.offload = activations ? Offload::both : Offload::optimizer;
            }},
+    Remedy{"activations with the host",
+           [](Strategy& s, StepSetting const& setting) {
+               bool const optimizer = offloads_optimizer(s.offload);
+               if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
+               s.offload = optimizer ? Offload::both : Offload::activations;
+           }},
+    Remedy{sharded, [](Strategy& s, StepSetting const&) { s.zero = 3; }, "ZeRO stage 1"},
     Remedy{"ZeRO stage 3 with full recomputation",
-           [](Strategy& s) {
-               if (s.pp > 1) { return; }
+           [](Strategy& s, StepSetting const&) {
+               s.zero = 3;
+               s.recompute = Recompute::full;
+           },
+           sharded},
+    Remedy{"ZeRO stage 3 with full recomputation and micro-batch 1",
+           [](Strategy& s, StepSetting const&) {
                s.zero = 3;
                s.recompute = Recompute::full;
                s.micro_batch = 1;
-           }},
+           },
+           "ZeRO stage 3 with full recomputation"},
 };
 
-std::vector<std::string_view> remedies_that_fit(StepSetting const& setting, Strategy const& strategy, Bytes usable) {
-    std::vector<std::string_view> found;
-    for (auto const& remedy : remedies) {
-        Strategy changed = strategy;
-        remedy.apply(changed);
-        if (changed == strategy || !illegal_because(changed, setting.model, setting.workload).empty()) { continue; }
-        if (memory_use(setting, changed).total() <= usable) { found.push_back(remedy.name); }
-    }
-    std::erase_if(found, [&](std::string_view name) { // one that holds a simpler one says nothing new
-        return std::ranges::any_of(found, [&](auto other) { return name != other && name.starts_with(other); });
-    });
-    return found;
+std::optional<MemoryRemedy> applied(Remedy const& remedy, StepSetting const& setting, Strategy const& strategy,
+                                    StepPrice const& price) {
+    Strategy changed = strategy;
+    remedy.apply(changed, setting);
+    if (changed == strategy || !illegal_because(changed, setting.model, setting.workload).empty()) { return {}; }
+    auto const use = memory_use(setting, changed);
+    if (use.total() > usable_memory(setting.cluster.accelerator, use)) { return {}; }
+    auto const step = price(changed);
+    if (!std::isfinite(step.base())) { return {}; }
+    return MemoryRemedy{std::string{remedy.name}, changed, step, use.total()};
+}
+
+MemoryRemedy const* find(std::span<MemoryRemedy const> found, std::string_view name) {
+    auto const at = std::ranges::find(found, name, &MemoryRemedy::change);
+    return at == found.end() ? nullptr : &*at;
+}
+
+/// "(+0.3 % step time)"
+std::string cost_words(Seconds step, Seconds with) {
+    double const percent = (with / step - 1.0) * 100.0;
+    double const rounded = std::round(percent * 10.0) / 10.0;
+    auto const tenths = static_cast<long long>(std::abs(rounded) * 10.0 + 0.5);
+    if (tenths == 0) { return "(same step time)"; }
+    std::string text = std::to_string(tenths / 10);
+    if (tenths < 1000) { text += "." + std::to_string(tenths % 10); }
+    return std::string{percent < 0.0 ? "(-" : "(+"} + text + " % step time)";
 }
 
 } // namespace
 
-std::string why_it_does_not_fit(StepSetting const& setting, Strategy const& strategy, MemoryUse const& memory,
-                                Bytes usable) {
-    std::string const why = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
-                            format_binary(memory.total() - usable) + " too much)";
-    auto const found = remedies_that_fit(setting, strategy, usable);
-    if (found.empty()) { return why + "; more tensor or pipeline ranks are needed"; }
-    std::string with = "; fits with ";
-    for (std::size_t i = 0; i < std::min(found.size(), most_remedies); ++i) {
-        with += (i > 0 ? ", or " : "") + std::string{found[i]};
+std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy const& strategy,
+                                            StepPrice const& price) {
+    std::vector<MemoryRemedy> found;
+    for (auto const& remedy : remedies) {
+        auto one = applied(remedy, setting, strategy, price);
+        if (!one) { continue; }
+        auto const* simpler = find(found, remedy.includes);
+        bool const said = std::ranges::any_of(found, [&](auto const& other) { return other.strategy == one->strategy; });
+        if (said || (simpler != nullptr && simpler->step <= one->step)) { continue; }
+        found.push_back(std::move(*one));
     }
-    return why + with;
+    std::ranges::stable_sort(found, {}, &MemoryRemedy::step);
+    found.resize(std::min(found.size(), most_remedies));
+    return found;
+}
+
+std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
+                                std::span<MemoryRemedy const> remedies) {
+    std::string text = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
+                       format_binary(memory.total() - usable) + " too much)";
+    if (remedies.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
+    text += "; fits with ";
+    for (std::size_t i = 0; i < remedies.size(); ++i) {
+        text += (i > 0 ? ", or " : "") + remedies[i].change + " " + cost_words(step, remedies[i].step);
+    }
+    return text;
 }
 
 } // namespace headroom

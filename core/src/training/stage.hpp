@@ -49,6 +49,14 @@ struct StageParameters {
 };
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place);
 
+/// What a stage holds of the model: blocks, and the ends.
+struct StageShare {
+    double blocks = 0.0;
+    bool first = false; ///< the embedding
+    bool last = false;  ///< the output projection, and blocks that predict later tokens
+};
+StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share);
+
 /// Those of so many blocks, with the embedding, with the output projection and blocks that predict later tokens.
 StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool embedding,
                                 bool head);

@@ -15,6 +15,7 @@ constexpr Range years{1990, 2100};
 constexpr Range per_node{1, 4096};
 constexpr Range per_domain{1, 1'048'576};
 constexpr Range bytes_a_parameter{0, 64};
+constexpr Range elements{0, 1e12};
 
 constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
@@ -146,6 +147,13 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     memory.read("reduced_bytes", framework.reduced_bytes, bytes_a_parameter);
     memory.read("parameter_bytes", framework.parameter_bytes, bytes_a_parameter);
     memory.read("optimizer_bytes", framework.optimizer_bytes, bytes_a_parameter);
+    memory.read("dropout", framework.dropout);
+    memory.read("tiled_loss", framework.tiled_loss);
+    memory.read("in_place_gradients", framework.in_place_gradients);
+    memory.read("cuts_segments", framework.cuts_segments);
+    memory.read("bucket_elements", framework.bucket_elements, elements);
+    memory.read("bucket_copies", framework.bucket_copies, {0, 16});
+    memory.read("live_elements", framework.live_elements, elements);
 
     Section defaults = root.section("defaults");
     defaults.read("recompute", framework.recompute, all(recomputes));

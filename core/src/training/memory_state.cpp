@@ -1,0 +1,65 @@
+#include "memory_terms.hpp"
+
+#include "headroom/compression.hpp"
+#include "headroom/local_updates.hpp"
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// ZeRO-3: the block in use and the next one, gathered, and one block's gradients. Else a gradient bucket, where
+/// there is anyone to send it to. Stacks that gather by a number of parameters hold these and their buckets.
+Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
+                   double block_parameters) {
+    double const bucket =
+        framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * framework.reduced_bytes;
+    if (strategy.zero == 3) {
+        double const gathered = gathered_bytes(framework, strategy.precision);
+        if (framework.live_elements > 0.0) {
+            return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
+        }
+        return Bytes{block_parameters * (2.0 * gathered + framework.reduced_bytes)};
+    }
+    return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
+}
+
+/// ZeRO-Offload keeps averaged gradients beside the optimizer that reads them. Source: [Ren2021]
+bool keeps_gradients(Strategy const& strategy) { return !offloads_optimizer(strategy.offload) || strategy.zero < 2; }
+
+} // namespace
+
+// Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
+// momentum, 32 bits each), and the error of compressed gradients.
+void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+    auto const& framework = setting.framework;
+    auto const held = stage_parameters(setting, strategy, content.share);
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    auto const shards = shards_of(strategy), apart = expert_shards_of(strategy);
+    auto const kept = [&](double Shards::*part, TrainedParts const& share) {
+        return share.dense * held.dense / shards.*part + share.experts * held.experts / apart.*part;
+    };
+    use.weights = Bytes{content.versions * framework.parameter_bytes * kept(&Shards::weights, {})};
+    if (keeps_gradients(strategy)) {
+        use.gradients = Bytes{framework.gradient_bytes * kept(&Shards::gradients, trained)};
+    }
+    if (!offloads_optimizer(strategy.offload)) {
+        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained)};
+    }
+    if (strategy.local_steps > 1) {
+        double const updated = kept(&Shards::weights, trained);
+        use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
+    }
+    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
+        double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
+        auto const sent =
+            compressed_gradients(strategy.compression, sending, framework.reduced_bytes, Ranks{strategy.data_ranks()});
+        use.buffers += Bytes{sent.kept_per_parameter * sending};
+    }
+    auto const& count = setting.count;
+    double const block =
+        (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
+    use.buffers += buffer_bytes(framework, strategy, held.all(), block);
+}
+
+} // namespace headroom
