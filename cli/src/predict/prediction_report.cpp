@@ -399,6 +399,8 @@ void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Me
     bool const page = medium == Medium::page;
     if (report.passes && (page || report.draws_in_text)) {
         add(schedule_drawing(*report.passes, report.prediction.step()));
+        auto chart = memory_chart(*report.passes, report.memory, report.prediction, page ? 5 : 2);
+        if (chart) { blocks.emplace_back(std::move(*chart)); }
     }
     if (!report.schedules.empty()) { add(schedule_comparison(report.schedules)); }
     if (report.simulation && (page || report.tells_simulation)) { add(simulation_blocks(*report.simulation)); }

@@ -6,6 +6,7 @@
 #include "predict/simulation.hpp"
 #include "setting.hpp"
 
+#include "headroom/memory.hpp"
 #include "headroom/prediction.hpp"
 
 #include <optional>
@@ -31,6 +32,7 @@ struct PredictionReport {
     std::optional<double> wall_seconds;                   ///< of --stats
     std::vector<ScheduleOutcome> schedules = {};          ///< of --schedule all
     std::optional<PassPicture> passes = {};               ///< where they are drawn, in the text or on the page
+    std::vector<StageMemoryCurve> memory = {};            ///< of every stage over the passes
     std::optional<Simulation> simulation = {};            ///< where it was asked for, or for the page
     bool draws_in_text = false, tells_simulation = false; ///< what the page has is asked for in the text, too
 };

@@ -41,14 +41,24 @@ std::string verdict_words(std::vector<ScheduleOutcome> const& outcomes) {
     auto const own = std::ranges::find_if(outcomes, &ScheduleOutcome::chosen);
     std::string const title{schedule_row(best.schedule).title};
     if (!best.fits()) { return "None of the schedules that are possible fits in memory."; }
-    if (own == outcomes.begin()) { return title + ", the schedule of this strategy, is the fastest that fits."; }
+    if (own == outcomes.begin() && !schedule_row(own->schedule).asynchronous) {
+        return title + ", the schedule of this strategy, is the fastest that fits.";
+    }
     std::string text = title + " is the fastest that fits";
-    if (own != outcomes.end() && own->prediction) {
+    if (own != outcomes.begin() && own != outcomes.end() && own->prediction) {
         double const faster = own->prediction->step() / best.prediction->step();
         text += ": " + significant(faster, 4) + "x the speed of " + std::string{schedule_row(own->schedule).title} +
                 ", the schedule of this strategy";
     }
-    return text + ".";
+    text += ".";
+    auto const flushed = std::ranges::find_if(
+        outcomes, [](ScheduleOutcome const& one) { return one.fits() && !schedule_row(one.schedule).asynchronous; });
+    if (flushed != outcomes.begin() && flushed != outcomes.end()) {
+        text += " It never drains, so its gradients belong to older weights; the fastest whose update is that of one "
+                "accelerator is " +
+                std::string{schedule_row(flushed->schedule).title} + ".";
+    }
+    return text;
 }
 
 std::vector<std::string> row_of(ScheduleOutcome const& outcome, TimeScale const& scale) {

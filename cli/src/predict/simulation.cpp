@@ -144,6 +144,7 @@ Json simulation_json(Simulation const& simulation) {
         .set("exposed_communication", exposed_json(step.time))
         .set("critical_path", Json::object()
                                   .set("by_kind", by_kind_json(step.critical, false))
+                                  .set("stretch_seconds", step.critical_stretch.base())
                                   .set("tasks", step.run.critical_path.size()))
         .set("exposed_by_kind", by_kind_json(mean_exposed(step), true))
         .set("stages", stages_json(step))

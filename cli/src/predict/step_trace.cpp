@@ -34,6 +34,13 @@ void add_task(ChromeTrace& trace, SimulatedStep const& step, std::size_t task, s
     std::string_view const kind = name_of(program.kind[task]);
     arguments.clear();
     arguments.push_back({"kind", kind});
+    TaskPlace const place = step.places.empty() ? TaskPlace{} : step.places[task];
+    if (place.micro_batch >= 0) {
+        arguments.push_back({"phase", name_of_pass(place.phase)});
+        arguments.push_back({"micro_batch", std::int64_t{place.micro_batch}});
+        arguments.push_back({"chunk", std::int64_t{place.chunk}});
+    }
+    if (place.layer >= 0) { arguments.push_back({"layer", std::int64_t{place.layer}}); }
     Ticks const begin = step.run.begin[task], end = step.run.end[task];
     trace.add({.process = program.streams[lane].chip,
                .thread = static_cast<int>(lane),

@@ -31,6 +31,7 @@ Simulation simulate(Prediction const& prediction, CalibrationSet const& calibrat
 Simulation simulate_as_wanted(PredictionReport const& report, Views const& views, std::stop_token const& stop) {
     SimulationOptions options;
     options.stop = stop;
+    options.places = views.timeline.has_value();
     if (views.timeline) {
         options.most_tasks = most_events;
     } else if (!views.simulates) {
@@ -43,6 +44,15 @@ Simulation simulate_as_wanted(PredictionReport const& report, Views const& views
         simulation = run();
     }
     return simulation;
+}
+
+void draw(PredictionReport& report, std::stop_token const& stop) {
+    CalibrationSet const& calibration = report.setting.calibration;
+    report.passes = passes_of(report.prediction, calibration, stop);
+    if (!report.passes->drawn()) { return; }
+    StepContext const context{report.prediction, calibration};
+    report.memory = memory_over_time(context.setting(), report.prediction.question.strategy, report.passes->order,
+                                     report.passes->times, report.passes->run);
 }
 
 } // namespace
@@ -71,7 +81,7 @@ bool fill_views(PredictionReport& report, Views const& views, Output const& outp
     bool const draws = pipeline && (views.draws || views.page);
     if (!simulates && !draws) { return true; }
     Watch const watch{"simulating the step", output.quiet};
-    if (draws) { report.passes = passes_of(report.prediction, calibration, watch.token()); }
+    if (draws) { draw(report, watch.token()); }
     if (simulates) { report.simulation = simulate_as_wanted(report, views, watch.token()); }
     if (watch.interrupted()) {
         report.passes.reset();

@@ -41,22 +41,22 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     return use;
 }
 
-constexpr std::array<std::string_view, role_count> role_names{"compute",       "launch",  "tensor", "context",
-                                                              "experts",       "send",    "send back", "receive",
+constexpr std::array<std::string_view, role_count> role_names{"compute",       "launch",     "tensor",    "context",
+                                                              "experts",       "send",       "send back", "receive",
                                                               "data parallel", "host copies"};
 
 /// What a stage has written so far.
 struct StageState {
-    std::size_t next = 0;        ///< of its row
-    TaskId compute = no_task;    ///< its last kernel
+    std::size_t next = 0;          ///< of its row
+    TaskId compute = no_task;      ///< its last kernel
     TaskId before_visit = no_task; ///< its last kernel when the visit before this one began
-    std::vector<TaskId> pending; ///< what the next kernel waits for beside the last one
-    std::vector<TaskId> kernels; ///< of the visit under way
+    std::vector<TaskId> pending;   ///< what the next kernel waits for beside the last one
+    std::vector<TaskId> kernels;   ///< of the visit under way
     TaskId sent_blocking = no_task;
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
-    TaskId data = no_task; ///< the last task of gradients
+    TaskId data = no_task;               ///< the last task of gradients
     std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
 
@@ -64,6 +64,12 @@ struct StageState {
 struct Visit {
     Ticks gather = 0;
 };
+
+/// The block that a unit of a chunk is; -1 for the ends of the model.
+std::int32_t layer_of(ChunkWork const& work, std::size_t unit) {
+    int const block = static_cast<int>(unit) - (work.embedding ? 1 : 0);
+    return block >= 0 && block < work.blocks ? work.first_block + block : -1;
+}
 
 class Unroller {
 public:
@@ -214,8 +220,8 @@ private:
             Pass const& pass = order_.passes[i];
             auto const& units = traffic_[0].units[pass.chunk];
             bool const forward = pass.kind == PassKind::forward;
-            bool const gathers = rules_.every_micro_batch ||
-                                 i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
+            bool const gathers =
+                rules_.every_micro_batch || i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
             for (std::size_t u = 0; u < units.size(); ++u) {
                 Ticks const whole = units[forward ? u : units.size() - 1 - u].gather;
                 double const times = forward ? 1.0 : rules_.backward_gathers;
@@ -276,16 +282,19 @@ private:
     void write_pass(int stage, StageState& state, std::size_t index) {
         Pass const& pass = order_.passes[index];
         share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
+        at_ = {.micro_batch = pass.micro_batch, .phase = pass.kind, .chunk = pass.chunk};
         receive(stage, state, pass);
         auto const place = place_of(stage, pass.chunk);
         auto const& units = chunk_units_[place];
         bool const forward = pass.kind == PassKind::forward;
         for (std::size_t i = 0; i < units.size(); ++i) {
             std::size_t const u = forward ? i : units.size() - 1 - i;
+            at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
             begin_visit(stage, state, index, u);
             write_unit(stage, state, (*units[u])[pass.kind]);
             end_visit(stage, state, index, u);
         }
+        at_.layer = -1;
         if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
         send(stage, state, pass);
     }
@@ -296,6 +305,7 @@ private:
         return result_.streams[static_cast<std::size_t>(stage)][static_cast<std::size_t>(role)];
     }
     TaskId add(int stage, Role role, WorkKind kind, Ticks cost, std::uint32_t name) {
+        if (options_.places) { result_.places.push_back(at_); }
         return result_.program.add(stream(stage, role), kind, cost, name);
     }
     void wait(TaskId task, TaskId for_task) {
@@ -378,8 +388,8 @@ private:
         auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
         (forward ? done_forward_ : done_back_)[here] = true;
         ChunkPlace const at{stage, pass.chunk};
-        auto const to = forward ? next_place(layout_.shape, layout_.layout, at)
-                                : previous_place(layout_.shape, layout_.layout, at);
+        auto const to =
+            forward ? next_place(layout_.shape, layout_.layout, at) : previous_place(layout_.shape, layout_.layout, at);
         if (!to || to->stage == stage) { return; }
         TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                                 forward ? send_name_ : back_name_);
@@ -414,14 +424,14 @@ private:
 
     /// Weights of this visit and of those that may be gathered while it works.
     void gather_ahead(int stage, StageState& state) {
-        std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+        std::size_t const ahead =
+            rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
         for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
             if (visits_[state.gathered].gather == 0) {
                 gather_tasks_.push_back(no_task);
                 continue;
             }
-            TaskId const task =
-                add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
+            TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
             if (rules_.in_the_way) {
                 wait_for_work(task, state);
             } else {
@@ -450,8 +460,7 @@ private:
         UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
         if (pass.kind == PassKind::forward) {
             if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
-                TaskId const task =
-                    add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
+                TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
                 wait_for_work(task, state);
                 if (blocking_) { state.pending.push_back(task); }
             }
@@ -518,6 +527,7 @@ private:
     void finish(int stage) {
         StageState& state = stages_[static_cast<std::size_t>(stage)];
         StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
+        at_ = {};
         flush(stage, state);
         if (state.held_back > 0) { send_bucket(stage, state, state.held_back, state.compute); }
         if (traffic.blocking > 0) {
@@ -545,15 +555,16 @@ private:
     bool blocking_;
     double last_share_, share_ = 1.0; ///< of a micro-batch: of the last one, of the one being written
     PipelineOrder order_;
-    std::vector<std::vector<Unit const*>> chunk_units_;   ///< by place, in the order of the forward pass
-    std::vector<StageTraffic> traffic_;                   ///< by stage
+    std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
+    std::vector<StageTraffic> traffic_;                 ///< by stage
     std::vector<StageState> stages_;
-    std::vector<TaskId> forward_, back_;                  ///< by place and micro-batch: what brings its output
+    std::vector<TaskId> forward_, back_; ///< by place and micro-batch: what brings its output
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<Visit> visits_;
     std::vector<TaskId> gather_tasks_; ///< by visit
     std::vector<TaskId> beside_;
+    TaskPlace at_; ///< what is being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
     std::uint32_t blocking_name_ = 0, copy_name_ = 0, host_name_ = 0;
