@@ -141,7 +141,6 @@ TEST(PipelineSchedule, TakesTheTimeOfTheClosedForm) {
         Cluster const cluster;
         Framework const framework;
         Calibration constants;
-        constants[Constant::bubble] = 1.0;
         constants[Constant::memory_fraction] = 1.0;
         LayerCosts costs;
         costs.block.gemm = Seconds{3.0};
@@ -249,7 +248,6 @@ Seconds stepped(int layers, int p, int m, int v, int head, int embedding) {
     Cluster const cluster;
     Framework const framework;
     Calibration constants;
-    constants[Constant::bubble] = 1.0;
     constants[Constant::memory_fraction] = 1.0;
     LayerCosts costs;
     costs.block.gemm = Seconds{3.0};

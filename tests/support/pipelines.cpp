@@ -35,7 +35,7 @@ private:
         Ticks cost = pass.kind == PassKind::forward ? t.forward : 0;
         cost += makes_input_gradient(pass.kind) ? t.input : 0;
         cost += makes_weight_gradient(pass.kind) ? t.weight : 0;
-        TaskId const made = task(cost);
+        TaskId const made = task(cost) + (pass.joined ? 1 : 0); // what it made goes when the pass after it is through
         if (pass.kind != PassKind::weight_gradient) {
             maker_[{pass.kind != PassKind::forward, stage, pass.chunk, pass.micro_batch}] = made;
         }
@@ -60,22 +60,30 @@ private:
         auto const first = static_cast<TaskId>(order_.first[static_cast<std::size_t>(stage)]);
         for (std::size_t i = 0; i < row.size(); ++i) {
             auto const id = first + static_cast<TaskId>(i);
-            if (i > 0) { link_before(stage, row[i - 1], id); }
-            link_input(stage, row[i], id, i > 0);
+            if (i > 0) { edges_.push_back({id - 1, id}); }
+            bool const second = i > 0 && row[i - 1].joined;
+            auto const begins = second ? id - 1 : id; // of two that are joined the first waits for both
+            std::size_t const before = second ? i - 1 : i;
+            if (before > 0) { link_sent(stage, row, before, begins); }
+            link_input(stage, row[i], begins, before > 0);
             if (row[i].kind != PassKind::forward) {
                 bool const gradients = row[i].kind == PassKind::weight_gradient;
-                edges_.push_back({maker_.at({gradients, stage, row[i].chunk, row[i].micro_batch}), id});
+                edges_.push_back({maker_.at({gradients, stage, row[i].chunk, row[i].micro_batch}), begins});
             }
         }
     }
 
-    void link_before(int stage, Pass const& before, TaskId id) {
-        edges_.push_back({id - 1, id});
-        auto const to = other(stage, before, false);
-        if (!times_.blocking || !to) { return; }
-        TaskId const send = task(hop({stage, before.chunk}, *to));
-        edges_.push_back({id - 1, send});
-        edges_.push_back({send, id});
+    /// Transfers that block: what the pass before made, or the two before that are joined.
+    void link_sent(int stage, std::span<Pass const> row, std::size_t i, TaskId id) {
+        bool const two = i > 1 && row[i - 2].joined;
+        for (std::size_t back = 1; back <= (two ? 2U : 1U); ++back) {
+            Pass const& before = row[i - back];
+            auto const to = other(stage, before, false);
+            if (!times_.blocking || !to) { continue; }
+            TaskId const send = task(hop({stage, before.chunk}, *to));
+            edges_.push_back({id - 1, send});
+            edges_.push_back({send, id});
+        }
     }
 
     void link_input(int stage, Pass const& pass, TaskId id, bool has_before) {

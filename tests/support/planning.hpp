@@ -142,7 +142,6 @@ inline CalibrationSet calibration() {
         {"gradients_exposed", 0.25},
         {"shard_overlap_loss", 0.2},
         {"unbucketed_traffic", 2.0},
-        {"point_to_point_exposed", 0.5},
         {"context_exposed", 0.4},
         {"experts_exposed", 0.6},
         {"accumulate_bytes", 6.0},
@@ -150,7 +149,6 @@ inline CalibrationSet calibration() {
         {"step_overhead", 0.015},
         {"straggler", 0.008},
         {"rank_spread", 0.02},
-        {"bubble", 1.0},
     };
     static_assert(std::size(values) == constant_count);
     CalibrationSet set;

@@ -109,7 +109,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           gradients_exposed_old,
                           gradients_exposed,
                           shard_overlap_loss,
-                          point_to_point_exposed,
                           context_exposed}) {
         EXPECT_LE(at(id).value, 1.0) << constants()[static_cast<std::size_t>(id)].key;
     }

@@ -24,8 +24,6 @@ LayerCosts only_products(Seconds forward_and_backward) {
 
 Calibration without_drag() {
     Calibration constants = training::fitted().values();
-    constants[Constant::bubble] = 1.0;
-    constants[Constant::point_to_point_exposed] = 0.0;
     constants[Constant::step_overhead] = 0.0;
     constants[Constant::straggler] = 0.0;
     return constants;

@@ -81,7 +81,6 @@ enum class Constant : int {
     gradients_exposed,
     shard_overlap_loss,
     unbucketed_traffic,
-    point_to_point_exposed,
     context_exposed,
     experts_exposed,
     // once a micro-batch, once a step
@@ -90,7 +89,6 @@ enum class Constant : int {
     step_overhead,
     straggler,
     rank_spread,
-    bubble,
     count_,
 };
 inline constexpr int constant_count = static_cast<int>(Constant::count_);

@@ -25,6 +25,9 @@ enum class PassKind : std::uint8_t {
 struct Pass {
     PassKind kind = PassKind::forward;
     std::uint8_t chunk = 0;
+    bool joined = false; ///< runs as one with the pass after it in the row, their communication behind the other's
+                         ///< computation (DualPipe): they begin when the inputs of both are there and hand on what
+                         ///< they made when both are through
     std::int32_t micro_batch = 0;
     bool operator==(Pass const&) const = default;
 };
@@ -125,7 +128,7 @@ struct ScheduleRow {
     bool splits_backward = false; ///< weight gradients are passes of their own
     bool asynchronous = false;    ///< steps run into each other: the period counts, not the makespan
     bool validates_late = false;  ///< its bubble is that of the period: the update is checked afterwards
-    double weight_copies = 1.0;   ///< of a stage's weights
+    double weight_copies = 1.0;   ///< of a stage's weights, beside their versions
     /// Why it cannot run, in words; empty when it can.
     std::string (*impossible)(PipelineShape const&) = nullptr;
     /// Rows of rounds; the shape must be possible.
@@ -136,6 +139,10 @@ struct ScheduleRow {
     std::optional<double> (*hops)(PipelineShape const&, StageTimes const&, double hop, bool blocking) = nullptr;
     /// Activations that a stage holds at once, in units of its whole depth for one micro-batch.
     double (*held)(PipelineShape const&, int stage) = nullptr;
+    /// Versions of its weights that a stage keeps for micro-batches under way; none: one version.
+    int (*versions)(PipelineShape const&, int stage) = nullptr;
+    /// Updates between the weights of a micro-batch's passes on a stage and the newest, in the steady state.
+    int (*staleness)(PipelineShape const&, int stage) = nullptr;
 };
 std::span<ScheduleRow const> pipeline_schedules();
 ScheduleRow const& schedule_row(PipelineSchedule id);

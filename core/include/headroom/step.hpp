@@ -138,15 +138,20 @@ struct CommunicationRow {
 
 /// The closed form of one step. `costs` must come from the same setting and shape.
 ///
-///     busy = m (n block + ends) + bubble (all stages - slowest) / v + transfers + exposed data + optimizer + offload
+///     busy = m (n block + ends) + bubble + transfers + exposed data + optimizer + offload
+///     bubble    = (all stages - slowest) / v                                    1F1B, interleaved, GPipe
+///     transfers = filling + [steady - spare (slowest - mean of all stages)]+
 ///     step = (busy + imbalance)(1 + stragglers) + fixed
 ///
-/// n blocks and ends are those of the slowest stage (`stage_layers`); stragglers is straggler lg(nodes), or spread z_K
-/// where a spread of step times is given and for stacks with data pipelines of their own; imbalance is (largest / mean - 1) of computation.
-/// Holds for:  1F1B and interleaved 1F1B; see docs/guide/step-model.md.
+/// n blocks and ends are those of the slowest stage (`stage_layers`). Other schedules wait as `ScheduleRow::bubble` has
+/// it for the mean of the other stages; what transfers add, filling and draining and in between, is `ScheduleRow::hops`;
+/// spare is m - 1 micro-batches, interleaved p (v - 1) / v. Stragglers is straggler lg(nodes), or spread z_K where a
+/// spread of step times is given and for stacks with data pipelines of their own; imbalance is (largest / mean - 1) of
+/// computation.
+/// Holds for:  every schedule of the table; see docs/guide/step-model.md.
 /// Assumes:    every stage runs as long as the slowest; blocks of all kinds are spread evenly over the stages; groups
 ///             do not contend for links.
-/// Source:     [Narayanan2021], [Li2020], [Zhao2023]
+/// Source:     [Narayanan2021], [Qi2024], [Li2020], [Zhao2023]
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 /// The same numbers with their formulas: the very code of `step_time`, run on numbers that remember.

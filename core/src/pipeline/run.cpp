@@ -101,32 +101,44 @@ public:
 private:
     void advance(std::size_t stage, std::stop_token const& stop) {
         StageState& state = stages_[stage];
-        for (; state.next < order_.first[stage + 1]; ++state.next) {
-            if (done_ % stop_every == 0 && stop.stop_requested()) {
+        std::size_t const last = order_.first[stage + 1];
+        while (state.next < last) {
+            if (done_ % stop_every <= 1 && stop.stop_requested()) {
                 run_.complete = false;
                 return;
             }
-            if (!pass(stage, state, order_.passes[state.next])) { return; }
-            ++done_;
+            bool const two = order_.passes[state.next].joined && state.next + 1 < last;
+            auto const passes = std::span{order_.passes}.subspan(state.next, two ? 2 : 1);
+            if (!run_as_one(stage, state, passes)) { return; }
+            state.next += passes.size();
+            done_ += passes.size();
         }
     }
 
-    /// Runs a pass if what it needs is there, else leaves word with the pass that makes it.
-    bool pass(std::size_t stage, StageState& state, Pass const& what) {
-        std::size_t const place =
-            stage * static_cast<std::size_t>(order_.shape.chunks) + static_cast<std::size_t>(what.chunk);
-        auto const input = input_of(stage, place, what);
-        if (!input) { return false; }
-        Ticks const ticks = ticks_of(times_.passes[place], what.kind);
-        Ticks const begin = begin_of(state, *input);
+    /// Runs a pass, or two that are joined, if what they need is there; else leaves word with the pass that makes it.
+    bool run_as_one(std::size_t stage, StageState& state, std::span<Pass const> passes) {
+        Ticks begin = 0, send = 0;
+        for (Pass const& pass : passes) {
+            auto const input = input_of(stage, pass);
+            if (!input) { return false; }
+            begin = std::max(begin, begin_of(state, *input));
+            send = std::max(send, input->send);
+        }
         if (state.begun < 0) { state.begun = begin; }
-        state.free = begin + ticks;
-        state.sending = times_.blocking ? input->send : 0;
-        run_.busy[stage] += ticks;
-        if (!run_.begin.empty()) { run_.begin[state.next] = begin; }
-        hold(stage, state, what.kind);
-        tell(place, what, state.free);
+        state.free = begin;
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+            if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
+            state.free += ticks_of(times_.passes[place_of(stage, passes[i])], passes[i].kind);
+            hold(stage, state, passes[i].kind);
+        }
+        state.sending = times_.blocking ? send : 0;
+        run_.busy[stage] += state.free - begin;
+        for (Pass const& pass : passes) { tell(place_of(stage, pass), pass, state.free); }
         return true;
+    }
+
+    [[nodiscard]] std::size_t place_of(std::size_t stage, Pass const& pass) const {
+        return stage * static_cast<std::size_t>(order_.shape.chunks) + pass.chunk;
     }
 
     Ticks begin_of(StageState const& state, Input const& input) const {
@@ -146,7 +158,8 @@ private:
         return 0;
     }
 
-    std::optional<Input> input_of(std::size_t stage, std::size_t place, Pass const& what) {
+    std::optional<Input> input_of(std::size_t stage, Pass const& what) {
+        std::size_t const place = place_of(stage, what);
         Links const& links = links_[place];
         if (what.kind == PassKind::weight_gradient) {
             Ticks const own = ended(input_end_, place, what.micro_batch, stage);

@@ -1,5 +1,9 @@
+#include "schedules/dualpipe.hpp"
 #include "schedules/gpipe.hpp"
 #include "schedules/one_f_one_b.hpp"
+#include "schedules/pipedream.hpp"
+#include "schedules/v_shape.hpp"
+#include "schedules/zero_bubble.hpp"
 
 #include "headroom/pipeline.hpp"
 
@@ -45,13 +49,23 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
      .order = gpipe_order,
      .bubble = gpipe_bubble,
      .held = gpipe_held},
-    {.id = PipelineSchedule::zb_h1, .name = "zb-h1", .title = "ZB-H1", .source = "Qi2024", .splits_backward = true},
+    {.id = PipelineSchedule::zb_h1,
+     .name = "zb-h1",
+     .title = "ZB-H1",
+     .source = "Qi2024",
+     .splits_backward = true,
+     .order = zb_h1_order,
+     .bubble = zb_h1_bubble,
+     .held = zb_h1_held},
     {.id = PipelineSchedule::zb_2p,
      .name = "zb-2p",
      .title = "ZB-2P",
      .source = "Qi2024",
      .splits_backward = true,
-     .validates_late = true},
+     .validates_late = true,
+     .order = zb_2p_order,
+     .bubble = zb_2p_bubble,
+     .held = zb_2p_held},
     {.id = PipelineSchedule::zbv,
      .name = "zbv",
      .title = "ZBV",
@@ -59,7 +73,10 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
      .layout = ChunkLayout::v,
      .chunks = 2,
      .splits_backward = true,
-     .validates_late = true},
+     .validates_late = true,
+     .order = zbv_order,
+     .bubble = zbv_bubble,
+     .held = zbv_held},
     {.id = PipelineSchedule::v_half,
      .name = "v-half",
      .title = "V-Half",
@@ -67,7 +84,10 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
      .layout = ChunkLayout::v,
      .chunks = 2,
      .splits_backward = true,
-     .validates_late = true},
+     .validates_late = true,
+     .order = v_half_order,
+     .bubble = v_half_bubble,
+     .held = v_half_held},
     {.id = PipelineSchedule::v_min,
      .name = "v-min",
      .title = "V-Min",
@@ -75,7 +95,10 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
      .layout = ChunkLayout::v,
      .chunks = 2,
      .splits_backward = true,
-     .validates_late = true},
+     .validates_late = true,
+     .order = v_min_order,
+     .bubble = v_min_bubble,
+     .held = v_min_held},
     {.id = PipelineSchedule::dualpipe,
      .name = "dualpipe",
      .title = "DualPipe",
@@ -83,21 +106,32 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
      .layout = ChunkLayout::bidirectional,
      .chunks = 2,
      .splits_backward = true,
-     .weight_copies = 2.0},
+     .weight_copies = 2.0,
+     .impossible = dualpipe_impossible,
+     .order = dualpipe_order,
+     .bubble = dualpipe_bubble,
+     .held = dualpipe_held},
     {.id = PipelineSchedule::dualpipe_v,
      .name = "dualpipe-v",
      .title = "DualPipeV",
      .source = "DualPipe",
      .layout = ChunkLayout::v,
      .chunks = 2,
-     .splits_backward = true},
+     .splits_backward = true,
+     .impossible = dualpipe_v_impossible,
+     .order = dualpipe_v_order,
+     .bubble = dualpipe_v_bubble,
+     .held = dualpipe_v_held},
     {.id = PipelineSchedule::pipedream,
      .name = "pipedream",
      .title = "PipeDream",
      .source = "Harlap2018",
      .asynchronous = true,
-     .order = one_f_one_b_order,
-     .held = one_f_one_b_held},
+     .order = pipedream_order,
+     .bubble = pipedream_bubble,
+     .held = pipedream_held,
+     .versions = pipedream_versions,
+     .staleness = pipedream_staleness},
 }};
 
 constexpr bool is_in_order() {
@@ -148,11 +182,10 @@ std::string impossible_because(PipelineSchedule id, PipelineShape const& shape) 
     }
     ScheduleRow const& row = schedule_row(id);
     if (auto why = wrong_chunks(row, shape.chunks); !why.empty()) { return why; }
-    if (row.impossible != nullptr) {
-        if (auto why = row.impossible(shape); !why.empty()) { return why; }
-    }
-    if (row.order == nullptr) { return std::string{row.title} + " has no rows yet"; }
-    return too_many_passes(row, shape);
+    if (auto why = too_many_passes(row, shape); !why.empty()) {
+        return why;
+    } // first: what follows may count stages twice
+    return row.impossible == nullptr ? std::string{} : row.impossible(shape);
 }
 
 } // namespace headroom

@@ -12,7 +12,6 @@ namespace headroom::simulation {
 namespace {
 
 constexpr TaskId no_task = std::numeric_limits<TaskId>::max();
-constexpr std::size_t stop_every = 256; ///< passes between two looks at the stop token
 
 /// Which streams a strategy needs, and which of them leave the chip by its adapter.
 struct RoleUse {
@@ -52,7 +51,7 @@ struct StageState {
     TaskId before_visit = no_task; ///< its last kernel when the visit before this one began
     std::vector<TaskId> pending; ///< what the next kernel waits for beside the last one
     std::vector<TaskId> kernels; ///< of the visit under way
-    TaskId sent_blocking = no_task;
+    std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
@@ -234,12 +233,14 @@ private:
             for (int stage = 0; stage < layout_.shape.stages; ++stage) {
                 auto& state = stages_[static_cast<std::size_t>(stage)];
                 std::size_t const end = order_.first[static_cast<std::size_t>(stage) + 1];
-                for (; state.next < end && ready(stage, order_.passes[state.next]); ++state.next, ++done) {
-                    if (done % stop_every == 0 && options_.stop.stop_requested()) {
+                while (state.next < end && row_is_ready(stage, state.next, end)) {
+                    if (options_.stop.stop_requested()) {
                         result_.complete = false;
                         return false;
                     }
-                    write_pass(stage, state, state.next);
+                    std::size_t const passes = order_.passes[state.next].joined && state.next + 1 < end ? 2 : 1;
+                    write_passes(stage, state, state.next, passes);
+                    state.next += passes, done += passes;
                 }
             }
             if (done == before) {
@@ -273,12 +274,24 @@ private:
         return forward ? done_forward_[there] : done_back_[there];
     }
 
+    /// Whether the next pass can be written; of two that run as one both.
+    [[nodiscard]] bool row_is_ready(int stage, std::size_t next, std::size_t end) const {
+        Pass const& pass = order_.passes[next];
+        if (!ready(stage, pass)) { return false; }
+        return !pass.joined || next + 1 == end || ready(stage, order_.passes[next + 1]);
+    }
+
+    /// A pass, or two that run as one: they take all their inputs before and hand on what they made after both.
+    void write_passes(int stage, StageState& state, std::size_t first, std::size_t count) {
+        for (std::size_t i = first; i < first + count; ++i) { receive(stage, state, order_.passes[i]); }
+        for (std::size_t i = first; i < first + count; ++i) { write_pass(stage, state, i); }
+        for (std::size_t i = first; i < first + count; ++i) { send(stage, state, order_.passes[i]); }
+    }
+
     void write_pass(int stage, StageState& state, std::size_t index) {
         Pass const& pass = order_.passes[index];
         share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
-        receive(stage, state, pass);
-        auto const place = place_of(stage, pass.chunk);
-        auto const& units = chunk_units_[place];
+        auto const& units = chunk_units_[place_of(stage, pass.chunk)];
         bool const forward = pass.kind == PassKind::forward;
         for (std::size_t i = 0; i < units.size(); ++i) {
             std::size_t const u = forward ? i : units.size() - 1 - i;
@@ -287,7 +300,6 @@ private:
             end_visit(stage, state, index, u);
         }
         if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
-        send(stage, state, pass);
     }
 
     // ---- tasks -----------------------------------------------------------------------------------------------------
@@ -352,10 +364,8 @@ private:
     // ---- between stages --------------------------------------------------------------------------------------------
 
     void receive(int stage, StageState& state, Pass const& pass) {
-        if (state.sent_blocking != no_task) {
-            state.pending.push_back(state.sent_blocking);
-            state.sent_blocking = no_task;
-        }
+        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
+        state.sent_blocking.clear();
         auto const from = source_of(stage, pass);
         if (!from || from->stage == stage) { return; }
         auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
@@ -385,7 +395,7 @@ private:
                                 forward ? send_name_ : back_name_);
         wait_for_work(task, state);
         (forward ? forward_ : back_)[here] = blocking_ ? state.compute : task;
-        if (blocking_) { state.sent_blocking = task; }
+        if (blocking_) { state.sent_blocking.push_back(task); }
     }
 
     // ---- data parallel ---------------------------------------------------------------------------------------------

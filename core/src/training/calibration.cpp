@@ -87,7 +87,6 @@ constexpr std::array<ConstantInfo, constant_count> table{{
      "loss from ZeRO-3 traffic hidden behind computation, share of the hidden part", "ratio"},
     {unbucketed_traffic, "unbucketed_traffic",
      "measured over computed time of ZeRO-3 traffic in stacks that send layer by layer without buckets", "ratio"},
-    {point_to_point_exposed, "point_to_point_exposed", "share of pipeline transfers that shows", "ratio"},
     {context_exposed, "context_exposed", "share of context-parallel exchange that shows", "ratio"},
     {experts_exposed, "experts_exposed", "share of the exchange of tokens between experts that shows", "ratio"},
     {accumulate_bytes, "accumulate_bytes", "bytes moved per local parameter and micro-batch to accumulate gradients",
@@ -98,7 +97,6 @@ constexpr std::array<ConstantInfo, constant_count> table{{
     {rank_spread, "rank_spread",
      "standard deviation of a rank's step time over its mean, stacks with kernels and data pipelines of their own",
      "ratio"},
-    {bubble, "bubble", "measured over computed pipeline bubble", "ratio"},
 }};
 
 } // namespace

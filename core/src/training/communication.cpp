@@ -1,5 +1,6 @@
 #include "traffic.hpp"
 
+#include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
 
 #include <algorithm>
@@ -35,9 +36,8 @@ struct Table {
 /// The ends of the model on the slowest stage: both without a pipeline, none in the middle of one.
 LayerCost end_cost(Table const& table) {
     LayerCost ends;
-    auto const place = table.stage.place;
-    if (place == StagePlace::whole || place == StagePlace::last) { ends.add(table.costs.head, 1.0); }
-    if (place == StagePlace::whole || place == StagePlace::first) { ends.add(table.costs.embedding, 1.0); }
+    if (table.stage.head > 0.0) { ends.add(table.costs.head, table.stage.head); }
+    if (table.stage.embedding > 0.0) { ends.add(table.costs.embedding, table.stage.embedding); }
     return ends;
 }
 
@@ -101,7 +101,10 @@ void add_experts(Table& table) {
 }
 
 void add_pipeline(Table& table) {
-    double const hops = 2.0 * table.micro_batches * table.strategy.virtual_pp; // forward and back, every chunk
+    auto const& schedule = schedule_row(table.strategy.schedule());
+    // forward and back, every chunk that a micro-batch passes
+    int const passed = schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
+    double const hops = 2.0 * table.micro_batches * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back({.dimension = "pipeline",
                           .collective = "point_to_point",

@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include "headroom/pipeline.hpp"
+
 #include <algorithm>
 
 namespace headroom {
@@ -63,9 +65,10 @@ int stage_layers(int layers, int pp, StagePlace place) {
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
-    return parameters_held(setting, strategy, stage_layers(depth_of(setting.model), strategy.pp, place),
-                           place == StagePlace::first || place == StagePlace::whole,
-                           place == StagePlace::last || place == StagePlace::whole);
+    bool const first = place == StagePlace::first || place == StagePlace::whole;
+    bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
+    bool const last = returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
+    return parameters_held(setting, strategy, stage_layers(depth_of(setting.model), strategy.pp, place), first, last);
 }
 
 StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool first,

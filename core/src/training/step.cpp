@@ -1,5 +1,6 @@
 #include "headroom/step.hpp"
 
+#include "pipeline_time.hpp"
 #include "stage.hpp"
 #include "traced.hpp"
 #include "traffic.hpp"
@@ -73,24 +74,46 @@ template <class N> struct Frame {
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
 };
 
-/// 1F1B: the slowest stage works m times; filling and draining costs the other stages once, over v when
-/// each holds v chunks. Source: [Narayanan2021]
+/// The slowest stage and the mean of the others, by pass.
+template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
+    auto const block = passes_of(f.costs.block), head = passes_of(f.costs.head), ends = passes_of(f.costs.embedding);
+    int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
+    PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
+                      .stages = stages,
+                      .chunks = pipeline_shape(f.strategy, f.setting.workload).chunks,
+                      .micro_batches = f.micro_batch_count};
+    for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
+        work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
+        double const all = depth * block.*pass + head.*pass + ends.*pass;
+        work.others.*pass = std::max(0.0, all - work.slowest.*pass) / (stages - 1.0);
+    }
+    return work;
+}
+
+/// The slowest stage works m times; filling and draining costs the other stages once, over v when each holds v chunks
+/// that take turns; other schedules wait as their rows of the table say. Transfers show while the pipeline fills and
+/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a micro-batch.
+/// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
-    N const chunks = f.in("chunks_per_stage", f.strategy.virtual_pp);
+    auto const work = pipeline_work(f);
     N const slowest =
         f.record.term("slowest_stage_seconds", "s",
                       f.with_ahead(f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts, f.ends_ahead));
     N const all =
         f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
-    parts.bubble =
-        f.record.term("pipeline_bubble_seconds", "s", f.in("bubble", Constant::bubble) * (all - slowest) / chunks);
-    N const hop = f.in("hop_seconds", hop_time(f.setting, f.strategy, f.fabric).base());
-    N const shown = f.strategy.overlap == Overlap::off
-                        ? literal<N>(1.0)
-                        : f.in("point_to_point_exposed", Constant::point_to_point_exposed);
+    bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
+                         work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
+    parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+                                 in_turn ? (all - slowest) / f.in("chunks_per_stage", work.chunks)
+                                         : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
+    double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
+    auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
+    N const hop = f.in("hop_seconds", seconds);
+    N const spare =
+        f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
     parts.pipeline = f.record.term("pipeline_seconds", "s",
-                                   shown * (2.0 * f.micro_batches) * chunks * hop +
-                                       2.0 * (f.in("stage_boundaries", f.strategy.pp - 1.0) * hop));
+                                   f.in("hops_that_fill_and_drain", hops.filling) * hop +
+                                       larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
 }
 
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
@@ -106,15 +129,14 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     N const embedding = f.in("embedding_seconds", kernels_of(f.costs.embedding));
     N const head_tensor = f.in("head_tensor_exposed_seconds", f.costs.head.tensor_exposed.base());
     N const embedding_tensor = f.in("embedding_tensor_exposed_seconds", f.costs.embedding.tensor_exposed.base());
-    // the output projection is on the last stage, the embedding on the first
+    // the output projection is on the last stage (a V ends on the first), the embedding on the first
     auto const end_of = [&](N const& at_last, N const& at_first) {
-        switch (f.stage.place) {
-        case StagePlace::whole: return at_last + at_first;
-        case StagePlace::first: return at_first;
-        case StagePlace::last: return at_last;
-        case StagePlace::middle: break;
+        if (f.stage.head == f.stage.embedding) { // one stage, one in the middle, or both directions
+            return f.stage.head == 1.0   ? at_last + at_first
+                   : f.stage.head == 0.0 ? literal<N>(0.0)
+                                         : f.stage.head * (at_last + at_first);
         }
-        return literal<N>(0.0);
+        return f.stage.head > 0.0 ? at_last : at_first;
     };
     f.ends = f.record.term("ends_seconds", "s", end_of(head, embedding));
     f.ends_tensor = f.record.term("ends_tensor_seconds", "s", end_of(head_tensor, embedding_tensor));

@@ -3,10 +3,12 @@
 #include "headroom/compression.hpp"
 #include "headroom/local_updates.hpp"
 #include "headroom/memory.hpp"
+#include "headroom/pipeline.hpp"
 #include "headroom/server.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -99,6 +101,28 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Pa
            Seconds{setting.constants[Constant::base_latency]};
 }
 
+/// What a rank of the fullest stage holds: with two directions the parts of both.
+StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy) {
+    if (strategy.pp == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::bidirectional) {
+        return fullest_stage_parameters(setting, strategy);
+    }
+    auto const both = [&](StagePlace down, StagePlace up) {
+        auto sum = stage_parameters(setting, strategy, down);
+        auto const other = stage_parameters(setting, strategy, up);
+        sum.dense += other.dense;
+        sum.experts += other.experts;
+        return sum;
+    };
+    auto const ends = both(StagePlace::first, StagePlace::last), middle = both(StagePlace::middle, StagePlace::middle);
+    return strategy.pp == 2 || ends.all() >= middle.all() ? ends : middle;
+}
+
+/// With two directions a part of the model is on two stages: twice as many ranks sum its gradients.
+Group over_copies(Strategy const& strategy, Group group) {
+    bool const two = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::bidirectional;
+    return two ? Group{.size = 2 * group.size, .per_domain = group.per_domain} : group;
+}
+
 /// What replaces the reduction of every step: servers, or a synchronisation now and then.
 void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                       DataTraffic& traffic) {
@@ -123,7 +147,7 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 } // namespace
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    return data_traffic(setting, strategy, fabric, fullest_stage_parameters(setting, strategy));
+    return data_traffic(setting, strategy, fabric, held_parameters(setting, strategy));
 }
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
@@ -132,10 +156,11 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
     auto const trained = trained_parts(strategy, setting.model, setting.count);
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
-    traffic.dense = pricer.price(held.dense, trained.dense, placement.data, placement.shard, placement.replicate);
+    traffic.dense = pricer.price(held.dense, trained.dense, over_copies(strategy, placement.data), placement.shard,
+                                 placement.replicate);
     if (held.experts > 0.0) {
-        traffic.experts = pricer.price(held.experts, trained.experts, placement.expert_data, placement.expert_shard,
-                                       placement.expert_replicate);
+        traffic.experts = pricer.price(held.experts, trained.experts, over_copies(strategy, placement.expert_data),
+                                       placement.expert_shard, placement.expert_replicate);
     }
     if (strategy.servers > 0 || strategy.local_steps > 1) { move_to_blocking(setting, strategy, fabric, traffic); }
     return traffic;
@@ -152,19 +177,25 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    if (strategy.pp == 1) { return {StagePlace::whole, layers}; }
-    Seconds const block = costs.block.total();
-    auto const at = [&](StagePlace place, Seconds end) {
-        int const held = stage_layers(layers, strategy.pp, place);
-        return std::pair{SlowestStage{place, held}, block * static_cast<double>(held) + end};
+    if (strategy.pp == 1) { return {.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0}; }
+    auto const layout = schedule_row(strategy.schedule()).layout;
+    auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
+    SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
+    SlowestStage last{.place = StagePlace::last, .layers = held(StagePlace::last), .head = 1.0};
+    SlowestStage const middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
+    if (layout == ChunkLayout::v) { std::swap(first.head, last.head); } // the V ends where it began
+    if (layout == ChunkLayout::bidirectional) {
+        first.layers = last.layers = (first.layers + last.layers) / 2.0;
+        first.embedding = first.head = last.embedding = last.head = 0.5;
+    }
+    auto const time = [&](SlowestStage const& stage) {
+        return costs.block.total() * stage.layers + costs.embedding.total() * stage.embedding +
+               costs.head.total() * stage.head;
     };
-    auto slowest = at(StagePlace::last, costs.head.total());
-    auto const keep = [&](auto const& other) {
-        if (other.second > slowest.second) { slowest = other; }
-    };
-    keep(at(StagePlace::first, costs.embedding.total()));
-    if (strategy.pp > 2) { keep(at(StagePlace::middle, Seconds{})); }
-    return slowest.first;
+    SlowestStage slowest = last;
+    if (time(first) > time(slowest)) { slowest = first; }
+    if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    return slowest;
 }
 
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
@@ -184,7 +215,7 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const& cluster = setting.cluster;
     auto const& framework = setting.framework;
     if (offloads_optimizer(strategy.offload)) {
-        auto const held = fullest_stage_parameters(setting, strategy);
+        auto const held = held_parameters(setting, strategy);
         auto const trained = trained_parts(strategy, setting.model, setting.count);
         double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
                                trained.experts * held.experts / expert_shards_of(strategy).optimizer;

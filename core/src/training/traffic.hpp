@@ -39,10 +39,12 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 /// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 
-/// The slowest stage of a pipeline, and how many blocks it has.
+/// The slowest stage of a pipeline: how many blocks it has, and how much of the ends of the model. With two directions
+/// half of the micro-batches meet one part of the model there, half the other.
 struct SlowestStage {
     StagePlace place = StagePlace::whole;
-    int layers = 0;
+    double layers = 0.0;
+    double embedding = 0.0, head = 0.0;
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 

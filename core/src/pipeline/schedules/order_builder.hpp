@@ -19,8 +19,9 @@ public:
     }
 
     void add(PassKind kind, int chunk, int micro_batch) {
-        order_.passes.push_back({kind, static_cast<std::uint8_t>(chunk), micro_batch});
+        add({kind, static_cast<std::uint8_t>(chunk), false, micro_batch});
     }
+    void add(Pass const& pass) { order_.passes.push_back(pass); }
     void end_row() { order_.first.push_back(order_.passes.size()); }
     PipelineOrder finish() && { return std::move(order_); }
 

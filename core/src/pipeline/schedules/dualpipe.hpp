@@ -1,0 +1,38 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+
+#include <string>
+
+namespace headroom::schedules {
+
+/// DualPipe: half of the micro-batches enter at the first stage and half at the last, so that every stage has a copy of two
+/// parts of the model and works on both directions in turn. Forward and backward passes of opposite directions run as
+/// one, t_FB together.
+///
+///     bubble = (p/2 - 1)(t_FB + t_B - 3 t_W),   t_B = t_Bin + t_W
+///     held   = p + 1 on every stage
+///
+/// Where the two of a pair hide nothing of each other, t_FB = t_F + t_B, it is (p/2 - 1)(t_F + 2 t_Bin - t_W) for
+/// t_F = t_Bin, and (p/2 - 1)(2 t_F + t_Bin - t_W) for t_F > t_Bin: forward passes set the pace of filling. The published
+/// form is the first.
+/// Holds for:  even p, even m >= 2p, t_W <= t_Bin <= t_F, equal stages, no hops: exact.
+/// Source:     [DualPipe]
+std::string dualpipe_impossible(PipelineShape const& shape);
+PipelineOrder dualpipe_order(PipelineShape const& shape);
+std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes const& times);
+double dualpipe_held(PipelineShape const& shape, int stage);
+
+/// DualPipeV: the same, folded in the middle. p stages hold the 2p parts of one model in the shape of a V.
+///
+///     bubble = (p - 1)(t_FB + t_B - 3 t_W),   times of one chunk, half a stage
+///     held   = p + 1/2 on every stage
+///
+/// Holds for:  m >= 2p, t_W <= t_Bin <= t_F, equal stages, no hops: exact.
+/// Source:     [DualPipe]
+std::string dualpipe_v_impossible(PipelineShape const& shape);
+PipelineOrder dualpipe_v_order(PipelineShape const& shape);
+std::optional<double> dualpipe_v_bubble(PipelineShape const& shape, StageTimes const& times);
+double dualpipe_v_held(PipelineShape const& shape, int stage);
+
+} // namespace headroom::schedules

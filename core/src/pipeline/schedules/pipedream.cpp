@@ -1,0 +1,17 @@
+#include "pipedream.hpp"
+
+#include "one_f_one_b.hpp"
+
+namespace headroom::schedules {
+
+PipelineOrder pipedream_order(PipelineShape const& shape) { return one_f_one_b_order(shape); }
+
+std::optional<double> pipedream_bubble(PipelineShape const&, StageTimes const&) { return 0.0; }
+
+double pipedream_held(PipelineShape const& shape, int stage) { return one_f_one_b_held(shape, stage); }
+
+int pipedream_versions(PipelineShape const& shape, int stage) { return shape.stages - stage; }
+
+int pipedream_staleness(PipelineShape const& shape, int stage) { return shape.stages - 1 - stage; }
+
+} // namespace headroom::schedules

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+
+namespace headroom::schedules {
+
+/// ZB-H1: 1F1B whose weight gradients are passes of their own and wait until the stage holds p micro-batches.
+///
+///     bubble = (p-1)(t_F + t_Bin - t_W)
+///     held   = min(p, m) on every stage
+///
+/// Holds for:  m >= p, t_W <= min(t_F, t_Bin), equal stages, no hops: exact.
+/// Source:     [Qi2024]
+PipelineOrder zb_h1_order(PipelineShape const& shape);
+std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times);
+double zb_h1_held(PipelineShape const& shape, int stage);
+
+/// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
+/// and no stage waits for another before its update.
+///
+///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W),   of the period
+///     held   = min(2p - 1, m) on every stage
+///
+/// Holds for:  m >= 2p - 1, equal stages, no hops: exact.
+/// Source:     [Qi2024]
+PipelineOrder zb_2p_order(PipelineShape const& shape);
+std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times);
+double zb_2p_held(PipelineShape const& shape, int stage);
+
+} // namespace headroom::schedules

@@ -1,0 +1,106 @@
+#include "pipeline_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+constexpr double ticks_per_second = 1e12;
+
+Ticks ticks_of(double seconds) { return static_cast<Ticks>(std::llround(seconds * ticks_per_second)); }
+
+PipelineShape shape_of(PipelineWork const& work, double micro_batches) {
+    return {.stages = work.stages, .chunks = work.chunks, .micro_batches = static_cast<int>(micro_batches)};
+}
+
+/// A figure that schedules give for whole micro-batches, in between of two of them.
+template <class Figure> double at_micro_batches(double micro_batches, Figure figure) {
+    double const below = std::floor(micro_batches);
+    double const rest = micro_batches - below;
+    double const low = figure(below);
+    return rest > 0.0 ? low + rest * (figure(below + 1.0) - low) : low;
+}
+
+/// What running the rows of equal stages takes beside the work of one, where the source has no form for it.
+double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
+                     bool blocking) {
+    if (!impossible_because(work.schedule.id, shape).empty()) { return 0.0; } // a ragged count of micro-batches
+    double const share = work.schedule.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / shape.chunks;
+    PassTicks const pass{.forward = ticks_of(stage.forward * share),
+                         .input = ticks_of(stage.input * share),
+                         .weight = ticks_of(stage.weight * share)};
+    auto const places = static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.chunks);
+    auto const run = run_pipeline(work.schedule.order(shape),
+                                  {.passes = std::vector<PassTicks>(places, pass),
+                                   .hop = std::vector<Ticks>(static_cast<std::size_t>(shape.stages), ticks_of(hop)),
+                                   .blocking = blocking});
+    if (!run) { return 0.0; }
+    bool const by_period = work.schedule.asynchronous || work.schedule.validates_late;
+    auto const length = static_cast<double>(by_period ? run->period : run->makespan) / ticks_per_second;
+    return std::max(0.0, length - shape.micro_batches * stage.all());
+}
+
+double bubble_of(PipelineWork const& work, double micro_batches) {
+    auto const shape = shape_of(work, micro_batches);
+    auto const known = work.schedule.bubble ? work.schedule.bubble(shape, work.others) : std::nullopt;
+    return known ? *known : unrolled_wait(work, shape, work.others, 0.0, false);
+}
+
+/// Transfers beside computation that show, where the row of the table has no form: 1F1B waits for a round trip every p
+/// micro-batches, for the stages may hold no more; GPipe fills and drains; interleaved goes round p micro-batches of each
+/// chunk without one to spare as it fills and drains, and hides transfers in between while they are shorter than a pass.
+std::optional<double> overlapped_hops(PipelineWork const& work, PipelineShape const& shape, double hop) {
+    double const p = shape.stages, m = shape.micro_batches, v = shape.chunks;
+    switch (work.schedule.id) {
+    case PipelineSchedule::gpipe: return 2.0 * (p - 1.0) * hop;
+    case PipelineSchedule::one_f_one_b: {
+        double const trips = std::floor((m - 1.0) / p), rest = m - 1.0 - trips * p;
+        return 2.0 * hop * ((p - 1.0) * (1.0 + trips) + std::max(0.0, rest - 1.0));
+    }
+    case PipelineSchedule::interleaved: {
+        double const longer = std::max(0.0, hop - work.slowest.forward / v);
+        return 2.0 * (p * v - 1.0) * hop + std::max(0.0, m / p - 1.0) * (p * v - 1.0) * longer;
+    }
+    default: return {};
+    }
+}
+
+double hops_of(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
+    auto const shape = shape_of(work, micro_batches);
+    auto known = work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
+    if (!known && !blocking) { known = overlapped_hops(work, shape, hop); }
+    if (known) { return *known; }
+    return std::max(0.0, unrolled_wait(work, shape, work.slowest, hop, blocking) -
+                             unrolled_wait(work, shape, work.slowest, 0.0, blocking));
+}
+
+} // namespace
+
+StageTimes passes_of(LayerCost const& cost) {
+    double const kernels = (cost.gemm + cost.attention + cost.memory).base();
+    double const total = cost.total().base();
+    if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
+    double const stretch = total / kernels;
+    double const weight = cost.weight_gradient.base() * stretch;
+    double const back = (cost.backward + cost.recompute).base() * stretch;
+    return {.forward = total - back, .input = back - weight, .weight = weight};
+}
+
+double pipeline_bubble_seconds(PipelineWork const& work) {
+    return at_micro_batches(work.micro_batches, [&](double m) { return bubble_of(work, m); });
+}
+
+PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking) {
+    if (hop <= 0.0) { return {}; }
+    double const all =
+        at_micro_batches(work.micro_batches, [&](double m) { return hops_of(work, m, hop, blocking); }) / hop;
+    double const filling = work.schedule.asynchronous ? 0.0 : std::min(all, 2.0 * (work.stages - 1));
+    double const v = work.chunks;
+    bool const turns = work.schedule.id == PipelineSchedule::interleaved; // waits only while it fills and drains
+    return {.filling = filling,
+            .steady = all - filling,
+            .spare = turns ? work.stages * (v - 1.0) / v : std::max(0.0, work.micro_batches - 1.0)};
+}
+
+} // namespace headroom

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+#include "headroom/step.hpp"
+
+namespace headroom {
+
+/// Times of one kind of layer and micro-batch by pass. What is not kernels (gaps, host, exposed traffic) is spread over
+/// the passes in proportion; what is computed again belongs to the gradients of inputs, which wait for it.
+StageTimes passes_of(LayerCost const& cost);
+
+/// A pipeline as the closed form sees it. `micro_batches` may be fractional.
+struct PipelineWork {
+    ScheduleRow const& schedule;
+    int stages = 1, chunks = 1;
+    double micro_batches = 1.0;
+    StageTimes slowest; ///< of the slowest stage for one micro-batch
+    StageTimes others;  ///< the mean of the other stages
+};
+
+/// Time that the slowest stage waits for the others, transfers not counted.
+///
+///     sum of the other stages / v      1F1B, GPipe, interleaved; exact where no stage behind the slowest is faster
+///     the schedule's own form          of the mean of the other stages (`ScheduleRow::bubble`), else its rows are run
+///
+/// Assumes:    others: stages that differ wait as long as equal ones of their mean.
+/// Source:     [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
+double pipeline_bubble_seconds(PipelineWork const& work);
+
+/// How many transfers between stages show one after the other where all stages take equally long (`ScheduleRow::hops`);
+/// a part of one that hides is a fraction.
+struct PipelineHops {
+    double filling = 0.0; ///< before the slowest stage begins and after it ends
+    double steady = 0.0;  ///< in between; stages that are faster than the slowest make up for it
+    double spare = 0.0;   ///< micro-batches over which they do
+};
+PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking);
+
+} // namespace headroom
