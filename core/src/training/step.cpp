@@ -81,7 +81,9 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
                       .stages = stages,
                       .chunks = pipeline_shape(f.strategy, f.setting.workload).chunks,
-                      .micro_batches = f.micro_batch_count};
+                      .micro_batches = f.micro_batch_count,
+                      .slowest = {},
+                      .others = {}};
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = depth * block.*pass + head.*pass + ends.*pass;
@@ -178,11 +180,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const micro_batches =
         f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
-        .gather = f.in("gather_seconds", f.traffic.gather().base()),
+        .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
         .backward_window = f.in("backward_window_seconds", backward * micro_batches),
-        .forward_window = f.in("forward_window_seconds", forward * micro_batches),
+        .forward_window = f.in("forward_window_seconds", forward * micro_batches * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
@@ -208,7 +211,7 @@ template <class N> double compression_bytes(Frame<N> const& f) {
     return sent.touched_per_parameter * elements;
 }
 
-/// Gradient accumulation every micro-batch and the update once: both are bound by memory. An update on the host is
+/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An update on the host is
 /// not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     auto const bandwidth =
@@ -221,9 +224,10 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     };
     // with ZeRO 2 a pass still writes whole gradients and reads them to send them
     double const accumulated = kept(f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
                          f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
-    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer);
+    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer) * updates;
     N const update =
         f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
     N const compress = f.in("compression_bytes", compression_bytes(f)) / memory;

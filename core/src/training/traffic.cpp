@@ -166,8 +166,13 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
     return traffic;
 }
 
+double updates_per_step(Strategy const& strategy, double micro_batches) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
+}
+
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
-    return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
+    bool const sharded = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    return sharded ? micro_batches : updates_per_step(strategy, micro_batches);
 }
 
 double gathers_per_pass(Strategy const& strategy, Framework const& framework) {

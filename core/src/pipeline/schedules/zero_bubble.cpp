@@ -49,7 +49,7 @@ PipelineOrder zb_2p_order(PipelineShape const& shape) { return zero_bubble_order
 
 std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times) {
     if (shape.micro_batches < 2 * shape.stages - 1) { return std::nullopt; }
-    return (shape.stages - 1) * std::max(0.0, times.forward + times.input - 2.0 * times.weight);
+    return (shape.stages - 1) * std::max({0.0, times.forward + times.input - 2.0 * times.weight, times.input - times.forward});
 }
 
 double zb_2p_held(PipelineShape const& shape, int) { return std::min(2 * shape.stages - 1, shape.micro_batches); }

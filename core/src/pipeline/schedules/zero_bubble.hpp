@@ -18,9 +18,10 @@ double zb_h1_held(PipelineShape const& shape, int stage);
 /// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
 /// and no stage waits for another before its update.
 ///
-///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W),   of the period
+///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W, t_Bin - t_F),   of the period
 ///     held   = min(2p - 1, m) on every stage
 ///
+/// The source has the second; the third is larger where t_W > t_F, since gradients come back slower than passes go ahead.
 /// Holds for:  m >= 2p - 1, equal stages, no hops: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_2p_order(PipelineShape const& shape);
