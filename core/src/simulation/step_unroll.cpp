@@ -443,16 +443,21 @@ private:
         ++state.visit;
     }
 
-    /// Updated weights before the first forward pass: the share that shows stands in its way.
+    /// Updated weights of a unit before its first forward pass; what of them shows is under way since the step began.
     void gather_updated(int stage, StageState& state, Ticks cost) {
         double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-        auto const now = static_cast<Ticks>(shown * static_cast<double>(cost));
-        if (now > 0) {
-            TaskId const task = add(stage, Role::data, WorkKind::data, now, gather_name_);
-            wait_for_work(task, state);
-            state.pending.push_back(task);
+        if (shown > 0.0 && state.compute == no_task) { gather_before(stage, state, shown); }
+        Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
+        if (behind > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, behind, gather_name_)); }
+    }
+
+    /// The share of all weights of a stage that its first pass waits for.
+    void gather_before(int stage, StageState& state, double share) {
+        Ticks all = 0;
+        for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+            for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
         }
-        if (cost > now) { state.pending.push_back(add(stage, Role::data, WorkKind::data, cost - now, gather_name_)); }
+        if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
     }
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {

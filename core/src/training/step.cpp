@@ -62,10 +62,11 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
-    N const slow = slowed(last, window, e.loss), slow_before = slowed(before, e.early_window, e.loss);
+    N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
+    N const slow = slowed(larger(last - e.last_bucket * e.reduce, literal<N>(0.0)), window, e.loss), slow_before = slowed(before, e.early_window, e.loss);
     N const behind_backward =
         larger(slow + slow_before + e.last_bucket * e.reduce, reduce - window - e.early_window) + e.drained * slow;
-    N const behind_forward = larger(slowed(e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
+    N const behind_forward = larger(slowed(beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
     return behind_backward + behind_forward;
 }
@@ -246,14 +247,16 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
-        .backward_window = f.in("backward_window_seconds", backward * (1.0 - early)),
+        .backward_window = f.in("backward_window_seconds", backward * (1.0 - early) + accumulation_seconds(f)),
         .forward_window = f.in("forward_window_seconds", forward * (1.0 - early) * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
         .reductions = f.in("reductions_per_step", reductions),
         .early = f.in("early_gradients", early),
-        .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp),
+        // gradients that are reduced after every micro-batch have the forward passes between to hide behind
+        .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
+                                                         (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
         .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
