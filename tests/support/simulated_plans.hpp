@@ -16,16 +16,16 @@
 
 namespace headroom::training {
 
-/// Dense ones small and large, mixtures with whole and with fine experts, a hybrid.
+/// Dense ones small and large, mixtures with whole and with fine experts, an encoder.
 inline constexpr std::array simulated_models{"llama-3-8b",   "llama-3-70b", "gpt3-175b",
-                                             "mixtral-8x7b", "deepseek-v3", "nemotron-h-56b"};
+                                             "mixtral-8x7b", "deepseek-v3", "bert-large"};
 inline constexpr std::array simulated_clusters{"dgx-h100", "dgx-a100", "gb200-nvl72", "mi300x-node"};
 inline constexpr std::array simulated_frameworks{"megatron-core", "megatron-core", "nemo-2023", "torchtitan",
                                                  "pytorch-fsdp",  "deepspeed-2024", "megatron-2021"};
 
 inline void draw_simulated_schedule(Strategy& s, Model const& model, CounterRandom& random) {
     if (s.pp == 1) { return; }
-    if (one_in(random, 2)) { return; }
+    if (!one_in(random, 3)) { return; }
     if (one_in(random, 2)) {
         set_schedule(s, PipelineSchedule::interleaved, model);
         return;
@@ -37,7 +37,7 @@ inline void draw_simulated_schedule(Strategy& s, Model const& model, CounterRand
 inline Strategy random_simulated_strategy(Model const& model, CounterRandom& random) {
     Strategy s;
     s.tp = one_of(random, {1, 2, 4, 8});
-    s.pp = one_of(random, {1, 1, 2, 4, 8, 16});
+    s.pp = one_of(random, {1, 1, 1, 2, 4, 8, 16});
     s.cp = one_of(random, {1, 1, 1, 1, 2, 4});
     s.dp = one_of(random, {1, 2, 4, 8, 16, 32});
     s.sequence_parallel = s.tp > 1 && !one_in(random, 3);
@@ -83,11 +83,13 @@ inline Question random_simulated_plan(std::uint64_t seed) {
     Cluster const& cluster = one(clusters);
     Framework const& stack = one(stacks);
     while (true) {
-        Strategy const s = random_simulated_strategy(model, random);
+        Strategy s = random_simulated_strategy(model, random);
+        bool const encoder = !model.causal;
+        if (encoder) { s.micro_batch *= 32; } // short sequences, many of them
         Workload workload;
         int const micro_batches = s.pp * one_of(random, {1, 2, 3, 4});
         workload.global_batch = s.dp * s.micro_batch * micro_batches;
-        workload.sequence_length = one_of(random, {2048, 4096, 8192});
+        workload.sequence_length = encoder ? 512 : one_of(random, {2048, 4096, 8192});
         if (!illegal_because(s, model, workload).empty()) { continue; }
         Question asked = question(model, cluster, stack, s, workload);
         if (illegal_because(asked.strategy, model, workload).empty()) { return asked; }
