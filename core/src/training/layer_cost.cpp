@@ -154,10 +154,26 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     Adder const adder{shape, cluster, framework, constants};
     double const unaligned = issued_in_parts(program, shape, framework, constants);
     LayerCosts costs;
+    std::vector<Seconds> of_kind;
+    std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
         block.host *= unaligned;
         costs.block.add(block, run.count / program.depth);
+        of_kind.resize(std::max(of_kind.size(), run.kind + 1));
+        count.resize(of_kind.size());
+        of_kind[run.kind] += block.total() * run.count;
+        count[run.kind] += run.count;
+    }
+    if (!program.kind_of_block.empty() && costs.block.total().base() > 0.0) {
+        Seconds sum, all;
+        for (Seconds const one : of_kind) { all += one; }
+        Seconds const mean = all / program.depth;
+        costs.until.push_back(0.0);
+        for (std::size_t const kind : program.kind_of_block) {
+            sum += of_kind[kind] / count[kind];
+            costs.until.push_back(sum / mean);
+        }
     }
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
