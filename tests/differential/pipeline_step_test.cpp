@@ -87,9 +87,8 @@ struct Piped {
                                                            : StagePlace::middle;
             double const layers = stage_layers(model.layers, shape.stages, place);
             for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-                bool const begins = stage == 0 && chunk == 0;
-                bool const v = row.layout == ChunkLayout::v;
-                bool const ends = chunk == shape.chunks - 1 && stage == (v ? 0 : shape.stages - 1);
+                bool const begins = !previous_place(shape, row.layout, {stage, chunk});
+                bool const ends = !next_place(shape, row.layout, {stage, chunk});
                 double const share = row.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / shape.chunks;
                 of.passes.push_back(passes(layers * share, ends, begins));
             }
@@ -128,6 +127,49 @@ TEST(PipelineStep, OfEqualStagesIsTheScheduleRun) {
         Piped const piped_step{layers, m, piped(schedule, p, v, overlap), times, hop};
         ASSERT_EQ(illegal_because(piped_step.strategy, piped_step.model, piped_step.workload), "");
         EXPECT_NEAR(piped_step.step(), piped_step.run(), 1e-9) << piped_step.told() << ", hop " << hop;
+    }
+}
+
+TEST(PipelineStep, OfEverySchedulesEqualStagesIsTheScheduleRun) {
+    // Expectation: the step of every schedule that drains is its rows run, makespan or period, with gradients of weights
+    // no longer than the other passes, with and without transfers.
+    test::CounterRandom random{13};
+    for (int trial = 0; trial < 200; ++trial) {
+        int const p = 2 * (1 + random.below(4)), layers = 2 * p * (1 + random.below(2)), m = 2 * p + 2 * random.below(9);
+        int const weight = 1 + random.below(6), input = weight + random.below(4), forward = input + random.below(3);
+        Times const times{.forward = forward * 1e-3, .input = input * 1e-3, .weight = weight * 1e-3};
+        double const hop = random.below(2) * 0.1e-3;
+        for (ScheduleRow const& row : pipeline_schedules()) {
+            if (row.asynchronous || row.id == PipelineSchedule::interleaved) { continue; }
+            Piped const of{layers, m, piped(row.id, p), times, hop};
+            ASSERT_EQ(illegal_because(of.strategy, of.model, of.workload), "") << of.told();
+            EXPECT_NEAR(of.step(), of.run(), 1e-9)
+                << of.told() << ", F " << forward << " B " << input << " W " << weight << ", hop " << hop;
+        }
+    }
+}
+
+TEST(PipelineStep, WithoutAFlushIsWhatOneMoreMicroBatchTakes) {
+    // Expectation: PipeDream's step of m micro-batches takes what m more add to a long run of 1F1B.
+    for (int const p : {2, 3, 4, 8}) {
+        for (double const hop : {0.0, 0.2e-3}) {
+            Times const times{.forward = 1e-3, .input = 1e-3, .weight = 1e-3};
+            Piped const once{p, 10 * p, piped(PipelineSchedule::one_f_one_b, p), times, hop};
+            Piped const longer{p, 20 * p, piped(PipelineSchedule::one_f_one_b, p), times, hop};
+            Piped const of{p, 10 * p, piped(PipelineSchedule::pipedream, p), times, hop};
+            EXPECT_NEAR(of.step(), longer.run() - once.run(), 1e-9) << of.told();
+        }
+    }
+}
+
+TEST(PipelineStep, OfLinksSlowerThanAPassIsNearTheScheduleRun) {
+    // Expectation: interleaved stages whose transfers outlast the pass of a chunk: within 10 % of the rows, never half.
+    test::CounterRandom random{17};
+    for (int trial = 0; trial < 200; ++trial) {
+        int const p = 2 + random.below(4), v = 2 + random.below(2), m = p * (1 + random.below(4));
+        Times const times{.forward = 1e-3, .input = 1e-3, .weight = 1e-3};
+        Piped const of{p * v, m, piped(PipelineSchedule::one_f_one_b, p, v), times, (1 + random.below(30)) * 0.1e-3};
+        EXPECT_NEAR(of.step() / of.run(), 1.0, 0.1) << of.told();
     }
 }
 

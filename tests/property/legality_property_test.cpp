@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -44,6 +45,26 @@ bool splits_batch(Strategy const& s, Workload const& w) {
     return s.virtual_pp == 1 || divides(s.pp, w.global_batch / s.dp / s.micro_batch);
 }
 
+/// A schedule other than 1F1B needs stages; interleaving chunks, the others none; a V halves of equal length on each stage;
+/// two directions pairs of micro-batches, and of stages unless they are folded.
+bool suits_schedule(Strategy const& s, Model const& m, Workload const& w) {
+    using enum PipelineSchedule;
+    int const micro_batches = w.global_batch / s.dp / s.micro_batch;
+    bool const folds = s.pipeline == zbv || s.pipeline == v_half || s.pipeline == v_min || s.pipeline == dualpipe_v;
+    switch (s.pipeline) {
+    case one_f_one_b: return true;
+    case interleaved: return s.pp > 1 && s.virtual_pp > 1;
+    case dualpipe:
+        return s.pp > 1 && s.virtual_pp == 1 && divides(2, s.pp) && divides(2, micro_batches) &&
+               micro_batches >= 2 * s.pp;
+    case dualpipe_v:
+        if (micro_batches < 2 * s.pp) { return false; }
+        break;
+    default: break;
+    }
+    return s.pp > 1 && s.virtual_pp == 1 && (!folds || divides(2 * s.pp, m.layers));
+}
+
 bool splits_experts(Strategy const& s, Model const& m) {
     if (s.ep < 1 || s.etp < 1) { return false; }
     if (s.ep == 1 && s.etp == 1) { return true; }
@@ -76,13 +97,13 @@ bool saves(Strategy const& s, Model const& m) {
 bool keeps_every_rule(Strategy const& s, Model const& m, Workload const& w) {
     if (!m.operators.empty() && (s.tp > 1 || s.pp > 1 || s.cp > 1 || s.ep > 1)) { return false; }
     return splits_matrices(s, m) && splits_layers(s, m) && splits_sequence(s, m, w) && splits_experts(s, m) &&
-           splits_batch(s, w) && shards_state(s) && synchronises(s) && saves(s, m);
+           splits_batch(s, w) && suits_schedule(s, m, w) && shards_state(s) && synchronises(s) && saves(s, m);
 }
 
 /// Puts one field of a strategy out of order.
 void upset(Strategy& s, Workload& w, CounterRandom& random) {
     int const other = random.below(7); // 0 among them
-    switch (random.below(18)) {
+    switch (random.below(20)) {
     case 0: s.dp = other; break;
     case 1: s.tp = other; break;
     case 2: s.pp = other + random.below(40); break;
@@ -100,6 +121,12 @@ void upset(Strategy& s, Workload& w, CounterRandom& random) {
     case 14: s.local_steps = 1 + other; break;
     case 15: s.servers = other; break;
     case 16: s.compression.kind = one_of(random, {Compression::none, Compression::top_k}); break;
+    case 17: s.pipeline = static_cast<PipelineSchedule>(random.below(pipeline_schedule_count)); break;
+    case 18: // one that may be possible
+        s.pipeline = static_cast<PipelineSchedule>(random.below(pipeline_schedule_count));
+        s.virtual_pp = s.pipeline == PipelineSchedule::interleaved ? s.virtual_pp : 1;
+        w.global_batch = std::max(1, s.dp * s.micro_batch * 2 * s.pp);
+        break;
     default: w.global_batch = 1 + random.below(96); break;
     }
 }

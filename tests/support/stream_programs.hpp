@@ -30,7 +30,8 @@ inline std::vector<Stream> random_streams(CounterRandom& random) {
     return streams;
 }
 
-/// Costs of at most `longest`; edges lead from smaller to larger numbers, unless `any_order`: then there may be circles.
+/// Costs of at most `longest`; edges lead from smaller to larger numbers, unless `any_order`: then there may be
+/// circles.
 inline StreamProgram random_program(std::uint64_t seed, int most_tasks, Ticks longest, bool any_order = false) {
     constexpr std::array slowdowns{0.0, 0.1, 0.2, 0.237431, 0.5, 0.9};
     RawGraph graph = random_graph(seed, most_tasks);

@@ -87,23 +87,23 @@ struct StreamRun {
     bool complete = true;       ///< whether nobody asked to stop; else the times are of no use
 };
 
-/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of a
-/// stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip; tasks under way on one
-/// link have equal parts of it.
+/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of
+/// a stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip; tasks under way on
+/// one link have equal parts of it.
 ///
 ///     without shared links and slowdown     begin = max over predecessors of end,   makespan = depth of the graph
 ///     with them                             begin and makespan are no smaller
 ///
-/// Times are whole ticks. Rates change between ticks only: what ends and begins at one tick is settled first, and a task
-/// that costs nothing changes none. Whenever the rate of tasks changes, or others begin or end among those that have
-/// theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The slowdown
-/// counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may miss the
-/// kernels that it would have slowed.
-/// Holds for:  any program without circles; O((tasks + edges) log streams); beside the program and the result at most 28
-///             bytes a task and 4 an edge.
-/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not from 0
-///             to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns of
-///             unequal length and numbers of streams, names and tasks that are not there.
+/// Times are whole ticks. Rates change between ticks only: what ends and begins at one tick is settled first, and a
+/// task that costs nothing changes none. Whenever the rate of tasks changes, or others begin or end among those that
+/// have theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The
+/// slowdown counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may
+/// miss the kernels that it would have slowed.
+/// Holds for:  any program without circles; O((tasks + edges) log streams); beside the program and the result at most
+///             26 bytes a task and 4 an edge.
+/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not
+///             from 0 to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns
+///             of unequal length and numbers of streams, names and tasks that are not there.
 /// Source:     [Graham1969], [Kleinrock1967]
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
 

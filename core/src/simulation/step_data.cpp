@@ -36,8 +36,10 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
         }
         if (work.head) {
             // a table that both ends share is kept once where one stage has both
-            auto head = parameters_held(setting, strategy, 0.0, layout.shape.stages == 1, true);
-            if (layout.shape.stages == 1) { head.dense -= parameters_held(setting, strategy, 0.0, true, false).dense; }
+            bool const with_embedding =
+                layout.shape.stages == 1 || (layout.layout == ChunkLayout::v && layout.at(stage, 0).embedding);
+            auto head = parameters_held(setting, strategy, 0.0, with_embedding, true);
+            if (with_embedding) { head.dense -= parameters_held(setting, strategy, 0.0, true, false).dense; }
             add(units, head);
         }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "training/block_program.hpp"
+#include "training/stage.hpp"
 
 #include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
@@ -29,9 +30,6 @@ struct StepLayout {
     /// Blocks of a stage; with two directions those of both models.
     [[nodiscard]] int blocks_of(int stage) const;
 };
-
-/// Which part of the model a place holds, in the model's order.
-int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 
 /// Every stage has the blocks that `stage_layers` gives it, shared out over its chunks.
 StepLayout step_layout(StepSetting const& setting, Strategy const& strategy);

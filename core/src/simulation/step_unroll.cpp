@@ -12,7 +12,6 @@ namespace headroom::simulation {
 namespace {
 
 constexpr TaskId no_task = std::numeric_limits<TaskId>::max();
-constexpr std::size_t stop_every = 256; ///< passes between two looks at the stop token
 
 /// Which streams a strategy needs, and which of them leave the chip by its adapter.
 struct RoleUse {
@@ -50,9 +49,9 @@ struct StageState {
     std::size_t next = 0;          ///< of its row
     TaskId compute = no_task;      ///< its last kernel
     TaskId before_visit = no_task; ///< its last kernel when the visit before this one began
-    std::vector<TaskId> pending;   ///< what the next kernel waits for beside the last one
-    std::vector<TaskId> kernels;   ///< of the visit under way
-    TaskId sent_blocking = no_task;
+    std::vector<TaskId> pending; ///< what the next kernel waits for beside the last one
+    std::vector<TaskId> kernels; ///< of the visit under way
+    std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
@@ -240,12 +239,14 @@ private:
             for (int stage = 0; stage < layout_.shape.stages; ++stage) {
                 auto& state = stages_[static_cast<std::size_t>(stage)];
                 std::size_t const end = order_.first[static_cast<std::size_t>(stage) + 1];
-                for (; state.next < end && ready(stage, order_.passes[state.next]); ++state.next, ++done) {
-                    if (done % stop_every == 0 && options_.stop.stop_requested()) {
+                while (state.next < end && row_is_ready(stage, state.next, end)) {
+                    if (options_.stop.stop_requested()) {
                         result_.complete = false;
                         return false;
                     }
-                    write_pass(stage, state, state.next);
+                    std::size_t const passes = order_.passes[state.next].joined && state.next + 1 < end ? 2 : 1;
+                    write_passes(stage, state, state.next, passes);
+                    state.next += passes, done += passes;
                 }
             }
             if (done == before) {
@@ -279,13 +280,30 @@ private:
         return forward ? done_forward_[there] : done_back_[there];
     }
 
+    /// Whether the next pass can be written; of two that run as one both.
+    [[nodiscard]] bool row_is_ready(int stage, std::size_t next, std::size_t end) const {
+        Pass const& pass = order_.passes[next];
+        if (!ready(stage, pass)) { return false; }
+        return !pass.joined || next + 1 == end || ready(stage, order_.passes[next + 1]);
+    }
+
+    /// A pass, or two that run as one: they take all their inputs before and hand on what they made after both.
+    void write_passes(int stage, StageState& state, std::size_t first, std::size_t count) {
+        for (std::size_t i = first; i < first + count; ++i) { receive(stage, state, order_.passes[i]); }
+        for (std::size_t i = first; i < first + count; ++i) { write_pass(stage, state, i); }
+        for (std::size_t i = first; i < first + count; ++i) { send(stage, state, order_.passes[i]); }
+    }
+
+    /// The tasks that follow are of this pass.
+    void note(Pass const& pass) {
+        at_ = {.micro_batch = pass.micro_batch, .layer = -1, .phase = pass.kind, .chunk = pass.chunk};
+    }
+
     void write_pass(int stage, StageState& state, std::size_t index) {
         Pass const& pass = order_.passes[index];
         share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
-        at_ = {.micro_batch = pass.micro_batch, .phase = pass.kind, .chunk = pass.chunk};
-        receive(stage, state, pass);
-        auto const place = place_of(stage, pass.chunk);
-        auto const& units = chunk_units_[place];
+        note(pass);
+        auto const& units = chunk_units_[place_of(stage, pass.chunk)];
         bool const forward = pass.kind == PassKind::forward;
         for (std::size_t i = 0; i < units.size(); ++i) {
             std::size_t const u = forward ? i : units.size() - 1 - i;
@@ -296,7 +314,6 @@ private:
         }
         at_.layer = -1;
         if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
-        send(stage, state, pass);
     }
 
     // ---- tasks -----------------------------------------------------------------------------------------------------
@@ -362,10 +379,9 @@ private:
     // ---- between stages --------------------------------------------------------------------------------------------
 
     void receive(int stage, StageState& state, Pass const& pass) {
-        if (state.sent_blocking != no_task) {
-            state.pending.push_back(state.sent_blocking);
-            state.sent_blocking = no_task;
-        }
+        note(pass);
+        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
+        state.sent_blocking.clear();
         auto const from = source_of(stage, pass);
         if (!from || from->stage == stage) { return; }
         auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
@@ -383,6 +399,7 @@ private:
     }
 
     void send(int stage, StageState& state, Pass const& pass) {
+        note(pass);
         if (pass.kind == PassKind::weight_gradient) { return; }
         bool const forward = pass.kind == PassKind::forward;
         auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
@@ -395,7 +412,7 @@ private:
                                 forward ? send_name_ : back_name_);
         wait_for_work(task, state);
         (forward ? forward_ : back_)[here] = blocking_ ? state.compute : task;
-        if (blocking_) { state.sent_blocking = task; }
+        if (blocking_) { state.sent_blocking.push_back(task); }
     }
 
     // ---- data parallel ---------------------------------------------------------------------------------------------
@@ -443,16 +460,21 @@ private:
         ++state.visit;
     }
 
-    /// Updated weights before the first forward pass: the share that shows stands in its way.
+    /// Updated weights of a unit before its first forward pass; what of them shows is under way since the step began.
     void gather_updated(int stage, StageState& state, Ticks cost) {
         double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-        auto const now = static_cast<Ticks>(shown * static_cast<double>(cost));
-        if (now > 0) {
-            TaskId const task = add(stage, Role::data, WorkKind::data, now, gather_name_);
-            wait_for_work(task, state);
-            state.pending.push_back(task);
+        if (shown > 0.0 && state.compute == no_task) { gather_before(stage, state, shown); }
+        Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
+        if (behind > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, behind, gather_name_)); }
+    }
+
+    /// The share of all weights of a stage that its first pass waits for.
+    void gather_before(int stage, StageState& state, double share) {
+        Ticks all = 0;
+        for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+            for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
         }
-        if (cost > now) { state.pending.push_back(add(stage, Role::data, WorkKind::data, cost - now, gather_name_)); }
+        if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
     }
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {

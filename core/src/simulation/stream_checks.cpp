@@ -84,8 +84,8 @@ std::vector<Edge> all_edges(StreamProgram const& program) {
     return edges;
 }
 
-/// Tasks of which each waits for the one before it, the first for the last. Of those that follow each other on one stream
-/// the ends are kept.
+/// Tasks of which each waits for the one before it, the first for the last. Of those that follow each other on one
+/// stream the ends are kept.
 std::vector<TaskId> circle_of(StreamProgram const& program) {
     auto const fault = build_dag(program.cost, all_edges(program)).fault;
     if (!fault) { throw ContractError{"tasks that never began wait for each other"}; }

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <utility>
 
 namespace headroom::simulation {
 namespace {
@@ -24,7 +23,35 @@ Ticks stretch(Ticks x, Ticks a, Ticks b) {
     return x / b * a + (x % b * a + b - 1) / b;
 }
 
+std::size_t chip_count(StreamProgram const& program) {
+    std::size_t chips = 0;
+    for (Stream const& stream : program.streams) { chips = std::max(chips, std::size_t{stream.chip} + 1); }
+    return chips;
+}
+
 } // namespace
+
+std::vector<Influence> influences_on(StreamProgram const& program) {
+    std::vector<std::uint32_t> on_link(no_link, 0);
+    std::vector<bool> has_network(chip_count(program), false);
+    for (Stream const& stream : program.streams) {
+        if (stream.link != no_link) { ++on_link[stream.link]; }
+        if (stream.network) { has_network[stream.chip] = true; }
+    }
+    std::vector<Influence> influences;
+    influences.reserve(program.streams.size());
+    for (Stream const& stream : program.streams) {
+        bool const slows = stream.computes && lost_rate(program) > 0 && has_network[stream.chip];
+        bool const shares = stream.link != no_link && on_link[stream.link] > 1;
+        influences.push_back({slows ? stream.chip : no_influence, shares ? stream.link : no_influence});
+    }
+    return influences;
+}
+
+bool can_be_slowed(StreamProgram const& program) {
+    std::vector<Influence> const found = influences_on(program);
+    return std::ranges::any_of(found, &Influence::any);
+}
 
 Tournament::Tournament(std::size_t players)
     : leaves_{std::bit_ceil(std::max<std::size_t>(players, 2))}, value_(2 * leaves_, never) {}
@@ -48,41 +75,27 @@ StreamClocks::StreamClocks(StreamProgram const& program)
     make_clocks(program);
 }
 
-/// One clock for each pair of a chip that slows and a link that is shared.
+/// One clock for each set of streams on which the same has influence.
 void StreamClocks::make_clocks(StreamProgram const& program) {
-    std::vector<std::uint32_t> on_link(no_link, 0);
-    std::size_t chips = 0;
-    for (Stream const& stream : program.streams) {
-        chips = std::max(chips, std::size_t{stream.chip} + 1);
-        if (stream.link != no_link) { ++on_link[stream.link]; }
-    }
-    std::vector<bool> has_network(chips, false);
-    for (Stream const& stream : program.streams) {
-        if (stream.network) { has_network[stream.chip] = true; }
-    }
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<StreamId>> members;
-    for (std::size_t s = 0; s < program.streams.size(); ++s) {
-        Stream const& stream = program.streams[s];
-        bool const slows = stream.computes && slowed_ != whole_ && has_network[stream.chip];
-        bool const shares = stream.link != no_link && on_link[stream.link] > 1;
-        members[{slows ? stream.chip : none, shares ? stream.link : none}].push_back(static_cast<StreamId>(s));
-    }
+    std::map<Influence, std::vector<StreamId>> members;
+    std::vector<Influence> const influences = influences_on(program);
+    for (std::size_t s = 0; s < influences.size(); ++s) { members[influences[s]].push_back(static_cast<StreamId>(s)); }
     routes_.resize(program.streams.size());
     running_.resize(program.streams.size());
     sharers_.assign(no_link, 0);
-    network_.assign(chips, 0);
-    of_chip_.resize(chips);
     of_link_.resize(no_link);
+    network_.assign(chip_count(program), 0);
+    of_chip_.resize(network_.size());
     std::uint32_t first = 0;
-    for (auto const& [key, streams] : members) {
+    for (auto const& [influence, streams] : members) {
         auto const clock = static_cast<std::uint32_t>(clocks_.size());
-        clocks_.push_back({.chip = key.first, .link = key.second, .first = first});
+        clocks_.push_back({.influence = influence, .first = first});
         first += static_cast<std::uint32_t>(streams.size());
-        if (key.first != none) { of_chip_[key.first].push_back(clock); }
-        if (key.second != none) { of_link_[key.second].push_back(clock); }
+        if (influence.chip != none) { of_chip_[influence.chip].push_back(clock); }
+        if (influence.link != none) { of_link_[influence.link].push_back(clock); }
         for (StreamId const s : streams) {
             Stream const& stream = program.streams[s];
-            routes_[s] = {.clock = clock, .link = key.second, .network = stream.network ? stream.chip : none};
+            routes_[s] = {.clock = clock, .link = influence.link, .network = stream.network ? stream.chip : none};
         }
     }
 }
@@ -144,9 +157,10 @@ void StreamClocks::begin(TaskId task, StreamId stream, Ticks cost, Ticks now) {
 
 /// What is left of its tasks is rounded up when their rate changes or others come.
 void StreamClocks::set_rate(Clock& clock, Ticks now) const {
-    bool const is_slowed = clock.chip != none && network_[clock.chip] > 0;
+    bool const is_slowed = clock.influence.chip != none && network_[clock.influence.chip] > 0;
     Ticks const gains = is_slowed ? slowed_ : 1;
-    Ticks const in = (is_slowed ? whole_ : 1) * (clock.link == none ? 1 : std::max<Ticks>(sharers_[clock.link], 1));
+    Ticks const in = (is_slowed ? whole_ : 1) *
+                     (clock.influence.link == none ? 1 : std::max<Ticks>(sharers_[clock.influence.link], 1));
     if (!clock.has_others && gains * clock.in == clock.gains * in) { return; }
     advance(clock, now);
     clock.gains = gains;

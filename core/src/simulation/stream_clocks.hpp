@@ -2,6 +2,7 @@
 
 #include "headroom/stream_simulation.hpp"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,18 @@
 namespace headroom::simulation {
 
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
+
+inline constexpr std::uint32_t no_influence = 0xFFFFFFFF;
+/// What can change the rate of a stream's tasks: the network of a chip, a link with other streams.
+struct Influence {
+    std::uint32_t chip = no_influence, link = no_influence;
+    [[nodiscard]] bool any() const { return chip != no_influence || link != no_influence; }
+    auto operator<=>(Influence const&) const = default;
+};
+/// By stream.
+std::vector<Influence> influences_on(StreamProgram const& program);
+/// Whether any task may ever be slower than alone.
+bool can_be_slowed(StreamProgram const& program);
 
 /// The smallest of a few numbers of which one changes at a time: a tree of matches, each level half the one below.
 class Tournament {
@@ -26,9 +39,9 @@ private:
     std::vector<Ticks> value_; ///< by node: 1 is the root, those of node i are 2 i and 2 i + 1
 };
 
-/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has come:
-/// the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both. Then a
-/// change of rate is one change, however many tasks it concerns.
+/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has
+/// come: the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both.
+/// Then a change of rate is one change, however many tasks it concerns.
 class StreamClocks {
 public:
     explicit StreamClocks(StreamProgram const& program);
@@ -43,7 +56,7 @@ public:
     void settle(Ticks now);
 
 private:
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    static constexpr std::uint32_t none = no_influence;
     struct Running {
         Ticks end; ///< as the clock will show it
         TaskId task;
@@ -51,10 +64,9 @@ private:
         bool operator>(Running const& other) const { return end != other.end ? end > other.end : task > other.task; }
     };
     struct Clock {
-        Ticks shows = 0, at = 0;   ///< what it showed when it was looked at last
-        Ticks gains = 1, in = 1;   ///< rate: so many ticks in so many
-        std::uint32_t chip = none; ///< whose network slows it
-        std::uint32_t link = none; ///< that its tasks share
+        Ticks shows = 0, at = 0; ///< what it showed when it was looked at last
+        Ticks gains = 1, in = 1; ///< rate: so many ticks in so many
+        Influence influence;
         std::uint32_t first = 0;   ///< its heap among those of all
         std::uint32_t running = 0; ///< tasks in it
         bool noted = false;        ///< to be settled

@@ -1,6 +1,5 @@
 #include "simulation/stream_order.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace headroom::simulation {
@@ -11,11 +10,11 @@ void sort_edges(std::span<Edge const> edges, std::size_t tasks, StreamOrder& ord
     order.first.assign(tasks + 2, 0); // counts are kept two places late, so that the sort leaves them where they belong
     for (Edge const& edge : edges) {
         ++order.first[edge.from + std::size_t{2}];
-        ++order.waits_for[edge.to];
+        ++order.waiting[edge.to].tasks;
     }
     for (std::size_t v = 2; v < order.first.size(); ++v) { order.first[v] += order.first[v - 1]; }
-    order.waiting = std::make_unique_for_overwrite<TaskId[]>(edges.size());
-    for (Edge const& edge : edges) { order.waiting[order.first[edge.from + std::size_t{1}]++] = edge.to; }
+    order.followers = std::make_unique_for_overwrite<TaskId[]>(edges.size());
+    for (Edge const& edge : edges) { order.followers[order.first[edge.from + std::size_t{1}]++] = edge.to; }
     order.first.pop_back();
 }
 
@@ -28,7 +27,7 @@ void string_streams(StreamProgram const& program, StreamOrder& order) {
         StreamId const stream = program.stream[v];
         TaskId const before = last[stream];
         (before == no_task ? order.head[stream] : order.next[before]) = static_cast<TaskId>(v);
-        order.waits_for[v] = before == no_task ? 0 : 1;
+        order.waiting[v] = {.tasks = before == no_task ? 0U : 1U};
         last[stream] = static_cast<TaskId>(v);
     }
 }
@@ -37,7 +36,8 @@ void string_streams(StreamProgram const& program, StreamOrder& order) {
 
 StreamOrder order_of(StreamProgram const& program) {
     StreamOrder order;
-    order.waits_for = std::make_unique_for_overwrite<std::uint32_t[]>(program.size());
+    order.tasks = program.size();
+    order.waiting = std::make_unique_for_overwrite<Waiting[]>(program.size());
     string_streams(program, order);
     sort_edges(program.edges, program.size(), order);
     return order;

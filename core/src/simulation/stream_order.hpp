@@ -2,6 +2,7 @@
 
 #include "headroom/stream_simulation.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,13 +11,46 @@ namespace headroom::simulation {
 
 inline constexpr TaskId no_task = 0xFFFFFFFF;
 
-/// What follows what in a program: 8 bytes a task and 4 an edge.
+/// What a task still waits for.
+struct Waiting {
+    Ticks begin = 0;         ///< the last end so far among what it waits for
+    std::uint32_t tasks = 0; ///< that have not ended, the one before it on its stream counted
+    TaskId last = no_task;   ///< of those that ended at `begin` the smallest number
+};
+
+/// What follows what in a program: 24 bytes a task and 4 an edge.
 struct StreamOrder {
-    std::vector<std::uint32_t> first;           ///< the tasks that wait for v are waiting[first[v]] up to first[v + 1]
-    std::unique_ptr<TaskId[]> waiting;          ///< by edge
-    std::vector<TaskId> next;                   ///< by task: the one after it on its stream
-    std::vector<TaskId> head;                   ///< by stream: its first task
-    std::unique_ptr<std::uint32_t[]> waits_for; ///< by task: how many, the one before it on its stream counted
+    std::vector<std::uint32_t> first;    ///< the tasks that wait for v are followers[first[v]] up to first[v + 1]
+    std::unique_ptr<TaskId[]> followers; ///< by edge
+    std::vector<TaskId> next;            ///< by task: the one after it on its stream
+    std::vector<TaskId> head;            ///< by stream: its first task
+    std::unique_ptr<Waiting[]> waiting;  ///< by task
+    std::size_t tasks = 0;
+
+    /// Calls ready(task) with those that waited only for `ended`, which ended at `now`.
+    template <class Ready> void end(TaskId ended, Ticks now, Ready ready) {
+        std::uint32_t const last = first[ended + std::size_t{1}];
+        for (std::uint32_t e = first[ended]; e < last; ++e) { release(followers[e], ended, now, ready); }
+        if (next[ended] != no_task) { release(next[ended], ended, now, ready); }
+    }
+    /// Calls ready(task) with those that wait for none.
+    template <class Ready> void begin(Ready ready) const {
+        for (TaskId const task : head) {
+            if (task != no_task && waiting[task].tasks == 0) { ready(task); }
+        }
+    }
+
+private:
+    template <class Ready> void release(TaskId task, TaskId ended, Ticks now, Ready& ready) {
+        Waiting& wait = waiting[task];
+        if (now > wait.begin) {
+            wait.begin = now;
+            wait.last = ended;
+        } else if (now == wait.begin) {
+            wait.last = std::min(wait.last, ended);
+        }
+        if (--wait.tasks == 0) { ready(task); }
+    }
 };
 
 /// Sorts the edges of a program that was checked.

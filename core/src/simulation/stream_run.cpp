@@ -6,74 +6,73 @@
 #include "headroom/stream_simulation.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
+#include <cstdint>
 
 namespace headroom {
 namespace {
 
 using namespace simulation;
 
-/// What a task still waits for.
-struct Waiting {
-    Ticks begin = 0;         ///< the last end so far among what it waits for
-    std::uint32_t tasks = 0; ///< that have not ended
-    TaskId last = no_task;   ///< of those that ended at `begin` the smallest number
+/// Looks whether somebody asked to stop, now and then.
+class Patience {
+public:
+    explicit Patience(std::stop_token const& stop) : stop_{stop} {}
+    bool is_over() { return ++looked_ % 1024 == 0 && stop_.stop_requested(); }
+
+private:
+    std::stop_token const& stop_;
+    std::uint64_t looked_ = 1023;
 };
 
-/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only for
-/// them begins; tasks that cost nothing end at once. Then rates are settled.
+/// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each
+/// comes after all that it waits for.
+bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& run, std::stop_token const& stop) {
+    Patience patience{stop};
+    std::vector<TaskId> ready;
+    auto const put = [&ready](TaskId task) { ready.push_back(task); };
+    order.begin(put);
+    std::size_t ended = 0;
+    for (; !ready.empty(); ++ended) {
+        if (patience.is_over()) { return false; }
+        TaskId const task = ready.back();
+        ready.pop_back();
+        run.begin[task] = order.waiting[task].begin;
+        run.end[task] = run.begin[task] + program.cost[task];
+        run.makespan = std::max(run.makespan, run.end[task]);
+        order.end(task, run.end[task], put);
+    }
+    if (ended != program.size()) { throw_circle(program); }
+    return true;
+}
+
+/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only
+/// for them begins; tasks that cost nothing end at once. Then rates are settled.
 class Simulation {
 public:
-    Simulation(StreamProgram const& program, StreamRun& run)
-        : program_{program}, run_{run}, order_{order_of(program)}, clocks_{program} {
-        waiting_ = std::make_unique<Waiting[]>(program.size());
-        for (std::size_t v = 0; v < program.size(); ++v) { waiting_[v].tasks = order_.waits_for[v]; }
-        run_.begin.resize(program.size());
-        run_.end.resize(program.size());
-    }
+    Simulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)
+        : program_{program}, order_{order}, run_{run}, clocks_{program} {}
 
-    void go(std::stop_token const& stop) {
-        for (TaskId const task : order_.head) {
-            if (task != no_task && waiting_[task].tasks == 0) { ready_.push_back(task); }
-        }
+    /// Whether it came to the end.
+    bool go(std::stop_token const& stop) {
+        Patience patience{stop};
+        order_.begin([this](TaskId task) { ready_.push_back(task); });
         begin_ready();
-        for (std::size_t ticks = 0; clocks_.next() != never; ++ticks) {
-            if (ticks % 1024 == 0 && stop.stop_requested()) {
-                run_.complete = false;
-                return;
-            }
+        for (; clocks_.next() != never; begin_ready()) {
+            if (patience.is_over()) { return false; }
             now_ = clocks_.next();
             clocks_.take_ended(now_, ended_);
             for (TaskId const task : ended_) { end(task); }
             ended_.clear();
-            begin_ready();
         }
         if (begun_ != program_.size()) { throw_circle(program_); }
         run_.makespan = now_;
+        return true;
     }
-
-    [[nodiscard]] StreamOrder const& order() const { return order_; }
-    /// The task for which `task` waited longest.
-    [[nodiscard]] TaskId before(TaskId task) const { return waiting_[task].last; }
 
 private:
     void end(TaskId task) {
         run_.end[task] = now_;
-        for (std::uint32_t e = order_.first[task]; e < order_.first[task + std::size_t{1}]; ++e) {
-            release(order_.waiting[e], task);
-        }
-        if (order_.next[task] != no_task) { release(order_.next[task], task); }
-    }
-
-    void release(TaskId task, TaskId ended) {
-        Waiting& waiting = waiting_[task];
-        if (waiting.begin < now_) {
-            waiting.begin = now_;
-            waiting.last = ended;
-        }
-        waiting.last = std::min(waiting.last, ended);
-        if (--waiting.tasks == 0) { ready_.push_back(task); }
+        order_.end(task, now_, [this](TaskId ready) { ready_.push_back(ready); });
     }
 
     void begin_ready() {
@@ -92,20 +91,18 @@ private:
     }
 
     StreamProgram const& program_;
+    StreamOrder& order_;
     StreamRun& run_;
-    StreamOrder order_;
     StreamClocks clocks_;
-    std::unique_ptr<Waiting[]> waiting_;
     std::vector<TaskId> ready_, ended_;
     std::size_t begun_ = 0;
     Ticks now_ = 0;
 };
 
-void trace_critical_path(StreamProgram const& program, Simulation const& simulation, StreamRun& run) {
+void trace_critical_path(StreamProgram const& program, StreamOrder const& order, StreamRun& run) {
     if (run.end.empty()) { return; }
     auto const last = std::ranges::find(run.end, run.makespan);
-    auto task = static_cast<TaskId>(last - run.end.begin());
-    for (; task != no_task; task = simulation.before(task)) {
+    for (auto task = static_cast<TaskId>(last - run.end.begin()); task != no_task; task = order.waiting[task].last) {
         Ticks const took = run.end[task] - run.begin[task];
         run.critical_path.push_back(task);
         run.critical[static_cast<std::size_t>(program.kind[task])] += took;
@@ -118,12 +115,15 @@ void trace_critical_path(StreamProgram const& program, Simulation const& simulat
 
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop) {
     check_program(program);
+    StreamOrder order = order_of(program);
     StreamRun run;
-    Simulation simulation{program, run};
-    simulation.go(stop);
+    run.begin.resize(program.size());
+    run.end.resize(program.size());
+    run.complete =
+        can_be_slowed(program) ? Simulation{program, order, run}.go(stop) : run_unslowed(program, order, run, stop);
     if (!run.complete) { return run; }
-    trace_critical_path(program, simulation, run);
-    run.chips = use_of_chips(program, simulation.order(), run);
+    trace_critical_path(program, order, run);
+    run.chips = use_of_chips(program, order, run);
     return run;
 }
 

@@ -173,7 +173,7 @@ void add_data(Table& table) {
     shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
-                                          : 1.0;
+                                          : updates_per_step(strategy, table.micro_batches);
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.shown = table.time.data_communication - traffic.blocking;
     add_group(table, traffic.dense, shares, false);

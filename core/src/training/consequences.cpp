@@ -43,13 +43,15 @@ void add_experts(std::vector<Assumption>& list, Strategy const& s, Model const& 
 }
 
 /// What a schedule asks for beyond its own time: memory, a check after the update, gradients of older weights.
-void add_schedule(std::vector<Assumption>& list, Strategy const& s) {
+void add_schedule(std::vector<Assumption>& list, Strategy const& s, Workload const& workload) {
     if (s.pp == 1) { return; }
     auto const& row = schedule_row(s.schedule());
     auto const add = [&](std::string what) { list.push_back({"schedule", std::string{row.name}, std::move(what)}); };
     if (row.asynchronous) {
-        add("no flush: gradients of the first stage are up to " + text(s.pp - 1) + " updates old, and it keeps up to " +
-            text(s.pp) + " versions of its weights");
+        auto const shape = pipeline_shape(s, workload);
+        add("no flush, and every micro-batch is an update: gradients of the first stage are of weights that " +
+            text(row.staleness ? row.staleness(shape, 0) : s.pp - 1) + " updates have passed by, and it keeps " +
+            text(row.versions ? row.versions(shape, 0) : s.pp) + " versions of them");
     }
     if (row.validates_late) {
         add("no stage waits for the others before its update: it is checked afterwards (overflow, gradient norm), and "
@@ -59,9 +61,8 @@ void add_schedule(std::vector<Assumption>& list, Strategy const& s) {
         add("every stage keeps the weights of two parts of the model: from both ends there is a whole copy");
     }
     if (row.splits_backward) {
-        add("the backward pass is split: gradients of weights are computed when nothing else can be, so their inputs "
-            "are "
-            "kept until then");
+        add("the backward pass is split: gradients of weights are computed when nothing else can be, and their inputs "
+            "are kept until then");
     }
 }
 
@@ -75,7 +76,7 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
             {"stages", "uneven",
              text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
     }
-    add_schedule(list, strategy);
+    add_schedule(list, strategy, workload);
     if (model.window > 0 && workload.attended() <= model.window) {
         list.push_back({"window", text(model.window),
                         workload.documents > 0.0 ? "no document is longer: attention sees all of it"

@@ -15,23 +15,25 @@ public:
         : pricer_{shape, cluster, framework, constants} {}
 
     [[nodiscard]] LayerCost block(BlockProgram const& program) const {
-        LayerCost cost = sum(program.program, true);
+        LayerCost cost = end(program.program, true, program.recomputes_core);
         if (program.recomputes_core) { cost.recomputed_core = cost.recompute; }
-        expose(cost);
         add_host(program, cost);
         return cost;
     }
 
-    [[nodiscard]] LayerCost end(LayerProgram const& program) const {
-        LayerCost cost = sum(program, false);
-        expose(cost);
+    /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
+    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) const {
+        LayerCost cost = pass(program, in_block, true, false);
+        cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
 
 private:
-    [[nodiscard]] LayerCost sum(LayerProgram const& program, bool in_block) const {
+    /// The operations of the forward pass, or of the backward pass with what it computes again.
+    [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) const {
         LayerCost cost;
         for (auto const& operation : program.operations()) {
+            if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
             switch (operation.kind) {
             case OperationKind::collective: add_collective(operation, price, cost); break;
@@ -39,13 +41,14 @@ private:
             default: add_kernel(operation, price.time, cost);
             }
         }
+        expose(cost, recomputes_core ? cost.recompute : Seconds{});
         return cost;
     }
 
     /// What hides runs behind products (context exchange: behind attention), so no more than those last.
-    static void expose(LayerCost& cost) {
+    static void expose(LayerCost& cost, Seconds recomputed_core) {
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        Seconds const beside = cost.attention - cost.recomputed_core;
+        Seconds const beside = cost.attention - recomputed_core;
         cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
         cost.experts_exposed = std::max(cost.experts_exposed, cost.experts - cost.gemm - cost.attention);
     }
@@ -151,10 +154,26 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     Adder const adder{shape, cluster, framework, constants};
     double const unaligned = issued_in_parts(program, shape, framework, constants);
     LayerCosts costs;
+    std::vector<Seconds> of_kind;
+    std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
         block.host *= unaligned;
         costs.block.add(block, run.count / program.depth);
+        of_kind.resize(std::max(of_kind.size(), run.kind + 1));
+        count.resize(of_kind.size());
+        of_kind[run.kind] += block.total() * run.count;
+        count[run.kind] += run.count;
+    }
+    if (!program.kind_of_block.empty() && costs.block.total().base() > 0.0) {
+        Seconds sum, all;
+        for (Seconds const one : of_kind) { all += one; }
+        Seconds const mean = all / program.depth;
+        costs.until.push_back(0.0);
+        for (std::size_t const kind : program.kind_of_block) {
+            sum += of_kind[kind] / count[kind];
+            costs.until.push_back(sum / mean);
+        }
     }
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);

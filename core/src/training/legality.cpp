@@ -100,7 +100,7 @@ std::string schedule_fault(Strategy const& s, Model const& model, Workload const
         return "the schedule " + name + " cuts the layers in 2 pp = " + text(2 * s.pp) +
                " equal chunks, which do not divide " + text(model.layers);
     }
-    return row.impossible == nullptr ? std::string{} : row.impossible(pipeline_shape(s, workload));
+    return impossible_because(s.pipeline, pipeline_shape(s, workload));
 }
 
 std::string sharding_fault(Strategy const& s, Workload const& workload) {

@@ -47,30 +47,22 @@ double bubble_of(PipelineWork const& work, double micro_batches) {
     return known ? *known : unrolled_wait(work, shape, work.others, 0.0, false);
 }
 
-/// Transfers beside computation that show, where the row of the table has no form: 1F1B waits for a round trip every p
-/// micro-batches, for the stages may hold no more; GPipe fills and drains; interleaved goes round p micro-batches of each
-/// chunk without one to spare as it fills and drains, and hides transfers in between while they are shorter than a pass.
-std::optional<double> overlapped_hops(PipelineWork const& work, PipelineShape const& shape, double hop) {
+/// Transfers of interleaved 1F1B that are longer than those for which the table has a form: the same, and a round trip over
+/// the stages every p micro-batches for what exceeds the mean pass of a chunk; where transfers block, all of them.
+double long_hops(PipelineWork const& work, PipelineShape const& shape, double hop, bool blocking) {
     double const p = shape.stages, m = shape.micro_batches, v = shape.chunks;
-    switch (work.schedule.id) {
-    case PipelineSchedule::gpipe: return 2.0 * (p - 1.0) * hop;
-    case PipelineSchedule::one_f_one_b: {
-        double const trips = std::floor((m - 1.0) / p), rest = m - 1.0 - trips * p;
-        return 2.0 * hop * ((p - 1.0) * (1.0 + trips) + std::max(0.0, rest - 1.0));
-    }
-    case PipelineSchedule::interleaved: {
-        double const longer = std::max(0.0, hop - work.slowest.forward / v);
-        return 2.0 * (p * v - 1.0) * hop + std::max(0.0, m / p - 1.0) * (p * v - 1.0) * longer;
-    }
-    default: return {};
-    }
+    if (blocking) { return (2.0 * v * m + 2.0 * p) * hop; }
+    auto const& stage = work.slowest;
+    double const shorter = std::min(stage.forward, stage.input + stage.weight) / v, mean = stage.all() / (2.0 * v);
+    return 2.0 * (p * v - 1.0) * hop + std::max(0.0, m - p) * (v - 1.0) * std::max(0.0, hop - shorter) +
+           (p - 1.0) * m / p * std::max(0.0, hop - mean);
 }
 
 double hops_of(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
     auto const shape = shape_of(work, micro_batches);
-    auto known = work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
-    if (!known && !blocking) { known = overlapped_hops(work, shape, hop); }
+    auto const known = work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
     if (known) { return *known; }
+    if (work.schedule.id == PipelineSchedule::interleaved) { return long_hops(work, shape, hop, blocking); }
     return std::max(0.0, unrolled_wait(work, shape, work.slowest, hop, blocking) -
                              unrolled_wait(work, shape, work.slowest, 0.0, blocking));
 }

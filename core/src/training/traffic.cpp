@@ -166,14 +166,41 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
     return traffic;
 }
 
+double updates_per_step(Strategy const& strategy, double micro_batches) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
+}
+
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
-    return strategy.zero >= 2 && framework.gathers_per_micro_batch ? micro_batches : 1.0;
+    bool const sharded = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    return sharded ? micro_batches : updates_per_step(strategy, micro_batches);
 }
 
 double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
+
+namespace {
+
+/// Work of every stage in mean blocks, where blocks differ.
+std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const layout = schedule_row(strategy.schedule()).layout;
+    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
+    std::vector<std::size_t> first{0};
+    for (int const blocks : size) { first.push_back(first.back() + static_cast<std::size_t>(blocks)); }
+    double const share = layout == ChunkLayout::bidirectional ? 0.5 : 1.0; // half of the micro-batches each way
+    std::vector<double> work(static_cast<std::size_t>(shape.stages), 0.0);
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
+            work[static_cast<std::size_t>(stage)] += share * (costs.until[first[part + 1]] - costs.until[first[part]]);
+        }
+    }
+    return work;
+}
+
+} // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
@@ -182,11 +209,17 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
     SlowestStage last{.place = StagePlace::last, .layers = held(StagePlace::last), .head = 1.0};
-    SlowestStage const middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
+    SlowestStage middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
     if (layout == ChunkLayout::v) { std::swap(first.head, last.head); } // the V ends where it began
     if (layout == ChunkLayout::bidirectional) {
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
+    }
+    if (!costs.until.empty()) {
+        auto const work = work_of_stages(setting, strategy, costs);
+        first.layers = work.front();
+        last.layers = work.back();
+        if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
     auto const time = [&](SlowestStage const& stage) {
         return costs.block.total() * stage.layers + costs.embedding.total() * stage.embedding +

@@ -31,7 +31,10 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held);
 
-/// Whole gradients are reduced once a step; sharded ones (ZeRO 2 and 3) cannot wait for the last
+/// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
+double updates_per_step(Strategy const& strategy, double micro_batches);
+
+/// Whole gradients are reduced once an update; sharded ones (ZeRO 2 and 3) cannot wait for the last
 /// micro-batch, because no rank holds their sum.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 

@@ -273,7 +273,11 @@ std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& t
     return 0.0;
 }
 
-double zbv_held(PipelineShape const& shape, int) { return std::min(shape.stages, shape.micro_batches); }
+double zbv_held(PipelineShape const& shape, int stage) {
+    int const down = std::min(2 * shape.stages - 1 - stage, shape.micro_batches);
+    int const up = std::min(stage + 1, shape.micro_batches);
+    return (down + up) / 2.0;
+}
 
 PipelineOrder v_half_order(PipelineShape const& shape) {
     OrderBuilder order{shape, ChunkLayout::v, period};

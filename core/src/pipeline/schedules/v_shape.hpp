@@ -8,7 +8,7 @@ namespace headroom::schedules {
 /// weight gradients of both chunks in turn; no stage waits for another before its update.
 ///
 ///     bubble = 0 of the period, for t_F = t_Bin = t_W
-///     held   = min(p, m) on every stage
+///     held(i) = (min(2p - 1 - i, m) + min(i + 1, m))/2: p on every stage from m = 2p - 1 on
 ///
 /// Holds for:  m >= 2p - 1, equal stages, no hops: exact.
 /// Source:     [Qi2024]

@@ -3,6 +3,7 @@
 #include "order_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::schedules {
 namespace {
@@ -32,6 +33,13 @@ PipelineOrder zero_bubble_order(PipelineShape const& shape, int reach) {
     return std::move(order).finish();
 }
 
+/// What the first stage of ZB-2P waits in its period.
+double zb_2p_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
+    double const round_trip = times.forward + times.input + 2.0 * hop;
+    return (shape.stages - 1) *
+           std::max({0.0, round_trip - 2.0 * times.weight, times.input - times.forward + 2.0 * hop});
+}
+
 } // namespace
 
 PipelineOrder zb_h1_order(PipelineShape const& shape) { return zero_bubble_order(shape, 1); }
@@ -43,13 +51,30 @@ std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const&
     return (shape.stages - 1) * (times.forward + times.input - times.weight);
 }
 
+std::optional<double> zb_h1_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
+    double const p = shape.stages, m = shape.micro_batches;
+    if (p == 1.0) { return 0.0; }
+    if (blocking || !zb_h1_bubble(shape, times)) { return std::nullopt; }
+    double const steady = std::max(0.0, m - p - 1.0);
+    return (4.0 * (p - 1.0) - (m == p ? 2.0 : 0.0)) * hop +
+           (steady - std::ceil(steady / p)) * std::max(0.0, 2.0 * hop - times.weight);
+}
+
 double zb_h1_held(PipelineShape const& shape, int) { return std::min(shape.stages, shape.micro_batches); }
 
 PipelineOrder zb_2p_order(PipelineShape const& shape) { return zero_bubble_order(shape, 2); }
 
 std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times) {
     if (shape.micro_batches < 2 * shape.stages - 1) { return std::nullopt; }
-    return (shape.stages - 1) * std::max(0.0, times.forward + times.input - 2.0 * times.weight);
+    return zb_2p_wait(shape, times, 0.0);
+}
+
+std::optional<double> zb_2p_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
+    if (shape.stages == 1) { return 0.0; }
+    if (blocking || shape.micro_batches < 2 * shape.stages - 1 || 2.0 * hop > times.forward + times.input) {
+        return std::nullopt;
+    }
+    return zb_2p_wait(shape, times, hop) - zb_2p_wait(shape, times, 0.0);
 }
 
 double zb_2p_held(PipelineShape const& shape, int) { return std::min(2 * shape.stages - 1, shape.micro_batches); }

@@ -8,23 +8,28 @@ namespace headroom::schedules {
 ///
 ///     bubble = (p-1)(t_F + t_Bin - t_W)
 ///     held   = min(p, m) on every stage
+///     hops c = (4 (p-1) - 2 [m = p]) c + (m-p-1 - ceil((m-p-1)/p)) max(0, 2c - t_W)
 ///
-/// Holds for:  m >= p, t_W <= min(t_F, t_Bin), equal stages, no hops: exact.
+/// A round trip hides behind a weight gradient while it is shorter.
+/// Holds for:  m >= p, t_W <= min(t_F, t_Bin), equal stages: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_h1_order(PipelineShape const& shape);
 std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times);
+std::optional<double> zb_h1_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double zb_h1_held(PipelineShape const& shape, int stage);
 
 /// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
 /// and no stage waits for another before its update.
 ///
-///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W),   of the period
-///     held   = min(2p - 1, m) on every stage
+///     bubble and hops c = (p-1) max(0, t_F + t_Bin - 2 t_W + 2c, t_Bin - t_F + 2c),   of the period
+///     held              = min(2p - 1, m) on every stage
 ///
-/// Holds for:  m >= 2p - 1, equal stages, no hops: exact.
+/// The source has the second; the third is larger where t_W > t_F, since gradients come back slower than passes go ahead.
+/// Holds for:  m >= 2p - 1, 2c <= t_F + t_Bin, equal stages: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_2p_order(PipelineShape const& shape);
 std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times);
+std::optional<double> zb_2p_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double zb_2p_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::schedules

@@ -1,0 +1,135 @@
+// What the rows of each schedule come to, against the closed forms and the published tables.
+
+#include "support/pipelines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// Idle time that a schedule's closed form is about: of the period where updates are checked afterwards, else of the step.
+Ticks idle_of(ScheduleRow const& row, PipelineRun const& run) {
+    Ticks idle = 0;
+    for (std::size_t stage = 0; stage < run.busy.size(); ++stage) {
+        idle = std::max(idle, (row.validates_late ? run.span[stage] : run.makespan) - run.busy[stage]);
+    }
+    return idle;
+}
+
+StageTimes stage_times(ScheduleRow const& row, PipelineShape const& shape, PassTicks const& chunk) {
+    double const chunks = row.layout == ChunkLayout::bidirectional ? 1 : shape.chunks;
+    return {chunks * static_cast<double>(chunk.forward), chunks * static_cast<double>(chunk.input),
+            chunks * static_cast<double>(chunk.weight)};
+}
+
+template <class Check> void for_all_shapes(ScheduleRow const& row, int most_stages, Check check) {
+    for (int p = 1; p <= most_stages; ++p) {
+        for (int v = row.chunks > 0 ? row.chunks : 2; v <= (row.chunks > 0 ? row.chunks : 4); ++v) {
+            for (int m = 1; m <= 4 * p + 2; ++m) {
+                PipelineShape const shape{p, v, m};
+                if (impossible_because(row.id, shape).empty()) { check(shape); }
+            }
+        }
+    }
+}
+
+TEST(PipelineBubble, IsTheClosedFormWhereverThereIsOne) {
+    // Expectation: with equal stages and no hops the idle time of rows run is the closed form, tick by tick, wherever the
+    // schedule gives one; and it gives one for every shape with enough micro-batches and F = B = W.
+    int compared = 0, exact = 0;
+    for (ScheduleRow const& row : pipeline_schedules()) {
+        if (row.asynchronous) { continue; }
+        for_all_shapes(row, 10, [&](PipelineShape const& shape) {
+            auto const order = row.order(shape);
+            for (Ticks f = 1; f <= 3; ++f) {
+                for (Ticks i = 1; i <= 3; ++i) {
+                    for (Ticks w = 1; w <= 4; ++w) {
+                        PassTicks const chunk{f, i, w};
+                        auto const closed = row.bubble(shape, stage_times(row, shape, chunk));
+                        if (f == i && i == w && shape.micro_batches >= 2 * shape.stages + 2) {
+                            EXPECT_TRUE(closed) << test::told(row.id, shape);
+                        }
+                        ++compared;
+                        if (!closed) { continue; }
+                        ++exact;
+                        auto const run = run_pipeline(order, test::equal_times(shape, chunk));
+                        ASSERT_TRUE(run) << test::told(row.id, shape);
+                        EXPECT_NEAR(static_cast<double>(idle_of(row, *run)), *closed, 1e-9)
+                            << test::told(row.id, shape) << " F " << f << " B " << i << " W " << w;
+                    }
+                }
+            }
+        });
+    }
+    EXPECT_GT(exact, compared / 3);
+}
+
+TEST(PipelineBubble, OfTheVsIsThatOfTheTable) {
+    // Expectation: of 1F1B's bubble (p-1)(F + B + W), V-Min has two thirds and V-Half a half, ZBV none, up to a slot a
+    // stage cannot give back; a stage has six slots a micro-batch.
+    for (int p = 2; p <= 64; p = p < 16 ? p + 1 : p + 8) {
+        PipelineShape const shape{p, 2, 2 * p};
+        auto const idle = [&](PipelineSchedule id) {
+            auto const run = run_pipeline(schedule_row(id).order(shape), test::equal_times(shape, {1, 1, 1}));
+            return static_cast<double>(idle_of(schedule_row(id), *run));
+        };
+        double const plain = 6.0 * (p - 1);
+        EXPECT_EQ(idle(PipelineSchedule::zbv), 0.0) << p;
+        EXPECT_NEAR(idle(PipelineSchedule::v_min), plain * 2.0 / 3.0, 1.0) << p;
+        EXPECT_LE(idle(PipelineSchedule::v_half), plain / 2.0) << p;
+        EXPECT_GE(idle(PipelineSchedule::v_half), plain / 2.0 - 4.0) << p;
+        EXPECT_EQ(idle(PipelineSchedule::v_half),
+                  *schedule_row(PipelineSchedule::v_half).bubble(shape, {2.0, 2.0, 2.0}))
+            << p;
+    }
+}
+
+TEST(PipelineMemory, IsThatOfTheTables) {
+    // Expectation: no stage holds more than the table has, and each as much where the table is by stage; in the Vs the
+    // most of all stages is the table's.
+    for (ScheduleRow const& row : pipeline_schedules()) {
+        bool const by_stage = row.id != PipelineSchedule::v_half && row.id != PipelineSchedule::v_min;
+        for_all_shapes(row, 12, [&](PipelineShape const& shape) {
+            auto const run = run_pipeline(row.order(shape), test::equal_times(shape, {1, 1, 1}));
+            ASSERT_TRUE(run);
+            double most = 0.0, table = 0.0;
+            for (int stage = 0; stage < shape.stages; ++stage) {
+                double const held = run->depths_held[static_cast<std::size_t>(stage)];
+                if (by_stage) {
+                    EXPECT_EQ(held, row.held(shape, stage)) << test::told(row.id, shape) << " of " << stage;
+                }
+                EXPECT_LE(held, row.held(shape, stage)) << test::told(row.id, shape) << " of " << stage;
+                most = std::max(most, held);
+                table = std::max(table, row.held(shape, stage));
+            }
+            EXPECT_EQ(most, table) << test::told(row.id, shape);
+        });
+    }
+}
+
+TEST(PipelineMemory, IsWhatTheLiteratureSays) {
+    // Expectation: m; p; p(1 + (p-1)/(pv)); p; 2p - 1 within 2p; p; (p+2)/2; (p+4)/3; p + 1; p + 1 halves of 2p parts.
+    auto const most = [](PipelineSchedule id, PipelineShape const& shape) {
+        auto const run = run_pipeline(schedule_row(id).order(shape), test::equal_times(shape, {1, 1, 1}));
+        return *std::ranges::max_element(run->depths_held);
+    };
+    for (int p = 2; p <= 16; p += 2) {
+        int const m = 4 * p;
+        EXPECT_EQ(most(PipelineSchedule::gpipe, {p, 1, m}), m);
+        EXPECT_EQ(most(PipelineSchedule::one_f_one_b, {p, 1, m}), p);
+        EXPECT_NEAR(most(PipelineSchedule::interleaved, {p, 4, m}), p * (1.0 + (p - 1.0) / (p * 4.0)), 1e-12);
+        EXPECT_EQ(most(PipelineSchedule::zb_h1, {p, 1, m}), p);
+        EXPECT_EQ(most(PipelineSchedule::zb_2p, {p, 1, m}), 2 * p - 1);
+        EXPECT_EQ(most(PipelineSchedule::zbv, {p, 2, m}), p);
+        EXPECT_EQ(most(PipelineSchedule::v_half, {p, 2, m}), (p + 2) / 2);
+        EXPECT_EQ(most(PipelineSchedule::v_min, {p, 2, m}), (p + 4) / 3);
+        EXPECT_EQ(most(PipelineSchedule::dualpipe, {p, 2, m}), p + 1);
+        EXPECT_EQ(2.0 * most(PipelineSchedule::dualpipe_v, {p, 2, m}), 2 * p + 1);
+    }
+}
+
+} // namespace
+} // namespace headroom
