@@ -69,9 +69,8 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 
 } // namespace
 
-StageTimes passes_of(LayerCost const& cost) {
+StageTimes passes_of(LayerCost const& cost, double total) {
     double const kernels = (cost.gemm + cost.attention + cost.memory).base();
-    double const total = cost.total().base();
     if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
     double const stretch = total / kernels;
     double const weight = cost.weight_gradient.base() * stretch;

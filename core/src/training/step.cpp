@@ -118,7 +118,6 @@ template <class N> double accumulation_seconds(Frame<N> const& f) {
 
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
-    auto const block = passes_of(f.costs.block), head = passes_of(f.costs.head), ends = passes_of(f.costs.embedding);
     int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
     PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
                       .stages = stages,
@@ -126,6 +125,11 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
                       .micro_batches = f.micro_batch_count,
                       .slowest = {},
                       .others = {}};
+    auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
+    if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = depth * block.*pass + head.*pass + ends.*pass;
@@ -156,8 +160,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
-    N const spare =
-        f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
+    N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("hops_that_fill_and_drain", hops.filling) * hop +
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));

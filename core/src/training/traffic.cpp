@@ -204,7 +204,8 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    if (strategy.pp == 1) { return {.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0}; }
+    SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
+    if (strategy.pp == 1) { return whole; }
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
@@ -221,13 +222,16 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
+    Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
-        return costs.block.total() * stage.layers + costs.embedding.total() * stage.embedding +
-               costs.head.total() * stage.head;
+        return block * stage.layers + embedding * stage.embedding + head * stage.head;
     };
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    slowest.block_time = block;
+    slowest.embedding_time = embedding;
+    slowest.head_time = head;
     return slowest;
 }
 
