@@ -16,6 +16,8 @@ MEDIAN_AT_MOST = {  # absolute error of the step
     ("given the 1-worker row", "other"): 0.10,
     ("given the 1-worker row", "all"): 0.10,
 }
+MEMORY_MEDIAN_AT_MOST = 0.05  # absolute error of what an allocator holds
+MEMORY_ROWS_AT_LEAST = 14
 PREDICTED_AT_LEAST = 0.90  # of the rows that state enough
 KINDS = {"dense", "moe", "cnn", "bert", "other"}
 
@@ -78,6 +80,18 @@ if result:
               f"each source left out {shown(group['left_out_median_absolute_error'])}")
         check(median is not None and median <= bar, f"{': '.join(key)}: median {shown(median)}, bar {shown(bar)}")
         check(group["left_out_median_absolute_error"] is not None, f"{': '.join(key)}: no left-out figure")
+
+    # memory
+    memory = result["memory"]
+    errors = [run["predicted_bytes"] / run["measured_bytes"] - 1 for run in memory["runs"]]
+    equal(memory["rows"], len(errors), "rows of memory")
+    for run, error in zip(memory["runs"], errors):
+        close(run["relative_error"], error, f"error of the memory of {run['id']}", 1e-9)
+    check(len(errors) >= MEMORY_ROWS_AT_LEAST, f"{len(errors)} runs measured their memory")
+    median = statistics.median(abs(error) for error in errors) if errors else None
+    close(memory["median_absolute_error"], median, "median of memory", 1e-9)
+    print(f"memory: {len(errors)} runs, median {shown(median)} (bar {shown(MEMORY_MEDIAN_AT_MOST)})")
+    check(median is not None and median <= MEMORY_MEDIAN_AT_MOST, f"memory: median {shown(median)}")
 
     # paces
     paces = {pace["framework"]: pace for pace in result["paces"]}

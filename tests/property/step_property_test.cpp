@@ -203,12 +203,16 @@ TEST(StepProperty, NoStepBeatsTheArithmetic) {
 TEST(StepProperty, MemoryPartsSum) {
     for_every_question([](Question const& question) {
         auto const use = training::memory_of(question);
-        double const sum = use.weights.base() + use.gradients.base() + use.optimizer.base() + use.activations.base() +
-                           use.buffers.base();
-        EXPECT_LT(relative(use.total().base(), sum), 1e-12) << name_of(question);
-        for (auto const part : {use.weights, use.gradients, use.optimizer, use.activations, use.buffers}) {
+        double sum = 0.0;
+        for (auto const part : training::parts_of(use)) {
             EXPECT_GE(part, Bytes{}) << name_of(question);
+            sum += part.base();
         }
+        EXPECT_LT(relative(use.total().base(), sum), 1e-12) << name_of(question);
+        EXPECT_LT(relative(use.footprint().base(), sum + use.fragmentation.base() + use.runtime.base()), 1e-12)
+            << name_of(question);
+        EXPECT_GT(use.fragmentation, Bytes{}) << name_of(question);
+        EXPECT_GT(use.runtime, Bytes{}) << name_of(question);
         EXPECT_GE(use.stage, 0);
         EXPECT_LT(use.stage, question.strategy.pp);
     });

@@ -197,8 +197,8 @@ inline std::array<Seconds, 13> parts_of(StepTime const& time) {
             time.stragglers,
             time.overhead};
 }
-inline std::array<Bytes, 5> parts_of(MemoryUse const& use) {
-    return {use.weights, use.gradients, use.optimizer, use.activations, use.buffers};
+inline std::array<Bytes, 7> parts_of(MemoryUse const& use) {
+    return {use.weights, use.gradients, use.optimizer, use.activations, use.logits, use.temporaries, use.buffers};
 }
 
 } // namespace headroom::training

@@ -79,5 +79,37 @@ TEST(Frameworks, ChangeTheStepTheWayTheyDiffer) {
     EXPECT_LT(without([](Framework& f) { f.reduced_bytes = 2.0; }), modern);
 }
 
+TEST(Frameworks, ChangeTheMemoryTheWayTheyDiffer) {
+    // Expectation: what a record says of its loss, gradients, masks, buckets and allocator is read, and each moves its own term
+    // in its own direction; a record that says nothing of them has none.
+    auto const told = training::catalog().framework("deepspeed-2024");
+    EXPECT_TRUE(told.tiled_loss && told.in_place_gradients && told.cuts_segments && !told.dropout);
+    EXPECT_EQ(told.bucket_elements, 5e8);
+    EXPECT_EQ(told.bucket_copies, 4.5);
+    EXPECT_EQ(told.live_elements, 1e9);
+    auto question = training::question(
+        training::catalog().model("llama-3-70b"), training::catalog().cluster("dgx-h100"),
+        training::catalog().framework("megatron-core"), {.dp = 8, .zero = 3, .recompute = Recompute::full},
+        {.sequence_length = 4096, .global_batch = 8});
+    auto const plain = training::memory_of(question);
+    auto const with = [&](auto change) {
+        Question other = question;
+        change(other.framework);
+        return training::memory_of(other);
+    };
+    EXPECT_LT(with([](Framework& f) { f.tiled_loss = true; }).logits, plain.logits);
+    EXPECT_LT(with([](Framework& f) { f.in_place_gradients = true; }).temporaries, plain.temporaries);
+    EXPECT_GT(with([](Framework& f) { f.dropout = true; }).temporaries, plain.temporaries);
+    EXPECT_GE(with([](Framework& f) { f.cuts_segments = true; }).fragmentation, plain.fragmentation);
+    Bytes const gathered{(1e9 + 4.5 * 5e8) * 2.0};
+    EXPECT_EQ(with([&](Framework& f) {
+                  f.live_elements = 1e9;
+                  f.bucket_elements = 5e8;
+                  f.bucket_copies = 4.5;
+                  f.reduced_bytes = 2.0;
+              }).buffers,
+              gathered);
+}
+
 } // namespace
 } // namespace headroom

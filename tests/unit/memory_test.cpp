@@ -32,7 +32,8 @@ TEST(MemoryUse, PartsOfOneRankAreCounted) {
     EXPECT_DOUBLE_EQ(use.gradients.base(), 4.0 * n);
     EXPECT_DOUBLE_EQ(use.optimizer.base(), 12.0 * n);
     EXPECT_EQ(use.buffers, Bytes{});
-    EXPECT_EQ(use.total(), use.weights + use.gradients + use.optimizer + use.activations);
+    EXPECT_EQ(use.total(),
+              use.weights + use.gradients + use.optimizer + use.activations + use.logits + use.temporaries);
     EXPECT_EQ(use.stage, 0);
 }
 
@@ -73,15 +74,18 @@ TEST(MemoryUse, AMicroBatchOfTwoHoldsTwice) {
 }
 
 TEST(MemoryUse, RecomputationKeepsLayerInputs) {
-    // Expectation: 80 inputs of two bytes a token and hidden unit, one block (its input counted once) while it is recomputed, and the logits in
-    // 16 and 32 bits.
+    // Expectation: 80 inputs of two bytes a token and hidden unit; one block (its input counted once) while it is recomputed,
+    // with the gradients of its output, of gate and of input to the activation; and the logits in 16 and 32 bits.
     auto const use = memory({.recompute = Recompute::full});
     auto const model = training::catalog().model("llama-3-70b");
     auto const framework = training::catalog().framework("megatron-core");
     auto const shape = shape_of({}, {.sequence_length = 4096});
     double const block = block_activation_bytes(model, shape, framework).base();
     double const logits = 4096.0 * laid_out_vocabulary(model, 1, framework) * 6.0;
-    EXPECT_DOUBLE_EQ(use.activations.base(), 79.0 * 4096 * 8192 * 2 + block + logits);
+    double const input = 4096.0 * 8192 * 2, gradients = 4096.0 * 2 * (8192 + 2.0 * 28672);
+    EXPECT_DOUBLE_EQ(use.activations.base(), 80.0 * input);
+    EXPECT_DOUBLE_EQ(use.temporaries.base(), block - input + gradients);
+    EXPECT_DOUBLE_EQ(use.logits.base(), logits);
 }
 
 TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
@@ -93,8 +97,11 @@ TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
     double const kept = block_activation_bytes(question.model, shape, question.framework).base();
     shape.recompute = Recompute::none;
     double const all = block_activation_bytes(question.model, shape, question.framework).base();
-    double const logits = 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0;
-    EXPECT_NEAR(use.activations.base(), 80.0 * kept + (all - kept) + logits, 1e-6 * use.activations.base());
+    double const gradients = 4096.0 * 2 * (8192 + 2.0 * 28672 / 8);
+    EXPECT_NEAR(use.activations.base(), 80.0 * kept, 1e-6 * use.activations.base());
+    EXPECT_NEAR(use.temporaries.base(), all - kept + gradients, 1e-6 * use.temporaries.base());
+    EXPECT_NEAR(use.logits.base(), 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0,
+                1.0);
 }
 
 TEST(MemoryUse, Zero3GathersTwoBlocks) {
@@ -130,21 +137,19 @@ TEST(MemoryUse, ActivationsWithTheHostLeaveTwoBlocks) {
     auto const question = asked({.offload = Offload::activations});
     auto const shape = shape_of(question.strategy, question.workload);
     double const block = block_activation_bytes(question.model, shape, question.framework).base();
-    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
-    EXPECT_NEAR(Priced{question}.memory().activations.base(), 2.0 * block + logits, 1.0);
+    EXPECT_NEAR(Priced{question}.memory().activations.base(), 2.0 * block, 1.0);
+    EXPECT_NEAR(Priced{question}.memory().logits.base(),
+                4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0, 1.0);
     // Expectation: of a stack whose last 8 of 80 blocks are trained, two of those.
     auto part = asked({.offload = Offload::activations, .trained = Trained::last_layers, .trained_layers = 8});
-    EXPECT_NEAR(Priced{part}.memory().activations.base(), 2.0 * block + logits, 1.0);
+    EXPECT_NEAR(Priced{part}.memory().activations.base(), 2.0 * block, 1.0);
 }
 
 TEST(MemoryUse, FrozenBlocksKeepNothing) {
     // Expectation: 8 of 80 blocks are trained: a tenth of the activations, and state for them, the head and its norm.
     auto const all = asked({}), last = asked({.trained = Trained::last_layers, .trained_layers = 8});
     auto const count = count_parameters(all.model);
-    double const logits = 4096.0 * laid_out_vocabulary(all.model, 1, all.framework) * 6.0;
-    EXPECT_NEAR((Priced{last}.memory().activations.base() - logits) /
-                    (Priced{all}.memory().activations.base() - logits),
-                0.1, 1e-12);
+    EXPECT_NEAR(Priced{last}.memory().activations / Priced{all}.memory().activations, 0.1, 1e-12);
     double const updated = 8.0 * count.layer + count.head + count.final_norm;
     EXPECT_NEAR(Priced{last}.memory().optimizer.base(), 12.0 * updated, 1e-9 * updated);
     EXPECT_EQ(Priced{last}.memory().weights, Priced{all}.memory().weights);
@@ -153,16 +158,17 @@ TEST(MemoryUse, FrozenBlocksKeepNothing) {
 TEST(MemoryUse, PartOfTheBlocksComputedAgainKeepsTheRest) {
     // Expectation: 20 of 80 blocks keep their input only, the others everything; one of the 20 is whole at a time. Where the
     // last 20 are the only ones trained, 30 to compute again are those 20.
-    auto const logits = [](Question const& q) { return 4096.0 * laid_out_vocabulary(q.model, 1, q.framework) * 6.0; };
     auto const of = [](Strategy const& strategy) { return asked(strategy); };
     auto const part = of({.recompute = Recompute::full, .recompute_layers = 20});
     double const input = 4096.0 * 8192 * 2;
     auto const shape = shape_of({}, part.workload);
     double const block = block_activation_bytes(part.model, shape, part.framework).base();
-    EXPECT_NEAR(Priced{part}.memory().activations.base() - logits(part), 19 * input + 61 * block, 1e-9 * 80 * block);
+    EXPECT_NEAR(Priced{part}.memory().activations.base(), 20 * input + 60 * block, 1e-9 * 80 * block);
+    double const gradients = Priced{of({})}.memory().temporaries.base(); // where nothing is computed again
+    EXPECT_NEAR(Priced{part}.memory().temporaries.base(), block - input + gradients, 1e-9 * block);
     auto const both = of(
         {.recompute = Recompute::full, .recompute_layers = 30, .trained = Trained::last_layers, .trained_layers = 20});
-    EXPECT_NEAR(Priced{both}.memory().activations.base() - logits(both), 19 * input + block, 1e-9 * 80 * block);
+    EXPECT_NEAR(Priced{both}.memory().activations.base(), 20 * input, 1e-9 * 80 * block);
 }
 
 TEST(MemoryUse, ExpertsAreSharedOutOverTheirOwnRanks) {
@@ -224,7 +230,7 @@ TEST(MemoryUse, BlocksAheadKeepActivationsAndTheirTable) {
     double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
     question.model.prediction_layers = 0;
     auto const without = Priced{question};
-    EXPECT_NEAR(with.memory().activations.base() - without.memory().activations.base(),
+    EXPECT_NEAR((with.memory().all_activations() - without.memory().all_activations()).base(),
                 block + 4096.0 * 2 * 7168 * 2 + logits, 1e-9 * block);
     Strategy const two_stages{.pp = 2};
     auto const last = [&](Priced const& of) { return stage_parameters(of.setting(), two_stages, StagePlace::last); };
@@ -243,8 +249,11 @@ TEST(MemoryUse, TheLargestBlockIsComputedAgain) {
         alone.pattern = letter;
         largest = std::max(largest, block_activation_bytes(alone, kept, question.framework).base());
     }
-    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
-    EXPECT_NEAR(Priced{question}.memory().activations.base(), 51.0 * 4096 * 2688 * 2 + largest + logits, 1e-9 * logits);
+    double const input = 4096.0 * 2688 * 2;
+    auto const use = Priced{question}.memory();
+    EXPECT_NEAR(use.activations.base(), 52.0 * input, 1.0);
+    question.strategy.recompute = Recompute::none;
+    EXPECT_NEAR((use.temporaries - Priced{question}.memory().temporaries).base(), largest - input, 1e-9 * largest);
 }
 
 TEST(MemoryUse, UnequalStagesAreEachLookedAt) {
@@ -287,6 +296,81 @@ TEST(UsableMemory, IsLessThanTheCapacity) {
     Accelerator chip;
     chip.memory = 80.0 * GiB;
     EXPECT_NEAR(usable_memory(chip).in(GiB), 75.66, 1e-9); // (80 - 2) x 0.97
+}
+
+TEST(UsableMemory, FitsWhenTheFootprintIsNoMoreThanTheCapacity) {
+    // Expectation: one decision, said in two ways: what tensors hold against what is usable, and all there is against the
+    // capacity. A megabyte on either side of the edge decides it.
+    Accelerator chip;
+    chip.memory = 80.0 * GiB;
+    for (double const cut : {0.0, 1.0, 6.0}) {
+        MemoryUse use;
+        use.runtime = 2.0 * GiB;
+        for (double const beyond : {-0.001, 0.001}) {
+            double const edge = std::min(78.0 * 0.97, 78.0 - cut);
+            use.weights = (edge + beyond) * GiB;
+            use.fragmentation = std::max(use.weights * (1.0 / 0.97 - 1.0), cut * GiB);
+            EXPECT_EQ(use.total() <= usable_memory(chip, use), beyond < 0.0) << cut;
+            EXPECT_EQ(use.footprint() <= chip.memory, beyond < 0.0) << cut;
+        }
+    }
+}
+
+TEST(MemoryUse, ATiledLossKeepsNoLogits) {
+    // Expectation: 128,256 words of 4,096 numbers make 32 tiles: a tile is as large as the hidden vectors of all tokens and
+    // is gone before a block is computed again, which needs more.
+    auto question = asked({.recompute = Recompute::full});
+    EXPECT_GT(Priced{question}.memory().logits, Bytes{});
+    question.framework.tiled_loss = true;
+    EXPECT_EQ(Priced{question}.memory().logits, Bytes{});
+}
+
+TEST(MemoryUse, GradientsGoWithAnOffloadedOptimizerThatIsSharded) {
+    // Expectation: ZeRO-Offload averages gradients into the host's memory from stage 2 on.
+    EXPECT_GT(memory({.dp = 8, .zero = 1, .offload = Offload::optimizer}).gradients, Bytes{});
+    EXPECT_EQ(memory({.dp = 8, .zero = 2, .offload = Offload::optimizer}).gradients, Bytes{});
+    EXPECT_GT(memory({.dp = 8, .zero = 2}).gradients, Bytes{});
+}
+
+TEST(MemoryUse, GradientsWrittenInPlaceNeedNoRoomOfTheirOwn) {
+    // Expectation: one of the two gradients of a gated product is there at a time: 28672 numbers of 2 bytes a token less.
+    auto question = asked({.recompute = Recompute::full});
+    auto const before = Priced{question}.memory().temporaries;
+    question.framework.in_place_gradients = true;
+    EXPECT_NEAR((before - Priced{question}.memory().temporaries).base(), 4096.0 * 2 * 28672, 1.0);
+}
+
+TEST(MemoryUse, DualPipeHoldsTwoStagesAndPipeDreamSeveralVersions) {
+    // Expectation: a stage of DualPipe has its own 20 of 80 blocks and 20 of the other direction; PipeDream's first of 4
+    // stages keeps 4 versions of its weights and one gradient.
+    auto const plain = memory({.tp = 8, .pp = 4}),
+               dual = memory({.tp = 8, .pp = 4, .pipeline = PipelineSchedule::dualpipe}),
+               dream = memory({.tp = 8, .pp = 4, .pipeline = PipelineSchedule::pipedream});
+    auto const count = count_parameters(training::catalog().model("llama-3-70b"));
+    EXPECT_NEAR(dual.weights.base(), 2.0 * (40.0 * count.layer + count.embedding + count.head + count.final_norm) / 8.0,
+                1.0);
+    EXPECT_DOUBLE_EQ(dream.weights / plain.weights, 4.0);
+    // ranks of both directions hold the same parameters: they share the optimizer's state where anyone does
+    auto const sharing = memory({.dp = 2, .tp = 8, .pp = 4, .pipeline = PipelineSchedule::dualpipe, .zero = 1});
+    EXPECT_DOUBLE_EQ(dual.optimizer / sharing.optimizer, 4.0);
+    EXPECT_EQ(dream.gradients, plain.gradients);
+}
+
+TEST(MemoryUse, SchedulesHoldWhatTheyArePublishedToHold) {
+    // Expectation: in micro-batches of the first of 4 stages: GPipe all 64, 1F1B, ZB-H1 and ZBV 4, ZB-2P 7 of its 2p - 1,
+    // V-Half about half, V-Min about a third, DualPipe 5.
+    auto const held = [](PipelineSchedule schedule) {
+        return micro_batches_in_flight({.pp = 4, .pipeline = schedule}, 0, 64);
+    };
+    EXPECT_EQ(held(PipelineSchedule::gpipe), 64.0);
+    EXPECT_EQ(held(PipelineSchedule::one_f_one_b), 4.0);
+    EXPECT_EQ(held(PipelineSchedule::zb_h1), 4.0);
+    EXPECT_EQ(held(PipelineSchedule::zbv), 4.0);
+    EXPECT_EQ(held(PipelineSchedule::dualpipe), 5.0);
+    EXPECT_EQ(held(PipelineSchedule::pipedream), 4.0);
+    EXPECT_LT(held(PipelineSchedule::v_half), 4.0);
+    EXPECT_LT(held(PipelineSchedule::v_min), held(PipelineSchedule::v_half));
+    EXPECT_GE(held(PipelineSchedule::zb_2p), 7.0);
 }
 
 } // namespace

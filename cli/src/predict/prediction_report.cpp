@@ -53,6 +53,39 @@ Json communication_json(std::vector<CommunicationRow> const& rows) {
     return list;
 }
 
+Json remedies_json(std::vector<MemoryRemedy> const& remedies) {
+    Json list = Json::array();
+    for (MemoryRemedy const& remedy : remedies) {
+        list.push(Json::object()
+                      .set("change", remedy.change)
+                      .set("step_seconds", remedy.step.base())
+                      .set("memory_bytes", remedy.memory.base()));
+    }
+    return list;
+}
+
+/// Every stage of the pipeline; memory asks no constants.
+std::vector<MemoryUse> stages_of(Prediction const& p) {
+    static constexpr Calibration unused{};
+    return memory_by_stage(step_setting(p.question, p.question.cluster, unused), p.question.strategy);
+}
+
+Json stages_json(Prediction const& p) {
+    Json list = Json::array();
+    for (MemoryUse const& use : stages_of(p)) {
+        list.push(Json::object()
+                      .set("stage", use.stage)
+                      .set("state_bytes", use.state().base())
+                      .set("kept_activations_bytes", use.activations.base())
+                      .set("logits_bytes", use.logits.base())
+                      .set("temporaries_bytes", use.temporaries.base())
+                      .set("buffers_bytes", use.buffers.base())
+                      .set("total_bytes", use.total().base())
+                      .set("footprint_bytes", use.footprint().base()));
+    }
+    return list;
+}
+
 Json terms_json(std::vector<Term> const& terms) {
     Json list = Json::array();
     for (Term const& term : terms) {
@@ -152,8 +185,28 @@ Table memory_table(Prediction const& p) {
     };
     for (auto const& [name, size] : parts_of(p.memory)) { row(name, size); }
     row("total", p.memory.total());
+    row("lost to fragmentation", p.memory.fragmentation);
+    row("context and libraries", p.memory.runtime);
     row("usable", p.memory_usable);
     row("capacity", p.memory_capacity);
+    return table;
+}
+
+constexpr std::size_t most_stages_shown = 16; ///< of more the first, the second, the fullest and the last
+
+Table stages_table(Prediction const& p) {
+    Table table{.title = "Memory by stage, GiB",
+                .columns = {{"stage"}, {"state"}, {"activations"}, {"logits"}, {"temporaries"}, {"buffers"}, {"total"}},
+                .rows = {}};
+    auto const stages = stages_of(p);
+    auto const gib = [](Bytes size) { return significant(size.in(units::GiB)); };
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        MemoryUse const& use = stages[i];
+        bool const telling = i < 2 || i + 1 == stages.size() || use.stage == p.memory.stage;
+        if (stages.size() > most_stages_shown && !telling) { continue; }
+        table.rows.push_back({std::to_string(use.stage), gib(use.state()), gib(use.activations), gib(use.logits),
+                              gib(use.temporaries), gib(use.buffers), gib(use.total())});
+    }
     return table;
 }
 
@@ -297,10 +350,8 @@ std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
 }
 
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
-    return {{"weights", memory.weights},
-            {"gradients", memory.gradients},
-            {"optimizer", memory.optimizer},
-            {"activations", memory.activations},
+    return {{"weights", memory.weights},         {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
+            {"activations", memory.activations}, {"logits", memory.logits},       {"temporaries", memory.temporaries},
             {"buffers", memory.buffers}};
 }
 
@@ -326,17 +377,27 @@ Json exposed_json(StepTime const& time) {
         .set("data_seconds", time.data_communication.base());
 }
 
+/// `activations_bytes` is its three parts, so that the five first keys sum to the total, and with fragmentation and runtime
+/// to the footprint, which fits or does not.
 Json memory_json(Prediction const& p) {
     return Json::object()
         .set("weights_bytes", p.memory.weights.base())
         .set("gradients_bytes", p.memory.gradients.base())
         .set("optimizer_bytes", p.memory.optimizer.base())
-        .set("activations_bytes", p.memory.activations.base())
+        .set("activations_bytes", p.memory.all_activations().base())
         .set("buffers_bytes", p.memory.buffers.base())
         .set("total_bytes", p.memory.total().base())
+        .set("kept_activations_bytes", p.memory.activations.base())
+        .set("logits_bytes", p.memory.logits.base())
+        .set("temporaries_bytes", p.memory.temporaries.base())
+        .set("fragmentation_bytes", p.memory.fragmentation.base())
+        .set("runtime_bytes", p.memory.runtime.base())
+        .set("footprint_bytes", p.memory.footprint().base())
+        .set("stage", p.memory.stage)
         .set("usable_bytes", p.memory_usable.base())
         .set("capacity_bytes", p.memory_capacity.base())
-        .set("fits", p.fits);
+        .set("fits", p.fits)
+        .set("remedies", remedies_json(p.remedies));
 }
 
 Json json_of(PredictionReport const& report) {
@@ -371,6 +432,7 @@ Json json_of(PredictionReport const& report) {
         .set("exposed_communication", exposed_json(p.time))
         .set("communication", communication_json(p.communication))
         .set("memory", memory_json(p))
+        .set("memory_by_stage", stages_json(p))
         .set("gamma", p.gamma)
         .set("serial_fraction", Json::object().set("value", p.serial.value).set("at_workers", p.serial.at_workers))
         .set("speedup_ceiling", ceiling_of(p))
@@ -421,6 +483,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
     add_schedule(blocks, report, medium);
     if (!p.communication.empty()) { blocks.emplace_back(communication_table(p)); }
     blocks.emplace_back(memory_table(p));
+    if (p.question.strategy.pp > 1) { blocks.emplace_back(stages_table(p)); }
     blocks.emplace_back(memory_bars(p));
     blocks.emplace_back(quantities(report));
     add_left_out(blocks, p, report.setting.calibration);

@@ -265,6 +265,45 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
     return table;
 }
 
+Json memory_json(Validation const& validation) {
+    Json rows = Json::array();
+    for (RunComparison const& row : validation.rows) {
+        if (!row.predicted_memory) { continue; }
+        rows.push(Json::object()
+                      .set("id", row.run->id)
+                      .set("predicted_bytes", row.predicted_memory->base())
+                      .set("measured_bytes", row.run->measured_memory->base())
+                      .set("relative_error", row.memory_error()));
+    }
+    bool const any = validation.memory.rows > 0;
+    return Json::object()
+        .set("rows", validation.memory.rows)
+        .set("median_absolute_error", if_any(any, validation.memory.median_absolute_error))
+        .set("largest_absolute_error", if_any(any, validation.memory.largest_absolute_error))
+        .set("runs", rows);
+}
+
+/// Every run that measured its memory, in the order of the table.
+Table memory_table(Validation const& validation) {
+    Table table{.title = "Memory of an accelerator: median absolute error " +
+                         percent(validation.memory.median_absolute_error) + " % over " +
+                         std::to_string(validation.memory.rows) + " runs",
+                .columns = {{"id", Align::left},
+                            {"source", Align::left, true},
+                            {"accelerator", Align::left, true},
+                            {"measured GiB"},
+                            {"predicted GiB"},
+                            {"error %"}},
+                .rows = {}};
+    for (RunComparison const& row : validation.rows) {
+        if (!row.predicted_memory) { continue; }
+        table.rows.push_back({row.run->id, row.run->source, row.run->accelerator,
+                              significant(row.run->measured_memory->in(units::GiB)),
+                              significant(row.predicted_memory->in(units::GiB)), percent(*row.memory_error())});
+    }
+    return table;
+}
+
 std::string left_out_words(ValidationReport const& report) {
     if (!report.left_out) { return "not known for these constants; headroom validate --leave-one-source-out finds it"; }
     return std::string{"constants fitted without any run of the source that is predicted: what to expect of a machine "
@@ -274,20 +313,23 @@ std::string left_out_words(ValidationReport const& report) {
 
 } // namespace
 
-std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorSummary> const& left_out) {
+std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
+                               std::optional<ErrorSummary> const& left_out) {
     auto const out = [&left_out](auto&& value) {
         return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
     };
-    return {{"median_absolute_error", summary.median_absolute_error},
-            {"p90_absolute_error", summary.p90_absolute_error},
-            {"mean_error", summary.mean_error},
-            {"mean_absolute_error", summary.mean_absolute_error},
-            {"interval_coverage", summary.interval_coverage},
-            {"skipped", static_cast<double>(summary.skipped)},
-            {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
-            {"predicted_of_stating_enough",
-             summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
-            {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+    return {
+        {"median_absolute_error", summary.median_absolute_error},
+        {"p90_absolute_error", summary.p90_absolute_error},
+        {"mean_error", summary.mean_error},
+        {"mean_absolute_error", summary.mean_absolute_error},
+        {"interval_coverage", summary.interval_coverage},
+        {"skipped", static_cast<double>(summary.skipped)},
+        {"memory_median_absolute_error", memory.rows > 0 ? std::optional{memory.median_absolute_error} : std::nullopt},
+        {"left_out_median_absolute_error", out([](ErrorSummary const& s) { return s.median_absolute_error; })},
+        {"predicted_of_stating_enough",
+         summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
+        {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
 }
 
 Json json_of(ValidationReport const& report) {
@@ -316,6 +358,7 @@ Json json_of(ValidationReport const& report) {
         .set("summary", summary_json(report.validation.summary))
         .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
         .set("groups", groups)
+        .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
@@ -349,6 +392,7 @@ Document document_of(ValidationReport const& report) {
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }
+    if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
     Table skipped = skipped_table(report.validation.rows);

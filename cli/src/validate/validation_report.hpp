@@ -26,7 +26,8 @@ struct ValidationReport {
 };
 
 /// What --require may ask about.
-std::vector<Metric> metrics_of(ErrorSummary const& summary, std::optional<ErrorSummary> const& left_out);
+std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
+                               std::optional<ErrorSummary> const& left_out);
 
 Json json_of(ValidationReport const& report);
 Document document_of(ValidationReport const& report);

@@ -145,7 +145,7 @@ int run(Arguments const& arguments) {
     if (arguments.has("--communication")) { return run_communication(arguments); }
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_gates(arguments, metrics_of(ErrorSummary{}, {}));
+    check_gates(arguments, metrics_of(ErrorSummary{}, MemorySummary{}, {}));
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
@@ -176,7 +176,7 @@ int run(Arguments const& arguments) {
         }
     }
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
-    report.gates = check_gates(arguments, metrics_of(report.validation.summary, left_out));
+    report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out));
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});

@@ -59,7 +59,8 @@ double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_ba
 ///     activations    blocks x kept x in flight
 ///     temporaries    the block computed again + T e (h/h_t + n f/t), n = 2 where gated and not written in place, else 1
 ///     logits         T V/t (e + 4); in tiles what a tile of T / ceil(V/h) tokens needs beyond the temporaries
-///     fragmentation  the larger of 3/97 of all that and, of allocators that cut, two of the widest tensor
+///     fragmentation  3/97 of all that; of allocators that cut and blocks computed again no less than
+///                    activations (w / (i floor(w/i)) - 1) + w/2, w the widest tensor, i a block's input
 ///
 /// Assumes:    logits are alive while the last block is computed again, unless the loss runs in tiles.
 /// Source:     [Rajbhandari2020], [Korthikanti2022], [Harlap2018]

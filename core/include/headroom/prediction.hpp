@@ -47,7 +47,7 @@ struct Prediction {
     MemoryUse memory;
     Bytes memory_capacity, memory_usable;
     bool fits = true;
-    std::string why_not; ///< by how much it does not fit, and what would make it fit
+    std::string why_not;                ///< by how much it does not fit, and what would make it fit
     std::vector<MemoryRemedy> remedies; ///< those changes, the cheapest in time first; empty when it fits
     int workers = 1, micro_batches = 1;
     double tokens_per_second = 0.0;    ///< whole job

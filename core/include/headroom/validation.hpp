@@ -13,17 +13,18 @@ namespace headroom {
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
-    std::string table;                  ///< what rows of one published table share: all but the accelerator count
-    std::string kind;                   ///< "dense", "moe" ...
-    std::string strategy_kind;          ///< "tp+pp", "zero3" ...: the dimensions in use
-    std::optional<Question> question;   ///< empty when it cannot be predicted
-    std::string skipped_reason;         ///< why not
-    bool states_enough = false;         ///< layers, hidden size, sequence, batch and accelerators are given
-    Seconds measured;                   ///< of one step
-    std::string measured_from;          ///< the column that it follows from
-    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
-    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
+    std::string table;                ///< what rows of one published table share: all but the accelerator count
+    std::string kind;                 ///< "dense", "moe" ...
+    std::string strategy_kind;        ///< "tp+pp", "zero3" ...: the dimensions in use
+    std::optional<Question> question; ///< empty when it cannot be predicted
+    std::string skipped_reason;       ///< why not
+    bool states_enough = false;       ///< layers, hidden size, sequence, batch and accelerators are given
+    Seconds measured;                 ///< of one step
+    std::string measured_from;        ///< the column that it follows from
+    std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
+    std::vector<std::string> assumed;          ///< "field = value" of every gap filled
+    bool batch_assumed = false;                ///< neither the global batch nor an accelerator's is stated
+    bool structural_assumption = false;        ///< one of them is a degree, micro-batch or recomputation
 };
 
 /// One run beside its prediction.
@@ -34,6 +35,11 @@ struct RunComparison {
     double pace = 1.0;                    ///< factor on computation that the prediction was given
     std::optional<double> relative_error; ///< predicted / measured - 1
     bool inside_interval = false;
+    std::optional<Bytes> predicted_memory = {}; ///< what the allocator holds, where memory was measured
+    [[nodiscard]] std::optional<double> memory_error() const {
+        if (!predicted_memory) { return std::nullopt; }
+        return *predicted_memory / *run->measured_memory - 1.0;
+    }
 };
 
 /// Relative errors of some rows. Median and 90th percentile count a skip that states enough as 100 %; the means and
@@ -47,6 +53,13 @@ struct ErrorSummary {
     double median_absolute_error_predicted = 0.0;           ///< over what was predicted, skips apart
 };
 
+/// Relative errors of the memory of those rows that measured it.
+struct MemorySummary {
+    int rows = 0;
+    double median_absolute_error = 0.0, largest_absolute_error = 0.0;
+};
+MemorySummary summarise_memory(std::span<RunComparison const> rows);
+
 /// The rows that agree in one respect.
 struct ErrorGroup {
     std::string by, name; ///< "source" and which one
@@ -57,6 +70,7 @@ struct ErrorGroup {
 struct Validation {
     std::vector<RunComparison> rows;
     ErrorSummary summary; ///< every row; a skip that states enough counts as 100 %
+    MemorySummary memory; ///< of the rows that measured it
     std::vector<ErrorGroup> groups;
 };
 

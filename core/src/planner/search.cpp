@@ -163,16 +163,16 @@ std::string Sweep::nothing_because() const {
     Strategy const& strategy = strategies_[static_cast<std::size_t>(leanest - slots_.begin())];
     MemoryUse const use = memory_use(setting_, strategy);
     std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
-                           std::pair{use.optimizer, "optimizer state"},
-                           std::pair{use.all_activations(), "activations"}, std::pair{use.buffers, "buffers"}};
+                           std::pair{use.optimizer, "optimizer state"}, std::pair{use.all_activations(), "activations"},
+                           std::pair{use.buffers, "buffers"}};
     auto const& largest = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.first; });
     if (leanest->ending == Ending::no_rate) {
         return "the " + setting_.cluster.accelerator.name + " has no rate for " +
                std::string{name_of(strategy.precision)} + " arithmetic";
     }
     return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
-           format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " + planner::percent(largest.first / use.total()) + " of it is " +
-           largest.second;
+           format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " +
+           planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
 SearchResult Sweep::result(int top) const {

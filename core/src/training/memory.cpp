@@ -3,6 +3,7 @@
 #include "memory_terms.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -17,15 +18,24 @@ constexpr Bytes runtime_bytes_of_small_parts = 1.0 * units::GiB;
 constexpr Bytes largest_small_part = 24.0 * units::GiB;
 /// What a caching allocator can hand out of the rest: 3 % is lost to fragmentation, a guess as well.
 constexpr double allocator_yield = 0.97;
-/// Segments of the widest tensor that tensors which are kept were cut out of, so that it finds no room there again: a
-/// block has two such tensors side by side. Replayed in tests/unit/memory_allocator_test.cpp.
-constexpr double cut_segments = 2.0;
+/// Of the widest tensor: the segment that is cut when the peak is reached, half of it on average. Replayed in
+/// tests/unit/memory_allocator_test.cpp.
+constexpr double cut_segments = 0.5;
 
 Bytes runtime_of(Accelerator const& accelerator) {
     return accelerator.memory <= largest_small_part ? runtime_bytes_of_small_parts : runtime_bytes;
 }
 
 Bytes lost_share(MemoryUse const& use) { return use.total() * (1.0 / allocator_yield - 1.0); }
+
+/// Where blocks are computed again, tensors come and go that are wider than the inputs which are kept. An allocator that
+/// cuts keeps those inputs in what the wide ones left, as many as fit in one, and what is left of it is of no use.
+Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
+    if (block.widest <= 0.0 || block.kept <= 0.0) { return Bytes{}; }
+    double const fit = std::floor(block.widest / block.kept);
+    double const share = fit > 0.0 ? block.widest / (block.kept * fit) - 1.0 : 0.0;
+    return activations * share + Bytes{cut_segments * block.widest};
+}
 
 /// The block being recomputed; where few are counted by their mean, no more than those would keep. Gradients of its
 /// activations beside it.
@@ -60,23 +70,26 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
     return strategy.pp > 1 && strategy.schedule() == PipelineSchedule::gpipe ? micro_batches : 1;
 }
 
-StageActivations stage_activations(StepSetting const& setting, Strategy const& strategy) {
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
     auto const shape = shape_of(strategy, setting.workload);
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
             .logits = logit_bytes(setting.model, shape, setting.framework),
-            .micro_batches = whole_micro_batches(strategy, setting.workload)};
+            .micro_batches = whole_micro_batches(strategy, setting.workload),
+            .trained = trained_parts(strategy, setting.model, setting.count),
+            .shards = shards_of(strategy),
+            .expert_shards = expert_shards_of(strategy)};
 }
 
-double kept_bytes(Strategy const& strategy, StageActivations const& of, StageContent const& content, double in_flight) {
+double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight) {
     double const kept = of.block.kept * content.depth * in_flight;
     return offloads_activations(strategy.offload) ? std::min(kept, offloaded_blocks * of.block.trained) : kept;
 }
 
-MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageActivations const& of, int stage) {
+MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage) {
     auto const content = stage_content(setting, strategy, stage, of.micro_batches);
     MemoryUse use;
     use.stage = stage;
-    add_state(use, setting, strategy, content);
+    add_state(use, setting, strategy, of, content);
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
     use.temporaries = Bytes{temporary_bytes(strategy, of.block, content.depth)};
@@ -87,25 +100,24 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
         // tiles are gone before the backward pass of the first block begins
         if (setting.framework.tiled_loss) { use.logits = std::max(Bytes{}, Bytes{of.logits} - use.temporaries); }
     }
-    auto const& framework = setting.framework;
-    Bytes const cut{framework.cuts_segments ? cut_segments * of.block.widest : 0.0};
-    use.fragmentation = std::max(lost_share(use), cut);
+    use.fragmentation = lost_share(use);
+    if (setting.framework.cuts_segments) {
+        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.block, use.activations));
+    }
     use.runtime = runtime_of(setting.cluster.accelerator);
     return use;
 }
 
 std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy const& strategy) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     std::vector<MemoryUse> stages;
     stages.reserve(static_cast<std::size_t>(strategy.pp));
-    for (int stage = 0; stage < strategy.pp; ++stage) {
-        stages.push_back(stage_memory(setting, strategy, of, stage));
-    }
+    for (int stage = 0; stage < strategy.pp; ++stage) { stages.push_back(stage_memory(setting, strategy, of, stage)); }
     return stages;
 }
 
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     auto fullest = stage_memory(setting, strategy, of, 0);
     auto const keep = [&](int stage) {
         auto const other = stage_memory(setting, strategy, of, stage);

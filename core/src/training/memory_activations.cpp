@@ -178,6 +178,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
     double const kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
+    bool const all_again = shape.recompute == Recompute::full && shape.recompute_layers == 0;
     return {.kept = kept,
             .trained = trained > 0.0 ? kept / trained : 0.0,
             .again = again,
@@ -185,7 +186,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
             .recomputed = recomputed,
             .ahead = ahead,
             .gradients = trained > 0.0 ? mean.gradients : 0.0,
-            .widest = shape.recompute == Recompute::full ? mean.widest : 0.0};
+            .widest = all_again ? mean.widest : 0.0};
 }
 
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {

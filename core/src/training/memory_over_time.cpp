@@ -57,9 +57,9 @@ Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, Pipel
 }
 
 /// The terms of one stage, with what is held as a function of the chunks that hold it.
-struct StageTerms {
+struct StageOverTime {
     Strategy const& strategy;
-    StageActivations const& of;
+    StageTerms const& of;
     StageContent content;
     MemoryUse use;
     double depth_of_chunk = 1.0; ///< of a stage's depth
@@ -73,7 +73,7 @@ struct StageTerms {
     }
 };
 
-StageMemoryCurve curve_of(StageTerms const& terms, Changes const& changes) {
+StageMemoryCurve curve_of(StageOverTime const& terms, Changes const& changes) {
     StageMemoryCurve curve;
     curve.base = curve.peak = terms.level({});
     Change now;
@@ -86,8 +86,9 @@ StageMemoryCurve curve_of(StageTerms const& terms, Changes const& changes) {
     auto begin = changes.begins.begin();
     while (end != changes.ends.end() || begin != changes.begins.end()) {
         bool const more = end != changes.ends.end();
-        Ticks const at = begin == changes.begins.end() ? end->first : more ? std::min(end->first, begin->first)
-                                                                           : begin->first;
+        Ticks const at = begin == changes.begins.end() ? end->first
+                         : more                        ? std::min(end->first, begin->first)
+                                                       : begin->first;
         if (more && end->first == at) { apply((end++)->second); }
         if (begin != changes.begins.end() && begin->first == at) { apply((begin++)->second); }
         Bytes const level = terms.level(now);
@@ -106,16 +107,16 @@ StageMemoryCurve curve_of(StageTerms const& terms, Changes const& changes) {
 std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strategy const& strategy,
                                                PipelineOrder const& order, PipelineTimes const& times,
                                                PipelineRun const& run) {
-    auto const of = stage_activations(setting, strategy);
+    auto const of = stage_terms(setting, strategy);
     bool const timed = run.begin.size() == order.passes.size();
     double const depth = order.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / order.shape.chunks;
     std::vector<StageMemoryCurve> curves;
     for (int stage = 0; stage < order.shape.stages; ++stage) {
-        StageTerms const terms{.strategy = strategy,
-                               .of = of,
-                               .content = stage_content(setting, strategy, stage, of.micro_batches),
-                               .use = stage_memory(setting, strategy, of, stage),
-                               .depth_of_chunk = depth};
+        StageOverTime const terms{.strategy = strategy,
+                                  .of = of,
+                                  .content = stage_content(setting, strategy, stage, of.micro_batches),
+                                  .use = stage_memory(setting, strategy, of, stage),
+                                  .depth_of_chunk = depth};
         curves.push_back(curve_of(terms, timed ? changes_of(order, times, run, stage) : Changes{}));
     }
     return curves;

@@ -36,6 +36,7 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
         bool const end = stage == 0 || stage == p - 1;
         content.share = {.blocks = own + mirrored, .first = end, .last = end};
         content.depth = std::max(own, mirrored);
+        content.copies = row.weight_copies;
     }
     return content;
 }

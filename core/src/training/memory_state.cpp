@@ -31,20 +31,21 @@ bool keeps_gradients(Strategy const& strategy) { return !offloads_optimizer(stra
 
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
 // momentum, 32 bits each), and the error of compressed gradients.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+               StageContent const& content) {
     auto const& framework = setting.framework;
     auto const held = stage_parameters(setting, strategy, content.share);
-    auto const trained = trained_parts(strategy, setting.model, setting.count);
-    auto const shards = shards_of(strategy), apart = expert_shards_of(strategy);
+    auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
-        return share.dense * held.dense / shards.*part + share.experts * held.experts / apart.*part;
+        return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
     use.weights = Bytes{content.versions * framework.parameter_bytes * kept(&Shards::weights, {})};
     if (keeps_gradients(strategy)) {
         use.gradients = Bytes{framework.gradient_bytes * kept(&Shards::gradients, trained)};
     }
     if (!offloads_optimizer(strategy.offload)) {
-        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained)};
+        double const holders = strategy.zero >= 1 ? content.copies : 1.0;
+        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained) / holders};
     }
     if (strategy.local_steps > 1) {
         double const updated = kept(&Shards::weights, trained);

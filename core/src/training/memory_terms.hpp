@@ -39,27 +39,31 @@ struct StageContent {
     StageShare share;
     double depth = 0.0;
     double versions = 1.0; ///< of its weights
+    double copies = 1.0;   ///< of the model on all stages: they share what ZeRO shards
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
-/// Weights, gradients, state of the optimizer and buffers of a stage.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageContent const& content);
-
 /// What every stage of a strategy is made from.
-struct StageActivations {
+struct StageTerms {
     BlockActivations block;
     double logits = 0.0;
     int micro_batches = 1;
+    TrainedParts trained;
+    Shards shards, expert_shards;
 };
-StageActivations stage_activations(StepSetting const& setting, Strategy const& strategy);
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy);
+
+/// Weights, gradients, state of the optimizer and buffers of a stage.
+void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+               StageContent const& content);
 
 /// Kept by `in_flight` micro-batches on a stage.
-double kept_bytes(Strategy const& strategy, StageActivations const& of, StageContent const& content, double in_flight);
+double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);
 
 /// Micro-batches whose logits are there at once: all where every forward pass comes first.
 int heads_in_flight(Strategy const& strategy, int micro_batches);
 
 /// One stage, whole. Of `micro_batches_in_flight` micro-batches.
-MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageActivations const& of, int stage);
+MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage);
 
 } // namespace headroom

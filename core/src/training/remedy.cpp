@@ -16,7 +16,7 @@ constexpr std::size_t most_remedies = 4; ///< named: more would hide the cheapes
 struct Remedy {
     std::string_view name;
     void (*apply)(Strategy&, StepSetting const&);
-    std::string_view includes = {}; ///< a simpler one: where that is enough, this says nothing new
+    std::string_view includes = {}; ///< in the name of a simpler one: where that is enough, this says nothing new
 };
 
 void use_schedule(Strategy& s, StepSetting const& setting, PipelineSchedule schedule) {
@@ -31,10 +31,11 @@ void from_replicas(Strategy& s, int Strategy::*degree, int times) {
 }
 
 constexpr std::string_view sharded = "ZeRO stage 3", recomputed = "full recomputation";
+constexpr std::string_view tensor = "the tensor ranks", stages = "the stages";
 
 constexpr std::array remedies{
     Remedy{"ZeRO stage 1", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 1); }},
-    Remedy{"ZeRO stage 2", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 2); }, "ZeRO stage 1"},
+    Remedy{"ZeRO stage 2", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 2); }, "ZeRO stage"},
     Remedy{"sequence parallelism", [](Strategy& s, StepSetting const&) { s.sequence_parallel = s.tp > 1; }},
     Remedy{"selective recomputation",
            [](Strategy& s, StepSetting const&) {
@@ -57,12 +58,11 @@ constexpr std::array remedies{
            [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_min); }},
     Remedy{"twice the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 2); }},
     Remedy{"4 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 4); },
-           "twice the tensor ranks"},
+           tensor},
     Remedy{"8 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 8); },
-           "4 times the tensor ranks"},
+           tensor},
     Remedy{"twice the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 2); }},
-    Remedy{"4 times the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); },
-           "twice the stages"},
+    Remedy{"4 times the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); }, stages},
     Remedy{"the optimizer with the host",
            [](Strategy& s, StepSetting const& setting) {
                bool const activations = offloads_activations(s.offload);
@@ -75,7 +75,7 @@ constexpr std::array remedies{
                if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
                s.offload = optimizer ? Offload::both : Offload::activations;
            }},
-    Remedy{sharded, [](Strategy& s, StepSetting const&) { s.zero = 3; }, "ZeRO stage 1"},
+    Remedy{sharded, [](Strategy& s, StepSetting const&) { s.zero = 3; }, "ZeRO stage"},
     Remedy{"ZeRO stage 3 with full recomputation",
            [](Strategy& s, StepSetting const&) {
                s.zero = 3;
@@ -103,9 +103,12 @@ std::optional<MemoryRemedy> applied(Remedy const& remedy, StepSetting const& set
     return MemoryRemedy{std::string{remedy.name}, changed, step, use.total()};
 }
 
-MemoryRemedy const* find(std::span<MemoryRemedy const> found, std::string_view name) {
-    auto const at = std::ranges::find(found, name, &MemoryRemedy::change);
-    return at == found.end() ? nullptr : &*at;
+/// Whether a simpler change does as well, or this one has been found under another name.
+bool says_nothing_new(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
+    return std::ranges::any_of(found, [&](MemoryRemedy const& other) {
+        bool const simpler = !remedy.includes.empty() && other.change.find(remedy.includes) != std::string::npos;
+        return other.strategy == one.strategy || (simpler && other.step <= one.step);
+    });
 }
 
 /// "(+0.3 % step time)"
@@ -126,11 +129,7 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
     std::vector<MemoryRemedy> found;
     for (auto const& remedy : remedies) {
         auto one = applied(remedy, setting, strategy, price);
-        if (!one) { continue; }
-        auto const* simpler = find(found, remedy.includes);
-        bool const said = std::ranges::any_of(found, [&](auto const& other) { return other.strategy == one->strategy; });
-        if (said || (simpler != nullptr && simpler->step <= one->step)) { continue; }
-        found.push_back(std::move(*one));
+        if (one && !says_nothing_new(remedy, *one, found)) { found.push_back(std::move(*one)); }
     }
     std::ranges::stable_sort(found, {}, &MemoryRemedy::step);
     found.resize(std::min(found.size(), most_remedies));

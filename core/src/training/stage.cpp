@@ -113,7 +113,8 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
     bool const first = place == StagePlace::first || place == StagePlace::whole;
     bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
-    bool const last = returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
+    bool const last =
+        returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
     return stage_parameters(setting, strategy, {.blocks = blocks, .first = first, .last = last});
 }
 

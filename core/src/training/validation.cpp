@@ -33,6 +33,7 @@ RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, C
     row.predicted = prediction.step();
     row.relative_error = prediction.step() / run.measured - 1.0;
     row.inside_interval = run.measured >= prediction.interval.low && run.measured <= prediction.interval.high;
+    if (run.measured_memory) { row.predicted_memory = prediction.memory.reserved(); }
     return row;
 }
 
@@ -58,6 +59,7 @@ Validation grouped(std::vector<RunComparison> rows) {
     Validation result;
     result.rows = std::move(rows);
     result.summary = summarise(result.rows);
+    result.memory = summarise_memory(result.rows);
     add_groups(result.groups, "kind", result.rows, [](PublishedRun const& run) { return run.kind; });
     add_groups(result.groups, "source", result.rows, [](PublishedRun const& run) { return run.source; });
     add_groups(result.groups, "accelerator", result.rows, [](PublishedRun const& run) { return run.accelerator; });
@@ -106,6 +108,17 @@ ErrorSummary summarise(std::span<RunComparison const> rows) {
         summary.interval_coverage = static_cast<double>(inside) / predicted;
     }
     return summary;
+}
+
+MemorySummary summarise_memory(std::span<RunComparison const> rows) {
+    std::vector<double> errors;
+    for (auto const& row : rows) {
+        if (auto const error = row.memory_error()) { errors.push_back(std::abs(*error)); }
+    }
+    if (errors.empty()) { return {}; }
+    return {.rows = static_cast<int>(errors.size()),
+            .median_absolute_error = quantile(errors, 0.5),
+            .largest_absolute_error = std::ranges::max(errors)};
 }
 
 std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs) {

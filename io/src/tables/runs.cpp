@@ -94,6 +94,8 @@ public:
             throw Skip{"the accelerator has no " + std::string{name_of(question.strategy.precision)} + " arithmetic"};
         }
         measured(row, question, workers, run);
+        auto const gib = row.number("measured_memory_gib_per_gpu");
+        if (gib && *gib > 0.0) { run.measured_memory = *gib * units::GiB; }
         for (auto const& assumption : question.assumptions) {
             run.assumed.push_back(assumption.field + " = " + assumption.value);
             run.structural_assumption = run.structural_assumption || assumption.structural;
