@@ -20,7 +20,7 @@ const predicted = (prediction) => [
   { figure: "The step", bars: 1 },
   { figure: "Memory", bars: 1, rules: [/^usable/],
     pieces: Object.entries(prediction.memory).filter(([key, value]) =>
-      /^(weights|gradients|optimizer|activations|buffers)_bytes$/.test(key) && value > 0).length },
+      /^(weights|gradients|optimizer|activations|logits|temporaries|buffers)_bytes$/.test(key) && value > 0).length },
 ];
 
 /** The pipeline of a prediction: a row a stage, every pass and every gap, unless there are too many. */
@@ -28,7 +28,7 @@ const piped = (prediction) => [
   ...predicted(prediction),
   { figure: / stages?[,:]| stages/, lanes: Math.min(64, prediction.strategy.pp),
     atLeast: prediction.strategy.pp * Math.min(64, prediction.strategy.micro_batches) },
-  { figure: "Memory of the stages", rules: prediction.fits ? [] : [/^usable/] },
+  { figure: "The stages' memory over the passes" },
 ];
 
 /** Rows of the algorithms that are drawn: five, those that win most often, then those that come closest. */

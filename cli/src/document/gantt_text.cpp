@@ -51,20 +51,29 @@ std::size_t width_of(Gantt const& gantt, GanttBar const& bar, std::size_t cells)
     return column_of(gantt, bar.end, cells) - column_of(gantt, bar.begin, cells);
 }
 
-/// Whether every bar has a character of its own and most have room for their labels.
-bool has_room_for_labels(Gantt const& gantt, std::vector<std::vector<std::size_t>> const& by_lane,
-                         std::vector<std::size_t> const& lanes, std::size_t cells) {
-    std::size_t all = 0, roomy = 0;
+/// Which kinds carry labels: those of which nearly all bars have room for theirs. None where a bar has no character of
+/// its own, or where most bars would stay without.
+std::vector<bool> labelled_kinds(Gantt const& gantt, std::vector<std::vector<std::size_t>> const& by_lane,
+                                 std::vector<std::size_t> const& lanes, std::size_t cells) {
+    std::vector<std::size_t> all(gantt.kinds.size(), 0), roomy(gantt.kinds.size(), 0);
+    std::vector<bool> labelled(gantt.kinds.size(), false);
     double const cell = gantt.end / static_cast<double>(cells);
     for (std::size_t const lane : lanes) {
         for (std::size_t const index : by_lane[lane]) {
             GanttBar const& bar = gantt.bars[index];
-            if (bar.end - bar.begin < cell) { return false; }
-            ++all;
-            roomy += !bar.label.empty() && width_of(gantt, bar, cells) > columns_of(bar.label) ? 1U : 0U;
+            if (bar.end - bar.begin < cell) { return labelled; }
+            ++all[bar.kind];
+            roomy[bar.kind] += !bar.label.empty() && width_of(gantt, bar, cells) > columns_of(bar.label) ? 1U : 0U;
         }
     }
-    return all > 0 && 2 * roomy >= all;
+    std::size_t bars = 0, with_label = 0;
+    for (std::size_t kind = 0; kind < all.size(); ++kind) {
+        labelled[kind] = all[kind] > 0 && 10 * roomy[kind] >= 9 * all[kind];
+        bars += all[kind];
+        with_label += labelled[kind] ? all[kind] : 0;
+    }
+    if (2 * with_label < bars) { labelled.assign(labelled.size(), false); }
+    return labelled;
 }
 
 /// Columns for labelled bars: as many as make the shortest bar a whole number of them, so that equal bars look equal.
@@ -77,7 +86,8 @@ std::size_t even_cells(Gantt const& gantt, std::size_t cells) {
 }
 
 /// "F12-": each bar begins with its letter.
-Row labelled_row(Gantt const& gantt, std::vector<std::size_t> const& bars, std::size_t cells, TextStyle style) {
+Row labelled_row(Gantt const& gantt, std::vector<std::size_t> const& bars, std::vector<bool> const& kinds,
+                 std::size_t cells, TextStyle style) {
     Row row(cells, cell_of(gantt, gantt.kinds.size(), style));
     for (std::size_t const index : bars) {
         GanttBar const& bar = gantt.bars[index];
@@ -86,9 +96,8 @@ Row labelled_row(Gantt const& gantt, std::vector<std::size_t> const& bars, std::
         if (to == from) { continue; }
         row[from] = cell_of(gantt, bar.kind, style);
         std::vector<std::string> const letters = letters_of(printable(bar.label));
-        for (std::size_t i = 0; i < letters.size() && letters.size() < to - from; ++i) {
-            row[from + 1 + i].glyph = letters[i];
-        }
+        bool const written = kinds[bar.kind] && letters.size() < to - from;
+        for (std::size_t i = 0; written && i < letters.size(); ++i) { row[from + 1 + i].glyph = letters[i]; }
     }
     return row;
 }
@@ -201,7 +210,8 @@ std::string plot_text(Gantt const& gantt, TextStyle style) {
     std::string const share_title = "% " + cut(gantt.idle, 8);
     std::size_t const share = std::max<std::size_t>(columns_of(share_title), 5), margin = name + 2;
     std::size_t cells = style.width > margin + share + 22 ? style.width - margin - share - 2 : 20;
-    bool const labelled = has_room_for_labels(gantt, by_lane, lanes, cells);
+    auto const kinds = labelled_kinds(gantt, by_lane, lanes, cells);
+    bool const labelled = std::ranges::find(kinds, true) != kinds.end();
     if (labelled) { cells = even_cells(gantt, cells); }
     char const* const frame = style.unicode ? "\u2502" : "|";
     std::string out = std::string(margin + cells + 2, ' ') + share_title + "\n";
@@ -209,7 +219,8 @@ std::string plot_text(Gantt const& gantt, TextStyle style) {
     for (std::size_t const lane : lanes) {
         auto const& bars = by_lane[lane];
         crowded = crowded || bars.size() > cells;
-        Row const row = labelled ? labelled_row(gantt, bars, cells, style) : shared_row(gantt, bars, cells, style);
+        Row const row =
+            labelled ? labelled_row(gantt, bars, kinds, cells, style) : shared_row(gantt, bars, cells, style);
         out += padded_left(cut(gantt.lanes[lane], widest_name), name) + " " + frame + text_of(row, style) + frame +
                padded_left(percent(times[lane].back() / gantt.end), share + 1) + "\n";
     }

@@ -52,7 +52,7 @@ std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageM
                                   Prediction const& prediction, std::size_t most_stages) {
     if (!picture.drawn() || stages.empty()) { return std::nullopt; }
     TimeScale const scale = scale_of(Seconds{static_cast<double>(picture.run.makespan) / ticks_per_second});
-    Chart chart{.title = "Memory of the stages over the passes, GiB",
+    Chart chart{.title = "The stages' memory over the passes, GiB",
                 .caption = "A stage holds the activations of a micro-batch from its forward pass to the end of its "
                            "backward pass. " +
                            peak_words(stages),

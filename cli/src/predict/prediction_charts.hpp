@@ -12,10 +12,10 @@
 namespace headroom::cli {
 
 /// One bar: the parts of a step that take any time.
-StackedBars step_bars(Prediction const& prediction, std::size_t most_stages);
+StackedBars step_bars(Prediction const& prediction);
 
 /// One bar: the memory of the fullest accelerator, against what it may use.
-StackedBars memory_bars(Prediction const& prediction, std::size_t most_stages);
+StackedBars memory_bars(Prediction const& prediction);
 
 /// Memory of at most so many stages in the course of the passes; empty where there is nothing to show.
 std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageMemoryCurve> const& stages,
