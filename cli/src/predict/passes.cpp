@@ -58,7 +58,9 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
                        part_words("after its last", bubble.after, whole, scale) + ".";
     if (*most - *least > 0.005) {
         text += " Stage " + stage(most) + " idles most (" + percent(*most) + " %), stage " + stage(least) + " least (" +
-                percent(*least) + " %).";
+                percent(*least) + " %)";
+        text +=
+            schedule_row(picture.schedule).asynchronous ? "." : ": the busiest, on which the step counts its bubble.";
     }
     return text;
 }
@@ -66,9 +68,10 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
 /// What a drawing of the passes leaves out of the step.
 std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const& scale) {
     if (schedule_row(picture.schedule).asynchronous) {
-        Seconds const period = seconds_of(static_cast<double>(picture.run.period));
-        return " The next step begins before this one has drained: from step to step it takes " +
-               significant(period.in(scale.unit)) + " " + scale.name + ".";
+        return " This is one step by itself: the next begins before it has drained, and fills its ends, so that from "
+               "step "
+               "to step it takes " +
+               significant(step.in(scale.unit)) + " " + scale.name + ".";
     }
     return " What ends a step of " + significant(step.in(scale.unit)) + " " + scale.name +
            " (gradients that are summed, the update, what is fixed) is not drawn.";

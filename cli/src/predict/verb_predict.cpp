@@ -35,17 +35,17 @@ constexpr std::array options{
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
 };
 
-constexpr char const* examples =
-    "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
-    "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 2 \\\n"
-    "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
-    "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
-    "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
-    "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 4 --schedule all\n"
-    "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 4 \\\n"
-    "      --schedule zb-h1 --gantt --timeline step.json\n"
-    "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
-    "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
+constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 2 \\\n"
+                                 "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
+                                 "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
+                                 "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
+                                 "      --schedule all\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
+                                 "      --schedule zb-h1 --gantt --timeline step.json\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
 int one_worker_count(Arguments const& arguments, Setting& setting) {
     std::vector<int> const counts = read_workers(arguments, setting.cluster);
