@@ -50,7 +50,7 @@ TEST(PipelineHops, AreTheClosedFormWhereverThereIsOne) {
                 << " hop " << hop << (blocking ? " blocking" : "");
             ++of_this;
         }
-        EXPECT_GT(of_this, 100) << row.name;
+        EXPECT_GT(of_this, 50) << row.name; // those with few shapes and times that have a form
         exact += of_this;
     }
     EXPECT_GT(exact, 5000);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <set>
 #include <string>
@@ -40,6 +41,53 @@ TEST(PipelineSchedules, RowsAreThoseOfTheirPapers) {
     EXPECT_EQ(drawn(PipelineSchedule::zbv, {2, 2, 3}, 0).substr(0, 29), "F0 F1 F2 f0 i0 w0 f1 i1 w1 I0");
     EXPECT_EQ(drawn(PipelineSchedule::dualpipe, {2, 2, 4}, 0),
               "F0 f2 F1 b2 f3+ B0 b3 I1 W1"); // the second direction has the later half
+}
+
+TEST(PipelineSchedules, GuideDrawsTheRowsThatRun) {
+    std::ifstream file{std::string{HEADROOM_SOURCE_DIR} + "/docs/guide/pipeline-schedules.md"};
+    std::string const guide{std::istreambuf_iterator<char>{file}, {}};
+    std::vector<std::pair<PipelineSchedule, PipelineShape>> const drawn_there{
+        {PipelineSchedule::gpipe, {4, 1, 6}},       {PipelineSchedule::one_f_one_b, {4, 1, 6}},
+        {PipelineSchedule::interleaved, {4, 2, 4}}, {PipelineSchedule::zb_h1, {4, 1, 8}},
+        {PipelineSchedule::zb_2p, {4, 1, 8}},       {PipelineSchedule::zbv, {3, 2, 6}},
+        {PipelineSchedule::v_half, {4, 2, 6}},      {PipelineSchedule::v_min, {4, 2, 6}},
+        {PipelineSchedule::dualpipe, {4, 2, 8}},    {PipelineSchedule::dualpipe_v, {2, 2, 5}}};
+    for (auto const& [id, shape] : drawn_there) {
+        auto const text = test::drawing(schedule_row(id).order(shape), test::equal_times(shape, {1, 1, 1}));
+        EXPECT_NE(guide.find("```\n" + text + "```"), std::string::npos) << test::told(id, shape) << "\n" << text;
+    }
+}
+
+/// Idle time of the longest stage as a share of the ideal time, in hundredths with one decimal.
+std::string idle_share(ScheduleRow const& row, PassTicks const& chunk, Ticks hop, Ticks without = 0) {
+    PipelineShape const shape{8, row.chunks > 0 ? row.chunks : 2, 32};
+    auto const run = run_pipeline(row.order(shape), test::equal_times(shape, chunk, hop));
+    Ticks const busy = run->busy[0];
+    Ticks const length = row.validates_late ? run->period : run->makespan;
+    char text[16];
+    std::snprintf(text, sizeof text, "%.1f",
+                  100.0 * static_cast<double>(length - busy - without) / static_cast<double>(busy));
+    return std::string{text} == "0.0" ? "0" : text;
+}
+
+TEST(PipelineSchedules, GuideComparesWhatRuns) {
+    std::ifstream file{std::string{HEADROOM_SOURCE_DIR} + "/docs/guide/pipeline-schedules.md"};
+    std::string const guide{std::istreambuf_iterator<char>{file}, {}};
+    for (ScheduleRow const& row : pipeline_schedules()) {
+        if (row.asynchronous) { continue; }
+        PipelineShape const shape{8, row.chunks > 0 ? row.chunks : 2, 32};
+        bool const whole = row.layout == ChunkLayout::bidirectional || row.chunks == 1; // a chunk is a whole stage
+        Ticks const part = whole ? 1000 : 500;
+        PassTicks const equal{part, part, part}, usual{part, part * 3 / 2, part * 4 / 5};
+        auto const run = run_pipeline(row.order(shape), test::equal_times(shape, equal));
+        Ticks const idle = (row.validates_late ? run->period : run->makespan) - run->busy[0];
+        std::string const cells = "| " + idle_share(row, equal, 0) + " | " + idle_share(row, usual, 0) + " | " +
+                                  idle_share(row, equal, 30, idle) + " |\n"; // a hundredth of a stage
+        auto const at = guide.find("| `" + std::string{row.name} + "`", guide.find("| | equal |"));
+        ASSERT_NE(at, std::string::npos) << row.name;
+        EXPECT_NE(guide.substr(at, guide.find('\n', at) + 1 - at).find(cells), std::string::npos)
+            << row.name << " " << cells;
+    }
 }
 
 TEST(PipelineSchedules, AreFoundByName) {

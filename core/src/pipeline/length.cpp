@@ -78,8 +78,8 @@ public:
     [[nodiscard]] double spent(int micro_batches) const {
         if (micro_batches <= 0) { return 0.0; }
         int const size = end_ - first_;
-        int const left = micro_batches % size;
-        return (micro_batches / size) * round_ + (micro_batches < size ? entered(left) : over(left));
+        int const rounds = micro_batches / size, left = micro_batches % size;
+        return rounds * round_ + (rounds == 0 ? entered(left) : over(left));
     }
 
 private:

@@ -33,6 +33,19 @@ PipelineOrder zero_bubble_order(PipelineShape const& shape, int reach) {
     return std::move(order).finish();
 }
 
+/// What the first stage of ZB-H1 waits, by what sets the pace while it fills and drains: all passes, forward passes, or
+/// gradients of inputs.
+double zb_h1_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
+    double const p = shape.stages, m = shape.micro_batches;
+    double const least = std::min(times.forward, times.input);
+    double const all = times.forward + times.input - times.weight;
+    if (m == p && times.weight <= least) { return (p - 1.0) * all + (4.0 * (p - 1.0) - 2.0) * hop; }
+    double const steady = std::max(0.0, m - p - 1.0);
+    double const rounds = (steady - std::ceil(steady / p)) * std::max(0.0, 2.0 * hop - times.weight);
+    return std::max({(p - 1.0) * (all + 4.0 * hop) + rounds, (p - 1.0) * (times.forward + 3.0 * hop),
+                     (p - 1.0) * (times.input + 2.0 * hop)});
+}
+
 /// What the first stage of ZB-2P waits in its period.
 double zb_2p_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
     double const round_trip = times.forward + times.input + 2.0 * hop;
@@ -45,19 +58,16 @@ double zb_2p_wait(PipelineShape const& shape, StageTimes const& times, double ho
 PipelineOrder zb_h1_order(PipelineShape const& shape) { return zero_bubble_order(shape, 1); }
 
 std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times) {
-    if (shape.micro_batches < shape.stages || times.weight > std::min(times.forward, times.input)) {
-        return std::nullopt;
-    }
-    return (shape.stages - 1) * (times.forward + times.input - times.weight);
+    if (shape.micro_batches < shape.stages) { return std::nullopt; }
+    return zb_h1_wait(shape, times, 0.0);
 }
 
 std::optional<double> zb_h1_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    double const p = shape.stages, m = shape.micro_batches;
-    if (p == 1.0) { return 0.0; }
-    if (blocking || !zb_h1_bubble(shape, times)) { return std::nullopt; }
-    double const steady = std::max(0.0, m - p - 1.0);
-    return (4.0 * (p - 1.0) - (m == p ? 2.0 : 0.0)) * hop +
-           (steady - std::ceil(steady / p)) * std::max(0.0, 2.0 * hop - times.weight);
+    if (shape.stages == 1) { return 0.0; }
+    bool const least = times.weight <= std::min(times.forward, times.input);
+    if (blocking || shape.micro_batches < shape.stages + (least ? 0 : 1)) { return std::nullopt; }
+    if (!least && 2.0 * hop > times.weight) { return std::nullopt; }
+    return zb_h1_wait(shape, times, hop) - zb_h1_wait(shape, times, 0.0);
 }
 
 double zb_h1_held(PipelineShape const& shape, int) { return std::min(shape.stages, shape.micro_batches); }

@@ -6,12 +6,14 @@ namespace headroom::schedules {
 
 /// ZB-H1: 1F1B whose weight gradients are passes of their own and wait until the stage holds p micro-batches.
 ///
-///     bubble = (p-1)(t_F + t_Bin - t_W)
+///     bubble = (p-1)(t_F + t_Bin - min(t_W, t_F, t_Bin))
 ///     held   = min(p, m) on every stage
-///     hops c = (4 (p-1) - 2 [m = p]) c + (m-p-1 - ceil((m-p-1)/p)) max(0, 2c - t_W)
+///     bubble and hops c = the longest of (p-1)(t_F + t_Bin - t_W + 4c) + n max(0, 2c - t_W),  (p-1)(t_F + 3c),
+///                         (p-1)(t_Bin + 2c);   n = m-p-1 - ceil((m-p-1)/p)
 ///
-/// A round trip hides behind a weight gradient while it is shorter.
-/// Holds for:  m >= p, t_W <= min(t_F, t_Bin), equal stages: exact.
+/// The source has t_W in the place of the least of the three. A round trip hides behind a weight gradient while it is
+/// shorter. With m = p two transfers fewer are seen.
+/// Holds for:  m >= p, equal stages: exact; hops where t_W is the least, or m > p and 2c <= t_W.
 /// Source:     [Qi2024]
 PipelineOrder zb_h1_order(PipelineShape const& shape);
 std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times);
