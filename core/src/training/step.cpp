@@ -142,7 +142,8 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
 
 /// The slowest stage works m times; filling and draining costs the other stages once, over v when each holds v chunks
 /// that take turns; other schedules wait as their rows of the table say. Transfers show while the pipeline fills and
-/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a micro-batch.
+/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a
+/// micro-batch.
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
     auto const work = pipeline_work(f);
@@ -285,8 +286,8 @@ template <class N> double compression_bytes(Frame<N> const& f) {
     return sent.touched_per_parameter * elements;
 }
 
-/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An update on the host is
-/// not the accelerator's.
+/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An
+/// update on the host is not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     N const memory = f.in("memory_bytes_per_second", sustained_memory(f.setting).base());
     double const updates = updates_per_step(f.strategy, f.micro_batch_count);
