@@ -21,6 +21,12 @@ namespace headroom::cli {
 class Arguments {
 public:
     void add(std::string name, std::vector<std::string> values) { values_[std::move(name)] = std::move(values); }
+    /// The same but for one that is not there.
+    [[nodiscard]] Arguments without(std::string const& name) const {
+        Arguments rest = *this;
+        rest.values_.erase(name);
+        return rest;
+    }
     [[nodiscard]] bool has(std::string const& name) const { return values_.contains(name); }
     /// The value; empty when the option is absent, "" when it was given without one.
     [[nodiscard]] std::optional<std::string> text(std::string const& name) const;

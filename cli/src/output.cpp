@@ -102,6 +102,17 @@ Output read_output(Arguments const& arguments) {
     return output;
 }
 
+std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output) {
+    auto const file = arguments.text("--timeline");
+    if (!file) { return std::nullopt; }
+    if (file->empty()) { refuse("--timeline", "names no file", "", ""); }
+    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
+        refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
+               "they would run into each other", "give one of them another file");
+    }
+    return file;
+}
+
 void write_result(Output const& output, Result const& result) {
     std::string text;
     if (output.format == "json") {
@@ -115,7 +126,7 @@ void write_result(Output const& output, Result const& result) {
     }
     // neither is left behind without the other: a result that has no place is refused first
     if (!output.html.empty() && has_place(output.file)) {
-        io::write_file(output.html, render_html(result.document(), chart_library()));
+        io::write_file(output.html, render_html(result.page ? result.page() : result.document(), chart_library()));
     }
     io::write_file(output.file, text);
 }

@@ -8,6 +8,7 @@
 #include "headroom/io/catalog.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,12 +33,17 @@ struct Result {
     std::function<Document()> document;
     std::function<Json()> json;
     std::function<Sheet()> sheet;
+    std::function<Document()> page = {}; ///< of --html; empty: the document
 };
 
 /// Whether two names mean one file, whatever they are written like; never true of devices.
 bool same_file(std::string const& left, std::string const& right);
 /// False where `write_result` would refuse, so that nothing else is written before it does.
 bool result_has_place(Output const& output);
+
+/// --timeline FILE, where a verb has it; empty when it is not given.
+/// Errors: InputError{usage} for no name, and for where the result or its page goes.
+std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output);
 
 /// Writes the result where it was asked for, whole or not at all.
 void write_result(Output const& output, Result const& result);

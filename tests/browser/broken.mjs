@@ -22,3 +22,11 @@ export const faults = [
   { name: "a script that was smuggled in", noticed: /says error/,
     make: () => { const script = document.createElement("script"); script.textContent = "1"; document.body.append(script); } },
 ];
+
+// The same for a page with a schedule.
+export const scheduleFaults = [
+  { name: "a pass is missing", noticed: /pieces drawn/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > rect").remove() },
+  { name: "a pass says nothing", noticed: /without a title/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > * > title").remove() },
+  { name: "a gap is not hatched", noticed: /not hatched/, make: () => document.querySelector("svg:has(> defs pattern)").querySelectorAll(".pattern").forEach((one) => one.remove()) },
+  { name: "a pass is too wide", noticed: /not covered once/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > rect").setAttribute("width", 400) },
+];

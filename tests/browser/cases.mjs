@@ -20,7 +20,15 @@ const predicted = (prediction) => [
   { figure: "The step", bars: 1 },
   { figure: "Memory", bars: 1, rules: [/^usable/],
     pieces: Object.entries(prediction.memory).filter(([key, value]) =>
-      /^(weights|gradients|optimizer|activations|buffers)_bytes$/.test(key) && value > 0).length },
+      /^(weights|gradients|optimizer|activations|logits|temporaries|buffers)_bytes$/.test(key) && value > 0).length },
+];
+
+/** The pipeline of a prediction: a row a stage, every pass and every gap, unless there are too many. */
+const piped = (prediction) => [
+  ...predicted(prediction),
+  { figure: / stages?[,:]| stages/, lanes: Math.min(64, prediction.strategy.pp),
+    atLeast: prediction.strategy.pp * Math.min(64, prediction.strategy.micro_batches) },
+  { figure: "The stages' memory over the passes" },
 ];
 
 /** Rows of the algorithms that are drawn: five, those that win most often, then those that come closest. */
@@ -93,6 +101,8 @@ export function casesIn(scratch, source) {
   writeFileSync(published, source("validation/published_communication.csv"));
   const plan = ["plan", "llama-3-70b", "--cluster", "dgx-h100"];
   const predict = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64"];
+  const pipeline = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "4", "--pp", "8", "--dp", "2", "--micro-batch", "1",
+                    "--global-batch", "32", "--recompute", "full"];
   return [
     { name: "plan", words: [...plan, "--workers", "8..8192", "--tokens", "2T"], expects: planned },
     { name: "plan-stop", words: ["plan", "llama-3-8b", "--cluster", "dgx-a100", "--workers", "8..4096", "--global-batch", "64", "--tokens", "2T"],
@@ -106,6 +116,12 @@ export function casesIn(scratch, source) {
     { name: "predict", words: [...predict, "--what-if"], expects: predicted },
     { name: "predict-too-large", words: ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "8"], code: 3, expects: predicted },
     { name: "predict-hostile", words: ["predict", hostile, "--cluster", "dgx-a100", "--workers", "8"], expects: predicted },
+    { name: "predict-pipeline", words: [...pipeline, "--schedule", "zb-h1"], expects: piped },
+    { name: "predict-chunks", words: [...pipeline, "--schedule", "interleaved"], expects: piped },
+    { name: "predict-dualpipe", words: [...pipeline, "--schedule", "dualpipe"], expects: piped },
+    { name: "predict-schedules", words: [...pipeline, "--schedule", "all", "--simulate"], expects: piped },
+    { name: "predict-stages", words: ["predict", "llama-3-405b", "--cluster", "dgx-h100", "--workers", "504", "--tp", "8", "--pp", "63", "--dp", "1",
+                                      "--micro-batch", "1", "--global-batch", "512", "--recompute", "full", "--schedule", "1f1b"], expects: piped },
     { name: "comm", words: ["comm", "--size", "1GB", "--ranks", "64", "--cluster", "dgx-h100"], expects: moved },
     { name: "comm-sweep", words: ["comm", "--size", "4GiB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep"], expects: moved },
     { name: "comm-actors", words: ["comm", "--collective", "actor_learner", "--size", "2GB", "--experience", "50MB",

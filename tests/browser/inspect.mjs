@@ -27,6 +27,14 @@ export function inspect() {
       found.marks = undefined;
       found.pieces = pieces;
       if (figure.limit != null) rule(svg, home, name, figure.limit_name, 0, found);
+    } else if (figure.kind === "gantt") {
+      say(rows === figure.lanes.length || figure.notes.length > 0, `${name}: ${rows} rows in the table for ${figure.lanes.length} lanes`);
+      say(found.marks === figure.pieces.length, `${name}: ${found.marks} pieces drawn of ${figure.pieces.length}`);
+      say(found.marks === of(".marks > * > title"), `${name}: pieces without a title`);
+      lanesAreFull(svg, name, figure);
+      found.lanes = figure.lanes.length;
+      found.pieces = found.marks;
+      found.marks = undefined;
     } else {
       const same = figure.series.every((one) => JSON.stringify(one.x) === JSON.stringify(figure.series[0].x));
       const points = same ? figure.series[0].x.length : figure.series.reduce((sum, one) => sum + one.x.length, 0);
@@ -36,6 +44,19 @@ export function inspect() {
       if (figure.chosen != null) say(figure.series[0].points.includes(figure.chosen), `${name}: the chosen point is not drawn`);
     }
     return found;
+  }
+
+  /** What is drawn of a lane covers its time, gaps included, and nothing twice. */
+  function lanesAreFull(svg, name, figure) {
+    const areas = figure.lanes.map(() => 0);
+    [...svg.querySelectorAll(".marks > rect")].forEach((mark, n) => {
+      areas[figure.pieces[n]?.[0]] += (mark.width.baseVal.value * mark.height.baseVal.value);
+    });
+    areas.forEach((area, lane) => say(Math.abs(area / areas[0] - 1) < 0.03, `${name}: ${figure.lanes[lane]} is not covered once`));
+    const hatched = [...svg.querySelectorAll(".pattern rect")].filter((mark) => getComputedStyle(mark).fill.includes("url(") ||
+      getComputedStyle(mark.parentNode).fill.includes("url("));
+    const gaps = figure.pieces.some((piece) => piece[1] === figure.kinds.length && piece[3] - piece[2] > 0.05 * figure.x.high);
+    say(!gaps || hatched.length > 0, `${name}: gaps are not hatched`);
   }
 
   function drawn(of, name, series, n) {

@@ -9,10 +9,14 @@ function shape(name, attributes) {
 }
 
 /** A small picture of how a series is drawn. */
-function swatch({ look, colour, shape: form }) {
+function swatch({ look, colour, pattern, shape: form }) {
   const box = shape("svg", { width: 22, height: 12, "aria-hidden": "true" });
   const line = (more) => box.append(shape("line", { x1: 0, x2: 22, y1: 6, y2: 6, stroke: colour, "stroke-width": 2, ...more }));
   if (look === "area") box.append(shape("rect", { width: 22, height: 12, fill: colour, "fill-opacity": 0.18 }));
+  if (look === "pattern") {
+    box.append(shape("rect", { x: 0.5, y: 0.5, width: 21, height: 11, fill: colour, stroke: "#c3cad2", "stroke-width": 0.5 }));
+    box.append(shape("rect", { width: 22, height: 12, fill: pattern }));
+  }
   if (look === "box") box.append(shape("rect", { x: 4, width: 12, height: 12, fill: colour }));
   if (look === "dashed") line({ "stroke-dasharray": "5 4" });
   if (look === "rule") line({ "stroke-dasharray": "2 3" });

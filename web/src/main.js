@@ -2,6 +2,9 @@
 // be drawn leaves its table open.
 import { drawBars } from "./bars.js";
 import { drawChart } from "./chart.js";
+import { drawGantt } from "./gantt.js";
+
+const drawings = { bars: drawBars, chart: drawChart, gantt: drawGantt };
 
 function show(home, figure) {
   let width = 0;
@@ -9,7 +12,7 @@ function show(home, figure) {
     if (home.clientWidth === width || home.clientWidth === 0) return;
     width = home.clientWidth;
     home.replaceChildren();
-    (figure.kind === "bars" ? drawBars : drawChart)(home, figure, width);
+    drawings[figure.kind](home, figure, width);
   };
   draw();
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(home);

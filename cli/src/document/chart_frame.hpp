@@ -41,5 +41,7 @@ std::vector<std::size_t> drawable(Series const& series, Frame const& frame);
 Table numbers_of(Chart const& chart);
 /// One row a bar, one column a part.
 Table numbers_of(StackedBars const& bars);
+/// One row a lane, one column a kind: how long, and how much of it is idle.
+Table numbers_of(Gantt const& gantt);
 
 } // namespace headroom::cli

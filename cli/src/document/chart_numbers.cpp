@@ -1,4 +1,5 @@
 #include "document/chart_frame.hpp"
+#include "document/gantt_pieces.hpp"
 #include "document/text.hpp"
 
 #include <algorithm>
@@ -101,6 +102,21 @@ Table numbers_of(StackedBars const& bars) {
             row.push_back(significant(value));
         }
         row.push_back(significant(sum));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table numbers_of(Gantt const& gantt) {
+    Table table{.title = "", .columns = {{"lane", Align::left}}, .rows = {}};
+    for (GanttKind const& kind : gantt.kinds) { table.columns.push_back({kind.name + ", " + gantt.unit}); }
+    table.columns.push_back({gantt.idle + ", " + gantt.unit});
+    table.columns.push_back({gantt.idle + ", %"});
+    std::vector<std::vector<double>> const times = lane_times(gantt);
+    for (std::size_t lane = 0; lane < times.size(); ++lane) {
+        std::vector<std::string> row{gantt.lanes[lane]};
+        for (double const time : times[lane]) { row.push_back(significant(time, 4)); }
+        row.push_back(gantt.end > 0.0 ? percent(times[lane].back() / gantt.end) : "-");
         table.rows.push_back(std::move(row));
     }
     return table;

@@ -90,12 +90,42 @@ struct Chart {
     std::optional<std::size_t> chosen = {}; ///< a point of the first series
 };
 
+/// What the bars of one kind are called, and the letter that stands for them in a terminal.
+struct GanttKind {
+    std::string name; ///< "forward"
+    char letter = '#';
+};
+
+/// One thing that a lane does, from `begin` to `end`.
+struct GanttBar {
+    std::size_t lane = 0, kind = 0;
+    double begin = 0.0, end = 0.0;
+    std::string label = {}; ///< short: "12"; written where it has room
+    int tone = 0;           ///< of several alike (chunks of a model) each has its own; later ones are paler
+};
+
+/// Who works on what, and when: a row a lane, time across. What no bar of a lane covers is `idle`. Bars of one lane do
+/// not overlap. Whatever the number of bars, drawings and pages are bounded: of more than can be told apart each piece
+/// of time shows what it is spent on, and the drawing says so.
+struct Gantt {
+    std::string title;
+    std::string caption;            ///< what to see in it, in words
+    std::string unit;               ///< of time: "ms"
+    std::vector<std::string> lanes; ///< from top to bottom
+    std::vector<GanttKind> kinds;
+    std::vector<GanttBar> bars;
+    double end = 0.0;            ///< of the drawing; it begins at 0
+    std::string idle = "idle";   ///< what a gap is called
+    std::string label_name = {}; ///< what a label counts: "micro-batch"
+    std::string tone_name = {};  ///< what a tone counts: "chunk"
+};
+
 /// Text to be shown as it is.
 struct Verbatim {
     std::string title, text;
 };
 
-using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Verbatim>;
+using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, Verbatim>;
 
 /// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
 struct Document {

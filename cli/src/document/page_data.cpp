@@ -1,12 +1,16 @@
 #include "document/page_data.hpp"
 
 #include "document/chart_frame.hpp"
+#include "document/gantt_pieces.hpp"
 #include "document/json.hpp"
+#include "document/text.hpp"
 
 namespace headroom::cli {
 namespace {
 
 constexpr std::size_t most_x_ticks = 13, most_y_ticks = 8;
+constexpr std::size_t most_pieces = 12000; ///< of a schedule on a page: as many marks as a browser draws at once
+constexpr std::size_t most_lanes = 64;
 
 char const* name_of(Mark mark) {
     switch (mark) {
@@ -83,6 +87,36 @@ Json json_of(StackedBars const& bars) {
         .set("limit_name", bars.limit_name);
 }
 
+/// One row a piece: lane, kind (the last: idle), begin, end, low and high share of the lane's height, tone, label.
+Json pieces_json(std::vector<GanttPiece> const& pieces) {
+    Json list = Json::array();
+    for (GanttPiece const& piece : pieces) {
+        Json row = Json::array();
+        row.push(piece.lane).push(piece.kind).push(piece.begin).push(piece.end).push(piece.low).push(piece.high);
+        list.push(row.push(piece.tone).push(piece.label));
+    }
+    return list;
+}
+
+Json json_of(Gantt const& gantt) {
+    GanttDrawing const drawing = drawing_of(gantt, most_lanes, most_pieces);
+    Json lanes = Json::array(), kinds = Json::array();
+    for (std::size_t const lane : drawing.lanes) { lanes.push(gantt.lanes[lane]); }
+    for (GanttKind const& kind : gantt.kinds) { kinds.push(kind.name); }
+    return Json::object()
+        .set("kind", "gantt")
+        .set("title", gantt.title)
+        .set("unit", gantt.unit)
+        .set("x", axis_json({.title = gantt.unit}, {.low = 0.0, .high = gantt.end}, most_x_ticks))
+        .set("lanes", lanes)
+        .set("kinds", kinds)
+        .set("idle", gantt.idle)
+        .set("label_name", gantt.label_name)
+        .set("tone_name", gantt.tone_name)
+        .set("pieces", pieces_json(drawing.pieces))
+        .set("notes", Json::array_of(drawing.notes));
+}
+
 /// Outside of strings JSON has none of these three letters.
 std::string safe_in_script(std::string const& json) {
     std::string out;
@@ -104,6 +138,7 @@ std::string page_data(Document const& document) {
     for (Block const& block : document.blocks) {
         if (auto const* chart = std::get_if<Chart>(&block)) { figures.push(json_of(*chart)); }
         if (auto const* bars = std::get_if<StackedBars>(&block)) { figures.push(json_of(*bars)); }
+        if (auto const* gantt = std::get_if<Gantt>(&block)) { figures.push(json_of(*gantt)); }
     }
     return safe_in_script(figures.text());
 }

@@ -100,6 +100,8 @@ template <class Figure> void add_figure(std::string& out, Figure const& figure, 
 
 void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
 
+void add(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
+
 void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
 
 void add(std::string& out, Items const& list) {
@@ -114,7 +116,8 @@ void add(std::string& out, Verbatim const& verbatim) {
 
 bool has_figures(Document const& document) {
     return std::ranges::any_of(document.blocks, [](Block const& block) {
-        return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block);
+        return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block) ||
+               std::holds_alternative<Gantt>(block);
     });
 }
 

@@ -126,6 +126,8 @@ void add(std::string& out, Paragraph const& paragraph, TextStyle style) {
 
 std::string figure_title(Chart const& chart) { return chart.title; }
 
+std::string figure_title(Gantt const& gantt) { return gantt.title; }
+
 std::string figure_title(StackedBars const& bars) { return bars.title + ", " + bars.unit; }
 
 void add(std::string& out, Items const& list, TextStyle style) {
@@ -145,6 +147,8 @@ template <class Figure> void add_figure(std::string& out, Figure const& figure, 
 void add(std::string& out, StackedBars const& bars, TextStyle style) { add_figure(out, bars, style); }
 
 void add(std::string& out, Chart const& chart, TextStyle style) { add_figure(out, chart, style); }
+
+void add(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out, gantt, style); }
 
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
@@ -205,6 +209,8 @@ template <class Figure> void add_markdown_figure(std::string& out, Figure const&
 void add_markdown(std::string& out, StackedBars const& bars) { add_markdown_figure(out, bars); }
 
 void add_markdown(std::string& out, Chart const& chart) { add_markdown_figure(out, chart); }
+
+void add_markdown(std::string& out, Gantt const& gantt) { add_markdown_figure(out, gantt); }
 
 void add_markdown(std::string& out, Verbatim const& verbatim) {
     if (!verbatim.title.empty()) { out += "### " + verbatim.title + "\n\n"; }

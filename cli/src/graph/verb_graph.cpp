@@ -1,7 +1,7 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
-#include "graph/chrome_trace.hpp"
 #include "graph/graph_report.hpp"
+#include "graph/graph_trace.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -119,13 +119,7 @@ void read_resources(Arguments const& arguments, GraphQuestion& question) {
 }
 
 void check_timeline(Arguments const& arguments, Output const& output, GraphQuestion const& question) {
-    auto const file = arguments.text("--timeline");
-    if (!file) { return; }
-    if (file->empty()) { refuse("--timeline", "names no file", "", ""); }
-    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
-        refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
-               "they would run into each other", "give one of them another file");
-    }
+    if (!timeline_file(arguments, output)) { return; }
     if (question.graph.dag.size() > longest_timeline) {
         refuse("--timeline", std::to_string(question.graph.dag.size()) + " tasks are too many to draw",
                "a timeline has up to " + std::to_string(longest_timeline), "ask for a smaller graph");
@@ -198,7 +192,7 @@ int run(Arguments const& arguments) {
     if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
     GraphReport report = answer_of(read_question(arguments, output), catalog);
     if (report.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
-        io::write_file(*arguments.text("--timeline"), chrome_trace(*report.timeline, report.graph()));
+        io::write_file(*arguments.text("--timeline"), graph_trace(*report.timeline, report.graph()));
     }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },

@@ -1,8 +1,13 @@
 #pragma once
 
 #include "document/document.hpp"
+#include "predict/passes.hpp"
 
+#include "headroom/memory.hpp"
 #include "headroom/prediction.hpp"
+
+#include <optional>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -11,5 +16,9 @@ StackedBars step_bars(Prediction const& prediction);
 
 /// One bar: the memory of the fullest accelerator, against what it may use.
 StackedBars memory_bars(Prediction const& prediction);
+
+/// Memory of at most so many stages in the course of the passes; empty where there is nothing to show.
+std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageMemoryCurve> const& stages,
+                                  Prediction const& prediction, std::size_t most_stages);
 
 } // namespace headroom::cli

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace headroom::cli {
 namespace {
@@ -443,6 +444,8 @@ Json json_of(PredictionReport const& report) {
         .set("constants", constants_json(report.setting.calibration))
         .set("notes", Json::array_of(report.setting.notes));
     add_left_out(json, p, report.setting.calibration);
+    if (!report.schedules.empty()) { json.set("schedules", schedules_json(report.schedules)); }
+    if (report.tells_simulation && report.simulation) { json.set("simulation", simulation_json(*report.simulation)); }
     if (!report.what_if.empty()) { json.set("what_if", what_if_json(report)); }
     if (report.terms) { json.set("terms", terms_json(*report.terms)); }
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
@@ -450,7 +453,24 @@ Json json_of(PredictionReport const& report) {
     return json;
 }
 
-Document document_of(PredictionReport const& report) {
+namespace {
+
+/// The pipeline's schedule, others beside it, and the step as it was simulated.
+void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Medium medium) {
+    auto const add = [&blocks](std::vector<Block> more) { std::ranges::move(more, std::back_inserter(blocks)); };
+    bool const page = medium == Medium::page;
+    if (report.passes && (page || report.draws_in_text)) {
+        add(schedule_drawing(*report.passes, report.prediction.step()));
+        auto chart = memory_chart(*report.passes, report.memory, report.prediction, page ? 5 : 2);
+        if (chart) { blocks.emplace_back(std::move(*chart)); }
+    }
+    if (!report.schedules.empty()) { add(schedule_comparison(report.schedules)); }
+    if (report.simulation && (page || report.tells_simulation)) { add(simulation_blocks(*report.simulation)); }
+}
+
+} // namespace
+
+Document document_of(PredictionReport const& report, Medium medium) {
     Prediction const& p = report.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name,
                       {},
@@ -460,6 +480,7 @@ Document document_of(PredictionReport const& report) {
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
+    add_schedule(blocks, report, medium);
     if (!p.communication.empty()) { blocks.emplace_back(communication_table(p)); }
     blocks.emplace_back(memory_table(p));
     if (p.question.strategy.pp > 1) { blocks.emplace_back(stages_table(p)); }
@@ -519,6 +540,16 @@ Sheet sheet_of(PredictionReport const& report) {
     maybe("cost_dollars", cost ? std::optional{cost->base()} : std::nullopt);
     maybe("dollars_per_million_tokens", dollars_per_million(p));
     add_left_out(sheet, p, report.setting.calibration);
+    for (ScheduleOutcome const& outcome : report.schedules) {
+        std::string const name = "schedule " + std::string{schedule_row(outcome.schedule).name};
+        auto const& other = outcome.prediction;
+        maybe(name + " step_seconds", other ? std::optional{other->step().base()} : std::nullopt);
+        maybe(name + " bubble_seconds", other ? std::optional{other->time.pipeline_bubble.base()} : std::nullopt);
+        maybe(name + " memory_bytes", other ? std::optional{other->memory.total().base()} : std::nullopt);
+    }
+    if (report.tells_simulation && report.simulation && report.simulation->ran()) {
+        row("simulation step_seconds", report.simulation->step.step().base());
+    }
     for (LeverOutcome const& lever : report.what_if) {
         row("what_if " + lever.name + " step_seconds", lever.prediction.step().base());
     }

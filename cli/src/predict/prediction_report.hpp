@@ -1,8 +1,12 @@
 #pragma once
 
 #include "gate.hpp"
+#include "predict/passes.hpp"
+#include "predict/schedules.hpp"
+#include "predict/simulation.hpp"
 #include "setting.hpp"
 
+#include "headroom/memory.hpp"
 #include "headroom/prediction.hpp"
 
 #include <optional>
@@ -25,8 +29,16 @@ struct PredictionReport {
     std::vector<LeverOutcome> what_if;
     std::optional<std::vector<Term>> terms; ///< of --explain
     std::vector<GateOutcome> gates;
-    std::optional<double> wall_seconds; ///< of --stats
+    std::optional<double> wall_seconds;                   ///< of --stats
+    std::vector<ScheduleOutcome> schedules = {};          ///< of --schedule all
+    std::optional<PassPicture> passes = {};               ///< where they are drawn, in the text or on the page
+    std::vector<StageMemoryCurve> memory = {};            ///< of every stage over the passes
+    std::optional<Simulation> simulation = {};            ///< where it was asked for, or for the page
+    bool draws_in_text = false, tells_simulation = false; ///< what the page has is asked for in the text, too
 };
+
+/// Where a document is read: a page has every figure.
+enum class Medium { text, page };
 
 /// Time and money of a run of `tokens`; empty where tokens or the price are unknown.
 std::optional<Seconds> duration_of(Prediction const& prediction);
@@ -59,7 +71,7 @@ std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time);
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory);
 
 Json json_of(PredictionReport const& report);
-Document document_of(PredictionReport const& report);
+Document document_of(PredictionReport const& report, Medium medium = Medium::text);
 Sheet sheet_of(PredictionReport const& report);
 
 } // namespace headroom::cli

@@ -2,10 +2,13 @@
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_report.hpp"
+#include "predict/step_trace.hpp"
+#include "predict/views.hpp"
 #include "predict/what_if.hpp"
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
 #include "headroom/left_out.hpp"
 
 #include <algorithm>
@@ -25,6 +28,11 @@ constexpr std::array options{
     Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
     Option{"--what-if", "CHANGES", "bandwidth=2x,latency=0.5x,overlap=off: which lever moves the step", "Answer",
            Takes::perhaps_value},
+    Option{"--gantt", "", "draw what each pipeline stage does when, the bubble marked (so does --schedule NAME)",
+           "Answer", Takes::nothing},
+    Option{"--simulate", "", "run the step task by task beside the closed form: agreement, critical path", "Answer",
+           Takes::nothing},
+    Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
 };
 
 constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
@@ -32,6 +40,10 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
                                  "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
                                  "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
+                                 "      --schedule all\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
+                                 "      --schedule zb-h1 --gantt --timeline step.json\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
@@ -126,9 +138,28 @@ std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& ca
                       .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
 }
 
-int run(Arguments const& arguments) {
+/// The exit code of an answer that was written.
+int verdict_of(PredictionReport const& report, bool complete) {
+    if (!complete) {
+        refusal("predict", "interrupted: the closed form is kept, the simulation is left out");
+        return Exit::interrupted;
+    }
+    if (!report.prediction.fits) {
+        refusal("strategy", "does not fit: " + report.prediction.why_not);
+        return Exit::infeasible;
+    }
+    if (!report.prediction.progresses()) {
+        refusal("failures", report.prediction.goodput->why_not);
+        return Exit::infeasible;
+    }
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
+int run(Arguments const& given) {
     Stopwatch const stopwatch;
+    Arguments arguments = given;
     Output const output = read_output(arguments);
+    Views const views = read_views(arguments, output);
     check_gates(arguments, metrics_of(Prediction{})); // a wrong condition is told before any work
     Setting setting = read_setting(arguments);
     Question const question = make_question(arguments, setting);
@@ -142,19 +173,16 @@ int run(Arguments const& arguments) {
         report.terms = explain(report.prediction, setting.calibration, *term);
     }
     report.gates = check_gates(arguments, metrics_of(report.prediction));
+    bool const complete = fill_views(report, views, output);
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    if (!report.prediction.fits) {
-        refusal("strategy", "does not fit: " + report.prediction.why_not);
-        return Exit::infeasible;
-    }
-    if (!report.prediction.progresses()) {
-        refusal("failures", report.prediction.goodput->why_not);
-        return Exit::infeasible;
-    }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    bool const traces = views.timeline && complete && result_has_place(output);
+    if (traces) { io::write_file(*views.timeline, step_trace(report.simulation->step)); }
+    write_result(output, {.document = [&] { return document_of(report); },
+                          .json = [&] { return json_of(report); },
+                          .sheet = [&] { return sheet_of(report); },
+                          .page = [&] { return document_of(report, Medium::page); }});
+    return verdict_of(report, complete);
 }
 
 } // namespace

@@ -143,6 +143,8 @@ struct Model {
 /// The kinds of blocks of a model in the order in which they first appear; counts add up to `layers`. A model cut
 /// short keeps the first layers of its pattern. Prediction blocks are not among them: they are as the last block.
 std::vector<BlockRun> block_runs(Model const& model);
+/// The kind of every block, first to last; none for a list of operators.
+std::vector<BlockKind> block_kinds(Model const& model);
 /// The kind of the last block: prediction blocks are alike.
 BlockKind last_block(Model const& model);
 

@@ -114,6 +114,7 @@ double tokens_of(LayerShape const& shape);
 struct BlockProgram {
     LayerProgram program;
     double count = 0.0;
+    std::size_t kind = 0; ///< of `block_runs`: entries of one kind differ in their backward pass
     double issue = 1.0;
     bool routed = false;          ///< has experts: the host handles their counts
     bool recomputes_core = false; ///< the attention core runs again in the backward pass
@@ -127,6 +128,7 @@ struct StepProgram {
     std::vector<BlockProgram> blocks;
     std::vector<BlockProgram> prediction; ///< blocks that predict later tokens; they run beside the head
     double depth = 1.0;                   ///< layers that share the work of `blocks`
+    std::vector<std::size_t> kind_of_block; ///< first to last, where there are several kinds
     double heads_run = 1.0;               ///< output projections: one, and one for each prediction block
     int heads = 0;                        ///< attention heads of the whole model
 };

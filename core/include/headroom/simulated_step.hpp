@@ -19,14 +19,31 @@ enum class CollectiveDetail {
     messages,  ///< its schedule of messages, with all groups of its dimension on the links of the cluster at once
 };
 
+/// How finely passes are cut into tasks.
+enum class StepDetail {
+    operation, ///< a task for each kernel and each collective
+    block,     ///< one for each kind of work of a block's pass: fewer tasks, the same times
+};
+
 /// What the simulation does beyond what the strategy says.
 struct SimulationOptions {
     CollectiveDetail collectives = CollectiveDetail::operation;
+    StepDetail detail = StepDetail::operation;
     int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
     double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
     bool share_links = true;       ///< groups whose traffic crosses the same adapter share its rate
     std::int64_t most_tasks = std::int64_t{1} << 24;
+    bool places = false; ///< whether to note which pass and layer each task is of
     std::stop_token stop = {};
+};
+
+/// What a task of a step is of; gathering ahead counts to the pass that starts it.
+struct TaskPlace {
+    std::int32_t micro_batch = -1; ///< none: not of a pass (what ends the step)
+    std::int32_t layer = -1;       ///< a block of the model; none: an end of it, a transfer, gradients of a whole chunk
+    PassKind phase = PassKind::forward;
+    std::uint8_t chunk = 0;
+    bool operator==(TaskPlace const&) const = default;
 };
 
 /// One pipeline stage of a simulated step: the class of equal ranks that hold it.
@@ -46,6 +63,7 @@ struct SimulatedStep {
     Seconds critical_stretch;                        ///< the part of the critical path that sharing and slowdown added
     StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
+    std::vector<TaskPlace> places; ///< by task, where they were asked for
     std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
     [[nodiscard]] Seconds step() const { return time.total(); }
 };

@@ -46,6 +46,8 @@ struct LayerCosts {
     LayerCost embedding;
     LayerCost block; ///< the mean of the model's blocks
     LayerCost head;  ///< the output projection, and blocks that predict later tokens with theirs
+    /// Time of the first i blocks over that of a mean one, i from 0 to all; empty where all are alike.
+    std::vector<double> until = {};
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);
 };

@@ -1,4 +1,5 @@
-#include "headroom/expert_exchange.hpp"
+#include "operation_price.hpp"
+
 #include "headroom/step.hpp"
 
 #include <algorithm>
@@ -7,61 +8,52 @@
 namespace headroom {
 namespace {
 
-/// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
-/// Source: [MegatronLM]
-constexpr int fused_softmax_batch = 4;
-
 /// Adds one kind of layer up; holds what every operation of it needs.
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
-        : shape_{shape},
-          framework_{framework},
-          constants_{constants},
-          rates_{kernel_rates(cluster.accelerator, shape.precision, framework, constants)},
-          fabric_{calibrated_fabric(cluster, constants)},
-          tensor_{group_of(shape.tp, 1, cluster.domain)},
-          context_{group_of(shape.cp, shape.tp, cluster.domain)},
-          experts_{group_of(shape.ep, shape.etp, cluster.domain)} {}
+        : pricer_{shape, cluster, framework, constants} {}
 
     [[nodiscard]] LayerCost block(BlockProgram const& program) const {
-        LayerCost cost = sum(program.program, rates_.gemm);
+        LayerCost cost = end(program.program, true, program.recomputes_core);
         if (program.recomputes_core) { cost.recomputed_core = cost.recompute; }
-        expose(cost);
         add_host(program, cost);
         return cost;
     }
 
-    [[nodiscard]] LayerCost end(LayerProgram const& program) const {
-        LayerCost cost = sum(program, rates_.head_gemm);
-        expose(cost);
+    /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
+    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) const {
+        LayerCost cost = pass(program, in_block, true, false);
+        cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
 
 private:
-    [[nodiscard]] LayerCost sum(LayerProgram const& program, FlopsPerSecond gemm_rate) const {
+    /// The operations of the forward pass, or of the backward pass with what it computes again.
+    [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) const {
         LayerCost cost;
         for (auto const& operation : program.operations()) {
+            if ((operation.phase == Phase::forward) != forward) { continue; }
+            auto const price = pricer_.price(operation, in_block);
             switch (operation.kind) {
-            case OperationKind::collective: add_collective(operation, cost); break;
-            case OperationKind::exchange: add_exchange(operation, cost); break;
-            default: add_kernel(operation, gemm_rate, cost);
+            case OperationKind::collective: add_collective(operation, price, cost); break;
+            case OperationKind::exchange: add_exchange(operation, price, cost); break;
+            default: add_kernel(operation, price.time, cost);
             }
         }
+        expose(cost, recomputes_core ? cost.recompute : Seconds{});
         return cost;
     }
 
     /// What hides runs behind products (context exchange: behind attention), so no more than those last.
-    void expose(LayerCost& cost) const {
+    static void expose(LayerCost& cost, Seconds recomputed_core) {
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        Seconds const beside = cost.attention - cost.recomputed_core;
+        Seconds const beside = cost.attention - recomputed_core;
         cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
         cost.experts_exposed = std::max(cost.experts_exposed, cost.experts - cost.gemm - cost.attention);
     }
 
-    void add_kernel(Operation const& operation, FlopsPerSecond gemm_rate, LayerCost& cost) const {
-        bool const product = operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
-        Seconds const time = product ? product_time(operation, gemm_rate, rates_) : kernel_time(operation, rates_);
+    static void add_kernel(Operation const& operation, Seconds time, LayerCost& cost) {
         switch (operation.kind) {
         case OperationKind::gemm:
         case OperationKind::grouped_gemm: cost.gemm += time; break;
@@ -73,81 +65,28 @@ private:
         if (operation.weight_gradient) { cost.weight_gradient += time; }
     }
 
-    void add_collective(Operation const& operation, LayerCost& cost) const {
+    static void add_collective(Operation const& operation, OperationPrice const& price, LayerCost& cost) {
         bool const tensor = operation.traffic == Traffic::tensor;
-        auto const once =
-            fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total() +
-            Seconds{constants_[Constant::base_latency]};
-        Seconds const time = once * operation.times;
-        if (tensor) {
-            cost.tensor += time;
-            cost.tensor_exposed += time * tensor_exposed_share(operation.phase);
-            cost.tensor_bytes += operation.bytes * operation.times;
-            cost.tensor_count += operation.times;
-        } else {
-            cost.context += time;
-            cost.context_exposed += time * (hides() ? constants_[Constant::context_exposed] : 1.0);
-            cost.context_bytes += operation.bytes * operation.times;
-            cost.context_count += operation.times;
-        }
+        (tensor ? cost.tensor : cost.context) += price.time;
+        (tensor ? cost.tensor_exposed : cost.context_exposed) += price.shown;
+        (tensor ? cost.tensor_bytes : cost.context_bytes) += operation.bytes * operation.times;
+        (tensor ? cost.tensor_count : cost.context_count) += operation.times;
     }
 
-    void add_exchange(Operation const& operation, LayerCost& cost) const {
-        auto const sent = expert_exchange({.tokens = operation.m,
-                                           .token = operation.bytes,
-                                           .top_k = static_cast<int>(operation.n),
-                                           .experts = static_cast<int>(operation.k),
-                                           .deduplicated = framework_.sends_tokens_once,
-                                           .group_limit = static_cast<int>(operation.limit)},
-                                          experts_, fabric_);
-        Seconds const time = sent.time.total() + Seconds{constants_[Constant::base_latency]};
-        cost.experts += time;
-        cost.experts_exposed += time * experts_exposed_share();
+    static void add_exchange(Operation const& operation, OperationPrice const& price, LayerCost& cost) {
+        cost.experts += price.time;
+        cost.experts_exposed += price.shown;
         cost.experts_bytes += operation.bytes * operation.m * operation.n;
         cost.experts_count += 1.0;
     }
 
-    [[nodiscard]] bool hides() const { return shape_.overlap == Overlap::on; }
-
-    /// Modern stacks run gathers and scatters behind products in both directions; older ones hide part
-    /// of the backward all-reduce behind the weight gradient and nothing of the forward one.
-    [[nodiscard]] double tensor_exposed_share(Phase phase) const {
-        if (!hides()) { return 1.0; }
-        if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
-        return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
-    }
-
-    /// A stack that sets out to hide the exchange hides as much of it as of its tensor-parallel collectives.
-    [[nodiscard]] double experts_exposed_share() const {
-        if (!hides()) { return 1.0; }
-        return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];
-    }
-
     void add_host(BlockProgram const& program, LayerCost& cost) const {
-        double const passes = program.passes * program.issue;
-        cost.kernels = rates_.gap * passes;
-        switch (framework_.host) {
-        case HostPace::native: break;
-        case HostPace::modern: cost.host = Seconds{constants_[Constant::host_modern] * passes}; break;
-        case HostPace::eager_2022: cost.host = Seconds{constants_[Constant::host_eager] * passes}; break;
-        }
-        if (program.routed) { cost.host += Seconds{constants_[Constant::host_experts] * passes}; }
+        cost.kernels = pricer_.gaps(program, program.passes);
+        cost.host = pricer_.issue(program, program.passes);
     }
 
-    LayerShape const& shape_;
-    Framework const& framework_;
-    Calibration const& constants_;
-    KernelRates rates_;
-    Fabric fabric_;
-    Group tensor_, context_, experts_;
+    OperationPricer pricer_;
 };
-
-/// Whether the host issues the parts of a softmax kernel one by one.
-bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework) {
-    return program.heads > 0 && framework.host == HostPace::eager_2022 &&
-           framework.attention == AttentionKernel::unfused &&
-           shape.micro_batch * std::max(1, program.heads / shape.tp) % fused_softmax_batch != 0;
-}
 
 } // namespace
 
@@ -213,12 +152,28 @@ Cluster congested(Cluster cluster, double congestion, int workers) {
 LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Cluster const& cluster,
                        Framework const& framework, Calibration const& constants) {
     Adder const adder{shape, cluster, framework, constants};
-    double const unaligned = softmax_in_parts(program, shape, framework) ? constants[Constant::host_unaligned] : 1.0;
+    double const unaligned = issued_in_parts(program, shape, framework, constants);
     LayerCosts costs;
+    std::vector<Seconds> of_kind;
+    std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
         block.host *= unaligned;
         costs.block.add(block, run.count / program.depth);
+        of_kind.resize(std::max(of_kind.size(), run.kind + 1));
+        count.resize(of_kind.size());
+        of_kind[run.kind] += block.total() * run.count;
+        count[run.kind] += run.count;
+    }
+    if (!program.kind_of_block.empty() && costs.block.total().base() > 0.0) {
+        Seconds sum, all;
+        for (Seconds const one : of_kind) { all += one; }
+        Seconds const mean = all / program.depth;
+        costs.until.push_back(0.0);
+        for (std::size_t const kind : program.kind_of_block) {
+            sum += of_kind[kind] / count[kind];
+            costs.until.push_back(sum / mean);
+        }
     }
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);

@@ -95,15 +95,22 @@ Shares shares_of(Model const& model, LayerShape const& shape) {
 /// Blocks of every kind; kinds that differ in their backward pass are entries of their own.
 void write_blocks(StepProgram& program, Model const& model, LayerShape const& shape, Framework const& framework) {
     Shares const shares = shares_of(model, shape);
-    for (auto const& run : block_runs(model)) {
+    auto const runs = block_runs(model);
+    for (auto const& run : runs) {
         auto const add = [&](BlockTraining training, double share) {
             if (share <= 0.0) { return; }
             program.blocks.push_back(block_program(model, run.kind, shape, framework, training));
             program.blocks.back().count = share * run.count;
+            program.blocks.back().kind = static_cast<std::size_t>(&run - runs.data());
         };
         add(BlockTraining::kept, shares.kept);
         add(BlockTraining::recomputed, shares.recomputed);
         add(BlockTraining::frozen, shares.frozen);
+    }
+    if (runs.size() == 1) { return; }
+    for (BlockKind const& kind : block_kinds(model)) {
+        program.kind_of_block.push_back(
+            static_cast<std::size_t>(std::ranges::find(runs, kind, &BlockRun::kind) - runs.begin()));
     }
 }
 

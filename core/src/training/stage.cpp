@@ -19,6 +19,27 @@ Shards sharded_over(int zero, double data, double shard) {
     return {.weights = 1.0, .gradients = zero == 2 ? data : 1.0, .optimizer = zero >= 1 ? data : 1.0};
 }
 
+/// Blocks of every stage. Where an end had less than one, some of the middle have one less instead.
+std::vector<int> blocks_of_stages(int blocks, int stages) {
+    if (stages == 1) { return {blocks}; }
+    std::vector<int> held(static_cast<std::size_t>(stages), stage_layers(blocks, stages, StagePlace::middle));
+    held.front() = stage_layers(blocks, stages, StagePlace::first);
+    held.back() = stage_layers(blocks, stages, StagePlace::last);
+    int spare = -blocks;
+    for (int const one : held) { spare += one; }
+    for (std::size_t stage = held.size() - 1; spare > 0 && stage-- > 1; --spare) { --held[stage]; }
+    return held;
+}
+
+/// Blocks of chunk `chunk` of a stage that has `blocks`, as even as can be; what is missing is missing at the ends of
+/// the model.
+int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk) {
+    int const each = blocks / shape.chunks, more = blocks % shape.chunks;
+    bool const last = stage == shape.stages - 1;
+    int const rank = last ? chunk : shape.chunks - 1 - chunk; // the first stage has its fewest in its first chunk
+    return each + (rank < more ? 1 : 0);
+}
+
 } // namespace
 
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count) {
@@ -64,6 +85,30 @@ int stage_layers(int layers, int pp, StagePlace place) {
     return middle;
 }
 
+int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
+    switch (layout) {
+    case ChunkLayout::loop: return place.chunk * shape.stages + place.stage;
+    case ChunkLayout::v: return place.chunk == 0 ? place.stage : 2 * shape.stages - 1 - place.stage;
+    case ChunkLayout::bidirectional: return place.chunk == 0 ? place.stage : shape.stages - 1 - place.stage;
+    }
+    return 0;
+}
+
+std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout) {
+    bool const two_models = layout == ChunkLayout::bidirectional;
+    auto const held = blocks_of_stages(blocks, shape.stages);
+    int const chunks = two_models ? 1 : shape.chunks;
+    std::vector<int> size(static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(chunks));
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        int const whole = held[static_cast<std::size_t>(stage)];
+        for (int chunk = 0; chunk < chunks; ++chunk) {
+            size[static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}))] =
+                two_models ? whole : blocks_of_chunk(whole, shape, stage, chunk);
+        }
+    }
+    return size;
+}
+
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
     double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
     bool const first = place == StagePlace::first || place == StagePlace::whole;
@@ -71,6 +116,11 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
     bool const last =
         returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
     return stage_parameters(setting, strategy, {.blocks = blocks, .first = first, .last = last});
+}
+
+StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool embedding,
+                                bool head) {
+    return stage_parameters(setting, strategy, {.blocks = blocks, .first = embedding, .last = head});
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share) {

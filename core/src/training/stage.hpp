@@ -2,6 +2,7 @@
 
 #include "headroom/framework.hpp"
 #include "headroom/model.hpp"
+#include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
 #include "headroom/strategy.hpp"
 
@@ -41,6 +42,14 @@ enum class StagePlace { whole, first, middle, last };
 /// Source: [MegatronBridge]
 int stage_layers(int layers, int pp, StagePlace place);
 
+/// Which part of the model a place holds, in the model's order. With several chunks a stage there are as many parts as
+/// places, with two directions as many as stages.
+int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
+
+/// Blocks of every part in the model's order: those that `stage_layers` gives a stage, shared out over its chunks. What is
+/// missing on the first and the last stage is missing at the ends of the model.
+std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout);
+
 /// Parameters of one rank of a stage before any data-parallel sharding: those in routed experts apart, for other ranks
 /// hold the same ones.
 struct StageParameters {
@@ -56,6 +65,10 @@ struct StageShare {
     bool last = false;  ///< the output projection, and blocks that predict later tokens
 };
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share);
+
+/// Those of so many blocks, with the embedding, with the output projection and blocks that predict later tokens.
+StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool embedding,
+                                bool head);
 
 /// Those of the stage that has the most.
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy);

@@ -23,16 +23,31 @@ template <class N> struct Parts {
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
+    N early;       ///< share of the gradients that is on its way before the last pass
+    N early_window; ///< computation between that and the last pass
+    N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
+    N kernels;     ///< share of the computation that is kernels: the rest is no slower beside traffic
+    N drained;     ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
 
-/// The part of data-parallel time that shows: what does not fit its window, and a share of what does.
+/// What kernels lose to traffic beside them: l of their rate while it lasts. They are a share k of their window W.
 ///
-///     ZeRO 0 to 2   [r R - W_b]+ + l min(r R, W_b) + [G - W_f]+ + l min(G, W_f),   W_b = r (one backward window)
-///     ZeRO 3        [T - W]+ + l_3 min(T, W),   T = passes (gathers G + R), W all computation of the step
+///     k min(l T, l / (1 - l) W)
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss) {
+    return e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+}
+
+/// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
+/// whichever is more.
 ///
+///     ZeRO 0 to 2   max(s_b + u R, R - W_b) + d s_b + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 3        max(s, T - W),   T = passes (gathers G + R), W all computation of the step
+///
+/// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
+/// to run behind, for it waits for the last block or the first block waits for it; d the stages of a pipeline that drain
+/// before the first: the last pass of each is slowed by the reduction of its own gradients, and the next waits for it.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
-/// Assumes:    the network does not slow the computation that it runs behind, but for the shares l.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
 N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
@@ -42,14 +57,18 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     if (strategy.zero == 3) {
         N traffic = e.passes * (e.gathers * e.gather + e.reduce);
         if (style == GradientOverlap::exposed) { return traffic; }
-        return larger(traffic - e.compute_window, literal<N>(0.0)) + e.shard_loss * smaller(traffic, e.compute_window);
+        return larger(traffic - e.compute_window, slowed(e, traffic, e.compute_window, e.shard_loss));
     }
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
-    N const behind_backward = larger(reduce - window, literal<N>(0.0)) + e.loss * smaller(reduce, window);
-    N const behind_forward =
-        larger(e.gather - e.forward_window, literal<N>(0.0)) + e.loss * smaller(e.gather, e.forward_window);
+    N const before = e.early * reduce, last = reduce - before;
+    N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
+    N const slow = slowed(e, larger(last - e.last_bucket * e.reduce, literal<N>(0.0)), window, e.loss), slow_before = slowed(e, before, e.early_window, e.loss);
+    N const behind_backward =
+        larger(slow + slow_before + e.last_bucket * e.reduce, reduce - window - e.early_window) + e.drained * slow;
+    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
+                                    e.gather - e.forward_window);
     return behind_backward + behind_forward;
 }
 
@@ -74,6 +93,29 @@ template <class N> struct Frame {
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
 };
 
+/// Parameters of a rank of which a part of the training state is kept, and is trained.
+template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
+    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
+    return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
+           trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
+}
+
+/// Parameters whose gradients are added up after every micro-batch. With ZeRO 2 a pass still writes whole gradients and
+/// reads them to send them.
+template <class N> double accumulated_parameters(Frame<N> const& f) {
+    return kept_of(f, f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+}
+
+BytesPerSecond sustained_memory(StepSetting const& setting) {
+    return setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction];
+}
+
+/// What adding one micro-batch's gradients up takes: a part of the backward pass.
+template <class N> double accumulation_seconds(Frame<N> const& f) {
+    return f.setting.constants[Constant::accumulate_bytes] * accumulated_parameters(f) /
+           sustained_memory(f.setting).base();
+}
+
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
@@ -93,6 +135,8 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
         double const all = depth * block.*pass + head.*pass + ends.*pass;
         work.others.*pass = std::max(0.0, all - work.slowest.*pass) / (stages - 1.0);
     }
+    work.slowest.weight += accumulation_seconds(f);
+    work.others.weight += accumulation_seconds(f);
     return work;
 }
 
@@ -108,10 +152,11 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
                       f.with_ahead(f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts, f.ends_ahead));
     N const all =
         f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
+    N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * accumulation_seconds(f));
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
     parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                 in_turn ? (all - slowest) / f.in("chunks_per_stage", work.chunks)
+                                 in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
                                          : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
@@ -172,28 +217,54 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     }
 }
 
+/// Gradients of one reduction. Source: [MegatronLM]
+constexpr double bucket_elements = 40e6;
+
+/// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
+template <class N> double last_bucket_share(Frame<N> const& f) {
+    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    if (held <= 0.0) { return 0.0; }
+    double const blocks = parameters_held(f.setting, f.strategy, f.stage.layers, false, false).all();
+    double const table = parameters_held(f.setting, f.strategy, 0.0, true, false).all();
+    return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+}
+
+/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
+template <class N> bool drains_in_turn(Frame<N> const& f) {
+    auto const& row = schedule_row(f.strategy.schedule());
+    return f.strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
+}
+
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = block.backward.base() * layers * stretch;
+    double const backward = (block.backward + block.recompute).base() * layers * stretch;
     double const forward = (kernels - block.backward - block.recompute).base() * layers * stretch;
-    // the last micro-batch hides traffic; interleaved, the last p of them do
-    double const micro_batches =
-        f.strategy.virtual_pp > 1 ? std::min(f.micro_batch_count, static_cast<double>(f.strategy.pp)) : 1.0;
+    // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
+    double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
+    bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
+    double const early = turns ? (chunks - 1.0) / chunks : 0.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
-        .backward_window = f.in("backward_window_seconds", backward * micro_batches),
-        .forward_window = f.in("forward_window_seconds", forward * micro_batches * updates),
+        .backward_window = f.in("backward_window_seconds", backward * (1.0 - early) + accumulation_seconds(f)),
+        .forward_window = f.in("forward_window_seconds", forward * (1.0 - early) * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
         .reductions = f.in("reductions_per_step", reductions),
+        .early = f.in("early_gradients", early),
+        // gradients that are reduced after every micro-batch have the forward passes between to hide behind
+        .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
+                                                         (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
+        .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
+        .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
@@ -218,20 +289,11 @@ template <class N> double compression_bytes(Frame<N> const& f) {
 /// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An
 /// update on the host is not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
-    auto const bandwidth =
-        f.setting.cluster.accelerator.memory_bandwidth * f.setting.constants[Constant::memory_fraction];
-    N const memory = f.in("memory_bytes_per_second", bandwidth.base());
-    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
-    auto const kept = [&](double Shards::*part) {
-        return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
-               trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
-    };
-    // with ZeRO 2 a pass still writes whole gradients and reads them to send them
-    double const accumulated = kept(f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    N const memory = f.in("memory_bytes_per_second", sustained_memory(f.setting).base());
     double const updates = updates_per_step(f.strategy, f.micro_batch_count);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", accumulated) * f.micro_batches / memory;
-    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept(&Shards::optimizer) * updates;
+                         f.in("accumulated_parameters", accumulated_parameters(f)) * f.micro_batches / memory;
+    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept_of(f, &Shards::optimizer) * updates;
     N const update =
         f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
     N const compress = f.in("compression_bytes", compression_bytes(f)) / memory;

@@ -147,8 +147,12 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 } // namespace
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
+    return data_traffic(setting, strategy, fabric, held_parameters(setting, strategy));
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+                         StageParameters const& held) {
     auto const placement = place(strategy, setting.cluster.domain);
-    auto const held = held_parameters(setting, strategy);
     auto const trained = trained_parts(strategy, setting.model, setting.count);
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
@@ -176,6 +180,28 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
 
+namespace {
+
+/// Work of every stage in mean blocks, where blocks differ.
+std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const layout = schedule_row(strategy.schedule()).layout;
+    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
+    std::vector<std::size_t> first{0};
+    for (int const blocks : size) { first.push_back(first.back() + static_cast<std::size_t>(blocks)); }
+    double const share = layout == ChunkLayout::bidirectional ? 0.5 : 1.0; // half of the micro-batches each way
+    std::vector<double> work(static_cast<std::size_t>(shape.stages), 0.0);
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
+            work[static_cast<std::size_t>(stage)] += share * (costs.until[first[part + 1]] - costs.until[first[part]]);
+        }
+    }
+    return work;
+}
+
+} // namespace
+
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
     SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
@@ -184,11 +210,17 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
     SlowestStage last{.place = StagePlace::last, .layers = held(StagePlace::last), .head = 1.0};
-    SlowestStage const middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
+    SlowestStage middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
     if (layout == ChunkLayout::v) { std::swap(first.head, last.head); } // the V ends where it began
     if (layout == ChunkLayout::bidirectional) {
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
+    }
+    if (!costs.until.empty()) {
+        auto const work = work_of_stages(setting, strategy, costs);
+        first.layers = work.front();
+        last.layers = work.back();
+        if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {

@@ -27,6 +27,9 @@ struct DataTraffic {
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+/// The same of a stage that holds these parameters.
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+                         StageParameters const& held);
 
 /// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);

@@ -205,11 +205,16 @@ SequenceFlops operator_flops(Model const& model, double samples) {
 
 } // namespace
 
+std::vector<BlockKind> block_kinds(Model const& model) {
+    std::vector<BlockKind> kinds;
+    if (!model.operators.empty()) { return kinds; }
+    for (int layer = 0; layer < model.layers; ++layer) { kinds.push_back(kind_of(model, layer)); }
+    return kinds;
+}
+
 std::vector<BlockRun> block_runs(Model const& model) {
     std::vector<BlockRun> runs;
-    if (!model.operators.empty()) { return runs; }
-    for (int layer = 0; layer < model.layers; ++layer) {
-        BlockKind const kind = kind_of(model, layer);
+    for (BlockKind const& kind : block_kinds(model)) {
         auto const known = std::ranges::find(runs, kind, &BlockRun::kind);
         if (known == runs.end()) {
             runs.push_back({kind, 1});

@@ -1,0 +1,155 @@
+#include "predict/simulation.hpp"
+
+#include "document/text.hpp"
+#include "predict/prediction_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+using TimeByKind = std::array<Seconds, work_kind_count>;
+
+WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }
+
+/// "tensor communication": what a kind is called beside others.
+std::string words_of(WorkKind kind) {
+    return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
+}
+
+TimeByKind mean_exposed(SimulatedStep const& step) {
+    TimeByKind mean{};
+    for (SimulatedStage const& stage : step.stages) {
+        for (std::size_t kind = 0; kind < mean.size(); ++kind) {
+            mean[kind] += stage.exposed[kind] / static_cast<double>(step.stages.size());
+        }
+    }
+    return mean;
+}
+
+Json by_kind_json(TimeByKind const& times, bool communication_only) {
+    Json json = Json::object();
+    for (std::size_t kind = 0; kind < times.size(); ++kind) {
+        if (communication_only && !communicates(kind_at(kind))) { continue; }
+        json.set(std::string{name_of(kind_at(kind))} + "_seconds", times[kind].base());
+    }
+    return json;
+}
+
+Json limits_json(std::vector<ClosedFormLimit> const& limits) {
+    Json list = Json::array();
+    for (ClosedFormLimit const& limit : limits) {
+        list.push(Json::object().set("name", limit.name).set("reason", limit.reason));
+    }
+    return list;
+}
+
+Json stages_json(SimulatedStep const& step) {
+    Json list = Json::array();
+    for (SimulatedStage const& stage : step.stages) {
+        list.push(Json::object()
+                      .set("computing_seconds", stage.computing.base())
+                      .set("idle_seconds", stage.idle.base())
+                      .set("exposed_by_kind", by_kind_json(stage.exposed, true)));
+    }
+    return list;
+}
+
+std::string times_words(Seconds time) {
+    TimeScale const scale = scale_of(time);
+    return significant(time.in(scale.unit), 4) + " " + scale.name;
+}
+
+std::string agreement_words(Simulation const& simulation) {
+    double const difference = simulation.difference();
+    std::string text = "closed form " + times_words(simulation.closed.total()) + ", simulated " +
+                       times_words(simulation.step.step()) + ", " + percent(std::abs(difference), 2) + " % apart; ";
+    if (simulation.limits.empty()) { return text + "the closed form claims to hold here, within 1 %"; }
+    std::vector<std::string> names;
+    for (ClosedFormLimit const& limit : simulation.limits) { names.emplace_back(limit.name); }
+    return text + "the closed form does not claim to hold here: " + join(names, ", ");
+}
+
+/// Parts of the step by the closed form and by the simulation, those that either has.
+Table beside_table(Simulation const& simulation) {
+    TimeScale const scale = scale_of(simulation.closed.total());
+    Table table{.title = "The step in closed form and simulated",
+                .columns = {{"part", Align::left},
+                            {"closed form " + scale.name},
+                            {"simulated " + scale.name},
+                            {"difference " + scale.name}},
+                .rows = {}};
+    auto const row = [&](std::string const& name, Seconds closed, Seconds simulated) {
+        table.rows.push_back({name, significant(closed.in(scale.unit)), significant(simulated.in(scale.unit)),
+                              significant((simulated - closed).in(scale.unit))});
+    };
+    auto const closed = parts_of(simulation.closed), simulated = parts_of(simulation.step.time);
+    double const least = 1e-6 * simulation.closed.total().base();
+    for (std::size_t i = 0; i < closed.size(); ++i) {
+        bool const any = std::max(closed[i].second.base(), simulated[i].second.base()) > least;
+        if (any) { row(closed[i].first, closed[i].second, simulated[i].second); }
+    }
+    row("step", simulation.closed.total(), simulation.step.step());
+    return table;
+}
+
+/// What the path that decides the step consists of.
+StackedBars critical_bars(SimulatedStep const& step) {
+    StackedBars bars{
+        .title = "The critical path by kind", .unit = "%", .parts = {}, .labels = {"critical path"}, .values = {{}}};
+    bars.caption =
+        "The chain of tasks that decides how long the step takes, by what they are: only what is on it makes "
+        "the step shorter when it gets faster.";
+    Seconds all;
+    for (Seconds const time : step.critical) { all += time; }
+    auto const add = [&](std::string const& name, Seconds time) {
+        if (!(all.base() > 0.0) || time / all < 1e-6) { return; }
+        bars.parts.push_back(name);
+        bars.values[0].push_back(100.0 * (time / all));
+    };
+    for (std::size_t kind = 0; kind < step.critical.size(); ++kind) {
+        add(words_of(kind_at(kind)), step.critical[kind]);
+    }
+    return bars;
+}
+
+} // namespace
+
+std::vector<Block> simulation_blocks(Simulation const& simulation) {
+    if (!simulation.ran()) { return {Paragraph{"not simulated: " + simulation.step.refused + ".", "simulation"}}; }
+    std::vector<Block> blocks{Paragraph{agreement_words(simulation) + ".", "simulation"}};
+    for (ClosedFormLimit const& limit : simulation.limits) {
+        blocks.emplace_back(Paragraph{std::string{limit.reason}, std::string{limit.name}});
+    }
+    blocks.emplace_back(beside_table(simulation));
+    if (StackedBars bars = critical_bars(simulation.step); !bars.parts.empty()) {
+        blocks.emplace_back(std::move(bars));
+    }
+    return blocks;
+}
+
+Json simulation_json(Simulation const& simulation) {
+    SimulatedStep const& step = simulation.step;
+    Json json = Json::object().set("refused", simulation.ran() ? Json{} : Json{step.refused});
+    auto const known = [&simulation](double value) { return simulation.ran() ? Json{value} : Json{}; };
+    json.set("step_seconds", known(step.step().base()))
+        .set("closed_form_seconds", simulation.closed.total().base())
+        .set("difference", known(simulation.difference()))
+        .set("claims_to_hold", simulation.limits.empty())
+        .set("limits", limits_json(simulation.limits));
+    if (!simulation.ran()) { return json; }
+    return json.set("makespan_seconds", step.makespan.base())
+        .set("breakdown", breakdown_json(step.time))
+        .set("exposed_communication", exposed_json(step.time))
+        .set("critical_path", Json::object()
+                                  .set("by_kind", by_kind_json(step.critical, false))
+                                  .set("stretch_seconds", step.critical_stretch.base())
+                                  .set("tasks", step.run.critical_path.size()))
+        .set("exposed_by_kind", by_kind_json(mean_exposed(step), true))
+        .set("stages", stages_json(step))
+        .set("tasks", step.program.size())
+        .set("edges", step.program.edges.size());
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "arguments.hpp"
+#include "output.hpp"
+#include "predict/prediction_report.hpp"
+
+#include <optional>
+#include <string>
+
+namespace headroom::cli {
+
+/// What of the schedule and the simulated step is wanted beside the closed form.
+struct Views {
+    bool compares = false;  ///< --schedule all
+    bool gantt = false;     ///< --gantt
+    bool draws = false;     ///< the schedule, in the text
+    bool simulates = false; ///< --simulate, or for a timeline
+    bool page = false;      ///< --html: draws and simulates, in bounds
+    std::optional<std::string> timeline = {};
+};
+
+/// Reads --gantt, --simulate, --timeline and --schedule; takes `all` away from the latter, which names no strategy.
+Views read_views(Arguments& arguments, Output const& output);
+
+/// Fills what is wanted; false when it was interrupted, with what is finished filled in.
+/// Errors: InputError{usage} where there is no pipeline to draw or to compare, and where a timeline cannot be made.
+bool fill_views(PredictionReport& report, Views const& views, Output const& output);
+
+} // namespace headroom::cli

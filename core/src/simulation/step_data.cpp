@@ -1,0 +1,152 @@
+#include "step_data.hpp"
+
+#include "training/stage.hpp"
+#include "training/traffic.hpp"
+
+#include "headroom/compression.hpp"
+
+#include <algorithm>
+
+namespace headroom::simulation {
+namespace {
+
+/// Parameters of every unit of a stage, chunk by chunk in the order of the forward pass.
+struct UnitParameters {
+    std::vector<std::vector<StageParameters>> units;
+    StageParameters all;
+};
+
+UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout,
+                               int stage) {
+    UnitParameters result;
+    auto const add = [&](std::vector<StageParameters>& to, StageParameters const& held) {
+        to.push_back(held);
+        result.all.dense += held.dense;
+        result.all.experts += held.experts;
+    };
+    auto const block = parameters_held(setting, strategy, 1.0, false, false);
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        ChunkWork const& work = layout.at(stage, chunk);
+        auto& units = result.units.emplace_back();
+        if (work.embedding) { add(units, parameters_held(setting, strategy, 0.0, true, false)); }
+        // operators stand for all parameters together
+        double const share = setting.model.operators.empty() ? 1.0 : 1.0 / std::max(1, work.blocks);
+        for (int i = 0; i < work.blocks; ++i) {
+            add(units, {.dense = block.dense * share, .experts = block.experts * share});
+        }
+        if (work.head) {
+            // a table that both ends share is kept once where one stage has both
+            bool const with_embedding =
+                layout.shape.stages == 1 || (layout.layout == ChunkLayout::v && layout.at(stage, 0).embedding);
+            auto head = parameters_held(setting, strategy, 0.0, with_embedding, true);
+            if (with_embedding) { head.dense -= parameters_held(setting, strategy, 0.0, true, false).dense; }
+            add(units, head);
+        }
+    }
+    return result;
+}
+
+double seconds_per_byte(StepSetting const& setting) {
+    return 1.0 /
+           (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
+}
+
+/// Bytes that compressing and decompressing a stage's gradients reads and writes.
+double compression_bytes(StepSetting const& setting, Strategy const& strategy, DataTraffic const& traffic) {
+    if (strategy.compression.kind == Compression::none || strategy.data_ranks() == 1) { return 0.0; }
+    double const width = setting.framework.reduced_bytes;
+    double const elements = (traffic.dense.gradients + traffic.experts.gradients).base() / width;
+    return compressed_gradients(strategy.compression, elements, width, Ranks{strategy.data_ranks()})
+               .touched_per_parameter *
+           elements;
+}
+
+/// One unit's share of what the stage's parameters come to.
+class Shares {
+public:
+    Shares(StageParameters const& unit, StageParameters const& all)
+        : dense_{all.dense > 0.0 ? unit.dense / all.dense : 0.0},
+          experts_{all.experts > 0.0 ? unit.experts / all.experts : 0.0},
+          both_{all.all() > 0.0 ? unit.all() / all.all() : 0.0} {}
+    [[nodiscard]] Ticks of(Seconds dense, Seconds experts) const {
+        return ticks_of(dense * dense_ + experts * experts_);
+    }
+    [[nodiscard]] double of(double dense, double experts) const { return dense * dense_ + experts * experts_; }
+    [[nodiscard]] Ticks of(Seconds all) const { return ticks_of(all * both_); }
+
+private:
+    double dense_, experts_, both_;
+};
+
+} // namespace
+
+DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
+    DataRules rules;
+    auto const& framework = setting.framework;
+    bool const late = framework.gradient_overlap == GradientOverlap::exposed;
+    bool const off = strategy.overlap == Overlap::off;
+    rules.sharded = strategy.zero == 3;
+    rules.gathers = strategy.zero == 1 || strategy.zero == 2;
+    rules.in_the_way = off || (late && rules.sharded);
+    rules.every_micro_batch = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    if (late && !rules.in_the_way) { rules.shown = setting.constants[Constant::gradients_exposed_old]; }
+    if (!late && !off) {
+        rules.slowdown =
+            setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
+    }
+    rules.backward_gathers = gathers_per_pass(strategy, framework) - 1.0;
+    return rules;
+}
+
+StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage) {
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    auto const held = unit_parameters(setting, strategy, layout, stage);
+    auto const traffic = data_traffic(setting, strategy, fabric, held.all);
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    auto const host = host_traffic(setting, strategy);
+    double const byte = seconds_per_byte(setting);
+    auto const kept = [&](double Shards::*part) {
+        return trained.dense * held.all.dense / shards_of(strategy).*part +
+               trained.experts * held.all.experts / expert_shards_of(strategy).*part;
+    };
+    double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    Seconds const accumulate{setting.constants[Constant::accumulate_bytes] * accumulated * byte};
+    Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
+    double const down_share = setting.framework.gradient_bytes /
+                              (setting.framework.gradient_bytes + setting.framework.parameter_bytes);
+    double const visits = 2.0 * micro_batch_count(strategy, setting.workload) * layout.blocks_of(stage);
+    double const elements = traffic.dense.gradients.base() / setting.framework.reduced_bytes;
+    double const expert_elements = traffic.experts.gradients.base() / setting.framework.reduced_bytes;
+
+    StageTraffic result;
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        auto& units = result.units.emplace_back();
+        ChunkWork const& work = layout.at(stage, chunk);
+        StageParameters of_chunk;
+        for (StageParameters const& unit : held.units[static_cast<std::size_t>(chunk)]) {
+            Shares const share{unit, held.all};
+            auto const nth = static_cast<int>(units.size()) - (work.embedding ? 1 : 0);
+            bool const block = nth >= 0 && nth < work.blocks;
+            units.push_back({.reduce = share.of(traffic.dense.reduce + traffic.dense.replicate,
+                                                traffic.experts.reduce + traffic.experts.replicate),
+                             .gather = share.of(traffic.dense.gather, traffic.experts.gather),
+                             .compress = share.of(compress),
+                             .host_down = share.of(host.optimizer_transfer * down_share),
+                             .host_up = share.of(host.optimizer_transfer * (1.0 - down_share)),
+                             .kept_copy = block && visits > 0.0 ? ticks_of(host.activation_transfer / visits) : 0,
+                             .elements = share.of(elements, expert_elements)});
+            of_chunk.dense += unit.dense;
+            of_chunk.experts += unit.experts;
+        }
+        result.accumulate.push_back(Shares{of_chunk, held.all}.of(accumulate));
+    }
+    if (!offloads_optimizer(strategy.offload)) {
+        result.update = ticks_of(
+            Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
+    }
+    result.host_update = ticks_of(host.update);
+    result.blocking = ticks_of(traffic.blocking);
+    return result;
+}
+
+} // namespace headroom::simulation

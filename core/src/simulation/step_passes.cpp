@@ -1,0 +1,282 @@
+#include "step_passes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace headroom::simulation {
+namespace {
+
+constexpr double ticks_per_second = 1e12;
+
+/// Which operations of a program a pass runs.
+bool belongs(Operation const& operation, PassKind pass) {
+    bool const forward = operation.phase == Phase::forward;
+    switch (pass) {
+    case PassKind::forward: return forward;
+    case PassKind::backward: return !forward;
+    case PassKind::input_gradient: return !forward && !operation.weight_gradient;
+    case PassKind::weight_gradient: return operation.weight_gradient;
+    }
+    return false;
+}
+
+bool is_product(Operation const& operation) {
+    return operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
+}
+bool is_attention(Operation const& operation) {
+    return operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
+}
+bool is_kernel(Operation const& operation) {
+    return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
+}
+WorkKind kind_of(Operation const& operation) {
+    return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
+}
+Group3 group_of(Operation const& operation) {
+    return operation.kind == OperationKind::exchange         ? Group3::experts
+           : operation.traffic == Traffic::tensor ? Group3::tensor
+                                                  : Group3::context;
+}
+constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
+constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
+
+/// A block, or an end, to be written pass by pass.
+struct Source {
+    LayerProgram const& program;
+    bool in_block = true;
+    bool recomputes_core = false;
+    BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
+    double issued = 1.0;                 ///< factor on what the host takes
+    double repeats = 1.0;                ///< of the program
+};
+
+/// Writes the passes of blocks and ends as items.
+class UnitWriter {
+public:
+    UnitWriter(OperationPricer const& pricer, Names& names, StepDetail detail)
+        : pricer_{pricer}, names_{names}, detail_{detail} {}
+
+    double pace = 1.0; ///< factor on computation and its host
+
+    void append(Source const& source, Unit& unit) {
+        for (PassKind const kind : {PassKind::forward, PassKind::backward, PassKind::input_gradient,
+                                    PassKind::weight_gradient}) {
+            UnitPass pass = write(source, kind);
+            if (detail_ == StepDetail::block) { fuse(pass); }
+            auto& items = unit.passes[static_cast<std::size_t>(kind)].items;
+            for (double left = source.repeats; left > 0.5; left -= 1.0) {
+                items.insert(items.end(), pass.items.begin(), pass.items.end());
+            }
+        }
+    }
+
+private:
+    UnitPass write(Source const& source, PassKind kind) {
+        UnitPass pass;
+        std::array<double, group3_count> hidden{}, behind{}; // seconds of collectives, and of kernels to run behind
+        for (auto const& operation : source.program.operations()) {
+            if (!belongs(operation, kind)) { continue; }
+            auto const price = pricer_.price(operation, source.in_block);
+            if (is_kernel(operation)) {
+                double const time = price.time.base() * pace;
+                pass.items.push_back({.cost = ticks_of(Seconds{time}),
+                                      .role = Role::compute,
+                                      .kind = kind_of(operation),
+                                      .name = names_.index(operation.name)});
+                for (std::size_t g = 0; g < group3_count; ++g) {
+                    if (hides(static_cast<Group3>(g), operation, source)) { behind[g] += time; }
+                }
+                hider_.push_back(&operation);
+            } else {
+                auto const group = static_cast<std::size_t>(group_of(operation));
+                pass.items.push_back({.cost = ticks_of(price.shown),
+                                      .role = group_roles[group],
+                                      .kind = group_kinds[group],
+                                      .name = names_.index(operation.name)});
+                hidden[group] += (price.time - price.shown).base();
+                hider_.push_back(nullptr);
+            }
+        }
+        spread(source, pass, hidden, behind);
+        hider_.clear();
+        add_host(source, kind, pass);
+        std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0 && item.launch == 0; });
+        return pass;
+    }
+
+    /// What hides a collective in the closed form: products; of keys and values the attention core, of tokens both.
+    static bool hides(Group3 group, Operation const& kernel, Source const& source) {
+        switch (group) {
+        case Group3::tensor: return is_product(kernel);
+        case Group3::experts: return is_product(kernel) || is_attention(kernel);
+        case Group3::context:
+            return is_attention(kernel) && !(source.recomputes_core && kernel.phase == Phase::recompute);
+        case Group3::count_: break;
+        }
+        return false;
+    }
+
+    /// What is hidden goes beside the kernels that hide it, in proportion to their time; without any it shows.
+    void spread(Source const& source, UnitPass& pass, std::array<double, group3_count> const& hidden,
+                std::array<double, group3_count> const& behind) const {
+        for (std::size_t g = 0; g < group3_count; ++g) {
+            if (hidden[g] <= 0.0) { continue; }
+            if (behind[g] <= 0.0) {
+                pass.items.push_back({.cost = ticks_of(Seconds{hidden[g]}),
+                                      .role = group_roles[g],
+                                      .kind = group_kinds[g],
+                                      .name = names_.index(name_of(group_kinds[g]))});
+                continue;
+            }
+            for (std::size_t i = 0; i < hider_.size(); ++i) {
+                if (hider_[i] == nullptr || !hides(static_cast<Group3>(g), *hider_[i], source)) { continue; }
+                pass.items[i].beside[g] =
+                    ticks_of(Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
+            }
+        }
+    }
+
+    /// Gaps between kernels and what the host takes, as many forward passes as the closed form counts for a pass.
+    void add_host(Source const& source, PassKind kind, UnitPass& pass) const {
+        if (source.block == nullptr) { return; }
+        auto const kernels = std::ranges::count(pass.items, Role::compute, &PassItem::role);
+        if (kernels == 0) { return; }
+        double const passes = passes_of(*source.block, kind);
+        Ticks gap = ticks_of(pricer_.gaps(*source.block, passes) * pace);
+        Ticks launch = ticks_of(pricer_.issue(*source.block, passes) * (pace * source.issued));
+        auto left = static_cast<Ticks>(kernels);
+        for (PassItem& item : pass.items) {
+            if (item.role != Role::compute) { continue; }
+            item.cost += gap / left;
+            gap -= gap / left;
+            item.launch = launch / left;
+            launch -= item.launch;
+            --left;
+        }
+    }
+    static double passes_of(BlockProgram const& block, PassKind kind) {
+        bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);
+        switch (kind) {
+        case PassKind::forward: return 1.0;
+        case PassKind::backward: return block.passes - 1.0;
+        case PassKind::input_gradient: return block.passes - (splits ? 2.0 : 1.0);
+        case PassKind::weight_gradient: return splits ? 1.0 : 0.0;
+        }
+        return 0.0;
+    }
+
+    /// One item for each kind of work: first what stands in the way, then the kernels.
+    void fuse(UnitPass& pass) const {
+        std::array<PassItem, work_kind_count> sums{};
+        for (PassItem const& item : pass.items) {
+            PassItem& sum = sums[static_cast<std::size_t>(item.kind)];
+            sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
+            sum.cost += item.cost, sum.launch += item.launch;
+            for (std::size_t g = 0; g < group3_count; ++g) { sum.beside[g] += item.beside[g]; }
+        }
+        pass.items.clear();
+        for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
+                                    WorkKind::attention, WorkKind::memory}) {
+            PassItem const& sum = sums[static_cast<std::size_t>(kind)];
+            if (sum.cost > 0 || sum.launch > 0) { pass.items.push_back(sum); }
+        }
+    }
+
+    OperationPricer const& pricer_;
+    Names& names_;
+    StepDetail detail_;
+    std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
+};
+
+/// Computation of the given costs over that of the same programs at their own pace.
+double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
+    auto const kernels = [](LayerCosts const& c) {
+        return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
+    };
+    return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
+}
+
+BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
+    if (variant.operation >= 0) {
+        Operator one = setting.model.operators[static_cast<std::size_t>(variant.operation)];
+        return operator_program(one, tokens_of(shape) / std::max(1, setting.model.nominal_length), shape);
+    }
+    return block_program(setting.model, variant.kind, shape, setting.framework, variant.training);
+}
+
+} // namespace
+
+Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
+
+std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
+    std::vector<Unit const*> all;
+    if (work.embedding) { all.push_back(&units.embedding); }
+    for (int block = 0; block < work.blocks; ++block) {
+        all.push_back(&units.variants[order.variant_of[static_cast<std::size_t>(work.first_block + block)]]);
+    }
+    if (work.head) { all.push_back(&units.head); }
+    return all;
+}
+
+std::size_t UnitPass::tasks() const {
+    std::size_t count = 0;
+    for (PassItem const& item : items) {
+        count += 1 + (item.launch > 0 ? 1 : 0);
+        for (Ticks const beside : item.beside) { count += beside > 0 ? 1 : 0; }
+    }
+    return count;
+}
+
+Ticks UnitPass::chip() const {
+    Ticks all = 0;
+    for (PassItem const& item : items) { all += std::max(item.cost, *std::ranges::max_element(item.beside)); }
+    return all;
+}
+
+Ticks UnitPass::host() const {
+    Ticks all = 0;
+    for (PassItem const& item : items) { all += item.launch; }
+    return all;
+}
+
+std::uint32_t Names::index(std::string_view name) {
+    auto const known = std::ranges::find(all_, name);
+    auto const index = static_cast<std::uint32_t>(known - all_.begin());
+    if (known == all_.end()) { all_.emplace_back(name); }
+    return index;
+}
+
+StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                     BlockOrder const& order, StepDetail detail) {
+    auto const shape = shape_of(strategy, setting.workload);
+    auto const program = step_program(setting.model, shape, setting.framework);
+    auto const unpaced = layer_costs(program, shape, setting.cluster, setting.framework, setting.constants);
+    double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
+    OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
+    StepUnits units;
+    UnitWriter writer{pricer, units.names, detail};
+    writer.pace = pace_of_costs(costs, unpaced);
+    for (BlockVariant const& variant : order.variants) {
+        auto const block = program_of(setting, shape, variant);
+        writer.append({.program = block.program,
+                       .in_block = true,
+                       .recomputes_core = block.recomputes_core,
+                       .block = &block,
+                       .issued = issued},
+                      units.variants.emplace_back());
+    }
+    writer.append({.program = program.embedding, .in_block = false}, units.embedding);
+    for (BlockProgram const& block : program.prediction) {
+        writer.append({.program = block.program,
+                       .in_block = true,
+                       .recomputes_core = block.recomputes_core,
+                       .block = &block,
+                       .repeats = block.count},
+                      units.head);
+    }
+    writer.append({.program = program.head, .in_block = false, .repeats = program.heads_run}, units.head);
+    return units;
+}
+
+} // namespace headroom::simulation

@@ -1,0 +1,241 @@
+#include "step_unroll.hpp"
+#include "training/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+using namespace simulation;
+
+constexpr double seconds_per_tick = 1e-12;
+Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * seconds_per_tick}; }
+
+/// First begin and last end of a stage's own work, and what fills the time between, by kind. Where several are under
+/// way, computation has the time, then communication in the order of `WorkKind`, then what a launch holds
+/// up, then copies.
+struct StageSpan {
+    Ticks begin = 0, end = 0;
+    Ticks work = 0;                               ///< kernels of passes, at their own rate
+    Ticks optimizer = 0;                          ///< adding up and updating, at its own rate
+    Ticks slowed = 0;                             ///< what the network takes from kernels
+    std::array<Ticks, work_kind_count> exposed{}; ///< of what does not compute
+    Ticks idle = 0;
+    [[nodiscard]] Ticks all() const { return end - begin; }
+};
+
+/// What is under way on a chip between two events.
+struct Event {
+    Ticks at = 0;
+    WorkKind kind = WorkKind::gemm;
+    int change = 0;
+};
+
+/// Computation on top, the host at the bottom.
+constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::context, WorkKind::experts,
+                                WorkKind::pipeline, WorkKind::data,   WorkKind::launch,  WorkKind::offload};
+
+class SpanReader {
+public:
+    SpanReader(UnrolledStep const& step, StreamRun const& run) : program_{step.program}, run_{run} {
+        for (std::size_t task = 0; task < program_.size(); ++task) {
+            auto const chip = program_.streams[program_.stream[task]].chip;
+            if (by_chip_.size() <= chip) { by_chip_.resize(chip + 1U); }
+            by_chip_[chip].push_back(static_cast<TaskId>(task));
+        }
+    }
+
+    /// Of the whole run, or from a stage's first kernel to its last task.
+    [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
+        StageSpan span;
+        span.begin = whole ? 0 : first_kernel(chip);
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
+                span.end = std::max(span.end, run_.end[task]);
+            }
+        }
+        if (whole) { span.end = std::max(span.end, run_.makespan); }
+        auto events = events_of(chip, span);
+        std::ranges::sort(events, {}, &Event::at);
+        sweep(events, span);
+        return span;
+    }
+
+private:
+    [[nodiscard]] bool computes(TaskId task) const { return program_.streams[program_.stream[task]].computes; }
+
+    [[nodiscard]] Ticks first_kernel(std::size_t chip) const {
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task)) { return run_.begin[task]; }
+        }
+        return 0;
+    }
+
+    std::vector<Event> events_of(std::size_t chip, StageSpan& span) const {
+        std::vector<Event> events;
+        Ticks free = 0, launched = -1; // end of the last kernel, and of the launch of the next one
+        for (TaskId const task : by_chip_[chip]) {
+            if (program_.kind[task] == WorkKind::launch) {
+                launched = run_.end[task];
+                continue;
+            }
+            if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
+                if (launched == run_.begin[task] && launched > free) {
+                    events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
+                    events.push_back({launched, WorkKind::launch, -1});
+                }
+                free = run_.end[task];
+                launched = -1;
+            }
+            Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
+            if (computes(task)) {
+                Ticks const cost = program_.cost[task];
+                (program_.kind[task] == WorkKind::optimizer ? span.optimizer : span.work) += cost;
+                span.slowed += run_.end[task] - run_.begin[task] - cost;
+            }
+            if (end <= begin) { continue; }
+            WorkKind const kind = computes(task) ? WorkKind::gemm : program_.kind[task];
+            events.push_back({begin, kind, 1});
+            events.push_back({end, kind, -1});
+        }
+        return events;
+    }
+
+    static void sweep(std::vector<Event> const& events, StageSpan& span) {
+        std::array<int, work_kind_count> active{};
+        Ticks now = span.begin;
+        auto const spend = [&](Ticks until) {
+            if (until <= now) { return; }
+            auto const top = std::ranges::find_if(
+                priorities, [&](WorkKind kind) { return active[static_cast<std::size_t>(kind)] > 0; });
+            if (top == priorities.end()) {
+                span.idle += until - now;
+            } else if (*top != WorkKind::gemm) {
+                span.exposed[static_cast<std::size_t>(*top)] += until - now;
+            }
+            now = until;
+        };
+        for (Event const& event : events) {
+            spend(event.at);
+            active[static_cast<std::size_t>(event.kind)] += event.change;
+        }
+        spend(span.end);
+    }
+
+    StreamProgram const& program_;
+    StreamRun const& run_;
+    std::vector<std::vector<TaskId>> by_chip_;
+};
+
+/// Whether stages run into the next step, so that the longest span of one counts and not the makespan.
+bool counts_spans(Strategy const& strategy) {
+    auto const& row = schedule_row(strategy.schedule());
+    return row.asynchronous || row.validates_late;
+}
+
+/// The stage that a step waits for: it ends last, or works longest where steps run into each other.
+StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, bool spans) {
+    StageSpan longest;
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+        StageSpan const span = reader.read(stage, false);
+        bool const later = spans ? span.all() > longest.all() : span.end > longest.end;
+        if (stage == 0 || later) { longest = spans ? span : reader.read(stage, true); }
+    }
+    if (!spans) { longest.end = std::max(longest.end, run.makespan); }
+    return longest;
+}
+
+/// The parts of the closed form, measured. They add up to the span.
+StepTime parts_of(StageSpan const& span, StepTime const& closed, bool pipeline) {
+    auto const shown = [&span](WorkKind kind) { return seconds_of(span.exposed[static_cast<std::size_t>(kind)]); };
+    StepTime time;
+    time.compute = seconds_of(span.work);
+    time.optimizer = seconds_of(span.optimizer);
+    time.tensor_communication = shown(WorkKind::tensor);
+    time.context_communication = shown(WorkKind::context);
+    time.expert_communication = shown(WorkKind::experts);
+    time.pipeline_communication = shown(WorkKind::pipeline);
+    time.data_communication = shown(WorkKind::data) + seconds_of(span.slowed);
+    time.offload = shown(WorkKind::offload);
+    time.host = shown(WorkKind::launch);
+    (pipeline ? time.pipeline_bubble : time.host) += seconds_of(span.idle);
+    time.imbalance = closed.imbalance;
+    time.stragglers = closed.stragglers;
+    time.overhead = closed.overhead;
+    return time;
+}
+
+std::vector<SimulatedStage> stages_of(StreamRun const& run) {
+    std::vector<SimulatedStage> stages;
+    for (ChipUse const& chip : run.chips) {
+        SimulatedStage stage{.computing = seconds_of(chip.computing), .idle = seconds_of(chip.idle)};
+        for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+            stage.busy[kind] = seconds_of(chip.busy[kind]);
+            stage.exposed[kind] = seconds_of(chip.exposed[kind]);
+        }
+        stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// One pass of a chunk: kernels, what stands in their way, and what the host adds block by block.
+Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
+    Ticks all = 0;
+    for (Unit const* unit : units) { all += std::max((*unit)[kind].chip(), (*unit)[kind].host()); }
+    return all;
+}
+
+} // namespace
+
+SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                            SimulationOptions const& options) {
+    SimulatedStep result;
+    auto unrolled = unroll_step(setting, strategy, costs, options);
+    result.refused = std::move(unrolled.refused);
+    result.run.complete = unrolled.complete;
+    if (!result.refused.empty() || !unrolled.complete) { return result; }
+    result.run = run_streams(unrolled.program, options.stop);
+    if (!result.run.complete) { return result; }
+    bool const spans = counts_spans(strategy);
+    auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), spans);
+    result.time = parts_of(span, step_time(setting, strategy, costs), strategy.pp > 1);
+    result.makespan = seconds_of(spans ? span.all() : result.run.makespan);
+    result.stages = stages_of(result.run);
+    for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+        result.critical[kind] = seconds_of(result.run.critical[kind]);
+    }
+    result.critical_stretch = seconds_of(result.run.critical_stretch);
+    result.program = std::move(unrolled.program);
+    result.places = std::move(unrolled.places);
+    return result;
+}
+
+PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    auto const layout = step_layout(setting, strategy);
+    auto const blocks = block_order(setting, strategy);
+    auto const units = step_units(setting, strategy, costs, blocks, StepDetail::block);
+    PipelineTimes times;
+    for (int stage = 0; stage < layout.shape.stages; ++stage) {
+        auto const traffic = stage_traffic(setting, strategy, layout, stage);
+        for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+            auto const all = units_of(layout.at(stage, chunk), blocks, units);
+            Ticks const backward = pass_ticks(all, PassKind::backward);
+            PassTicks ticks{.forward = pass_ticks(all, PassKind::forward),
+                            .input = pass_ticks(all, PassKind::input_gradient),
+                            .weight = pass_ticks(all, PassKind::weight_gradient)};
+            // one pass hides more than its two halves
+            if (!schedule_row(strategy.schedule()).splits_backward) {
+                ticks.input = std::max<Ticks>(0, backward - ticks.weight);
+            }
+            ticks.weight += traffic.accumulate[static_cast<std::size_t>(chunk)];
+            times.passes.push_back(ticks);
+        }
+    }
+    Ticks const hop = ticks_of(hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)));
+    times.hop.assign(static_cast<std::size_t>(layout.shape.stages), hop);
+    times.blocking = strategy.overlap == Overlap::off;
+    return times;
+}
+
+} // namespace headroom

@@ -1,0 +1,107 @@
+#include "operation_price.hpp"
+
+#include "headroom/expert_exchange.hpp"
+#include "headroom/step.hpp"
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
+/// Source: [MegatronLM]
+constexpr int fused_softmax_batch = 4;
+
+/// Whether the host issues the parts of a softmax kernel one by one.
+bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework) {
+    return program.heads > 0 && framework.host == HostPace::eager_2022 &&
+           framework.attention == AttentionKernel::unfused &&
+           shape.micro_batch * std::max(1, program.heads / shape.tp) % fused_softmax_batch != 0;
+}
+
+} // namespace
+
+OperationPricer::OperationPricer(LayerShape const& shape, Cluster const& cluster, Framework const& framework,
+                                 Calibration const& constants)
+    : shape_{shape},
+      framework_{framework},
+      constants_{constants},
+      rates_{kernel_rates(cluster.accelerator, shape.precision, framework, constants)},
+      fabric_{calibrated_fabric(cluster, constants)},
+      tensor_{group_of(shape.tp, 1, cluster.domain)},
+      context_{group_of(shape.cp, shape.tp, cluster.domain)},
+      experts_{group_of(shape.ep, shape.etp, cluster.domain)} {}
+
+OperationPrice OperationPricer::price(Operation const& operation, bool in_block) const {
+    switch (operation.kind) {
+    case OperationKind::collective: return collective(operation);
+    case OperationKind::exchange: return exchange(operation);
+    default: return kernel(operation, in_block);
+    }
+}
+
+OperationPrice OperationPricer::kernel(Operation const& operation, bool in_block) const {
+    bool const product = operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
+    Seconds const time = product ? product_time(operation, in_block ? rates_.gemm : rates_.head_gemm, rates_)
+                                 : kernel_time(operation, rates_);
+    return {time, time};
+}
+
+OperationPrice OperationPricer::collective(Operation const& operation) const {
+    bool const tensor = operation.traffic == Traffic::tensor;
+    auto const once =
+        fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total() +
+        Seconds{constants_[Constant::base_latency]};
+    Seconds const time = once * operation.times;
+    double const context_share = hides() ? constants_[Constant::context_exposed] : 1.0;
+    return {time, time * (tensor ? tensor_shown_share(operation.phase) : context_share)};
+}
+
+OperationPrice OperationPricer::exchange(Operation const& operation) const {
+    auto const sent = expert_exchange({.tokens = operation.m,
+                                       .token = operation.bytes,
+                                       .top_k = static_cast<int>(operation.n),
+                                       .experts = static_cast<int>(operation.k),
+                                       .deduplicated = framework_.sends_tokens_once,
+                                       .group_limit = static_cast<int>(operation.limit)},
+                                      experts_, fabric_);
+    Seconds const time = sent.time.total() + Seconds{constants_[Constant::base_latency]};
+    return {time, time * experts_shown_share()};
+}
+
+/// Modern stacks run gathers and scatters behind products in both directions; older ones hide part
+/// of the backward all-reduce behind the weight gradient and nothing of the forward one.
+double OperationPricer::tensor_shown_share(Phase phase) const {
+    if (!hides()) { return 1.0; }
+    if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
+    return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
+}
+
+/// A stack that sets out to hide the exchange hides as much of it as of its tensor-parallel collectives.
+double OperationPricer::experts_shown_share() const {
+    if (!hides()) { return 1.0; }
+    return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];
+}
+
+Seconds OperationPricer::gaps(BlockProgram const& program, double passes) const {
+    return rates_.gap * (passes * program.issue);
+}
+
+Seconds OperationPricer::issue(BlockProgram const& program, double passes) const {
+    double const issued = passes * program.issue;
+    Seconds time;
+    switch (framework_.host) {
+    case HostPace::native: break;
+    case HostPace::modern: time = Seconds{constants_[Constant::host_modern] * issued}; break;
+    case HostPace::eager_2022: time = Seconds{constants_[Constant::host_eager] * issued}; break;
+    }
+    if (program.routed) { time += Seconds{constants_[Constant::host_experts] * issued}; }
+    return time;
+}
+
+double issued_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework,
+                       Calibration const& constants) {
+    return softmax_in_parts(program, shape, framework) ? constants[Constant::host_unaligned] : 1.0;
+}
+
+} // namespace headroom

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "headroom/library_collectives.hpp"
+#include "headroom/framework.hpp"
+#include "headroom/kernel.hpp"
+#include "headroom/machine.hpp"
+#include "headroom/operation.hpp"
+#include "headroom/placement.hpp"
+
+namespace headroom {
+
+/// What an operation takes, and what of it stands in the way of kernels: all of a kernel, the share of a collective
+/// that the stack does not hide.
+struct OperationPrice {
+    Seconds time, shown;
+};
+
+/// Prices the operations of one shape's programs: the closed form adds the prices up, the simulation unrolls them.
+class OperationPricer {
+public:
+    OperationPricer(LayerShape const& shape, Cluster const& cluster, Framework const& framework,
+                    Calibration const& constants);
+
+    /// One operation, all its repetitions; `in_block`: products run at the rate of linear layers, else at that of
+    /// output projections.
+    [[nodiscard]] OperationPrice price(Operation const& operation, bool in_block) const;
+
+    /// Idle time between the kernels of a block, and what issuing them takes, where they are as many as those of
+    /// `passes` forward passes.
+    [[nodiscard]] Seconds gaps(BlockProgram const& program, double passes) const;
+    [[nodiscard]] Seconds issue(BlockProgram const& program, double passes) const;
+
+private:
+    [[nodiscard]] OperationPrice kernel(Operation const& operation, bool in_block) const;
+    [[nodiscard]] OperationPrice collective(Operation const& operation) const;
+    [[nodiscard]] OperationPrice exchange(Operation const& operation) const;
+    [[nodiscard]] bool hides() const { return shape_.overlap == Overlap::on; }
+    [[nodiscard]] double tensor_shown_share(Phase phase) const;
+    [[nodiscard]] double experts_shown_share() const;
+
+    LayerShape const& shape_;
+    Framework const& framework_;
+    Calibration const& constants_;
+    KernelRates rates_;
+    Fabric fabric_;
+    Group tensor_, context_, experts_;
+};
+
+/// What issuing a block takes over what it takes a stack whose softmax is one kernel: 1, or more where the host issues
+/// its parts one by one.
+double issued_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework,
+                       Calibration const& constants);
+
+} // namespace headroom
