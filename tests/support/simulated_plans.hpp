@@ -38,7 +38,7 @@ inline Strategy random_simulated_strategy(Model const& model, CounterRandom& ran
     Strategy s;
     s.tp = one_of(random, {1, 2, 4, 8});
     s.pp = one_of(random, {1, 1, 1, 2, 4, 8, 16});
-    s.cp = one_of(random, {1, 1, 1, 1, 2, 4});
+    s.cp = one_of(random, {1, 1, 1, 1, 1, 1, 2, 4});
     s.dp = one_of(random, {1, 2, 4, 8, 16, 32});
     s.sequence_parallel = s.tp > 1 && !one_in(random, 3);
     s.exchange = one_of(random, {ContextExchange::gather, ContextExchange::ring, ContextExchange::all_to_all});
@@ -85,11 +85,11 @@ inline Question random_simulated_plan(std::uint64_t seed) {
     while (true) {
         Strategy s = random_simulated_strategy(model, random);
         bool const encoder = !model.causal;
-        if (encoder) { s.micro_batch *= 32; } // short sequences, many of them
+        if (encoder) { s.micro_batch *= 64; } // short sequences, many of them
         Workload workload;
         int const micro_batches = s.pp * one_of(random, {1, 2, 3, 4});
         workload.global_batch = s.dp * s.micro_batch * micro_batches;
-        workload.sequence_length = encoder ? 512 : one_of(random, {2048, 4096, 8192});
+        workload.sequence_length = encoder ? 512 : one_of(random, {4096, 8192});
         if (!illegal_because(s, model, workload).empty()) { continue; }
         Question asked = question(model, cluster, stack, s, workload);
         if (illegal_because(asked.strategy, model, workload).empty()) { return asked; }

@@ -102,14 +102,16 @@ bool kinds_are_uneven(Inputs const& in) {
     return in.matters(in.micro_batches() * (*std::ranges::max_element(stages) - slowest_by_mean_block(in)));
 }
 
-/// A stage before the last that is slower than it: the closed form has it wait for all others once.
+/// What the closed form takes off the wait of a slow stage before the last, against the stages that are there.
 bool slow_stage_is_early(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || !in.in_turn()) { return false; }
+    if (in.layout.shape.stages == 1 || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return false; }
     auto const stages = in.stages();
     double behind = 0.0;
-    auto const slowest = std::ranges::max_element(stages);
+    auto const most = *std::ranges::max_element(stages);
+    auto slowest = stages.end() - 1;
+    while (*slowest < most * 0.999) { --slowest; }
     for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    return in.matters(behind);
+    return in.matters(behind - slowest_stage(in.setting, in.strategy, in.costs).spared.base());
 }
 
 /// Chunks that are not alike where each stage has several, or splits its backward passes.

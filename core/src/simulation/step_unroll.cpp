@@ -34,7 +34,7 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
     set(Role::send_forward, pipeline, crosses);
     set(Role::send_backward, pipeline, crosses);
-    set(Role::receive, pipeline && strategy.overlap == Overlap::off, crosses);
+    set(Role::receive, pipeline && strategy.overlap == Overlap::off, false); // the other way on a link of both
     set(Role::data, true, placement.data.domains() > 1);
     set(Role::copies, strategy.offload != Offload::none, false);
     return use;

@@ -150,8 +150,12 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * accumulation_seconds(f));
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
+    // 1F1B: while it fills and drains the slowest stage works ahead of faster ones behind it
+    bool const ahead = work.schedule.id == PipelineSchedule::one_f_one_b && f.stage.spared.base() > 0.0;
+    N const others = ahead ? larger(all - slowest - f.in("spared_seconds", f.stage.spared.base()), literal<N>(0.0))
+                           : all - slowest;
     parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                 in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
+                                 in_turn ? (others + others_accumulate) / f.in("chunks_per_stage", work.chunks)
                                          : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);

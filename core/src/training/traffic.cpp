@@ -215,8 +215,10 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
+    std::vector<double> work(static_cast<std::size_t>(strategy.pp), middle.layers); // of the stages
+    work.front() = first.layers, work.back() = last.layers;
     if (!costs.until.empty()) {
-        auto const work = work_of_stages(setting, strategy, costs);
+        work = work_of_stages(setting, strategy, costs);
         first.layers = work.front();
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
@@ -228,6 +230,15 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    // of equal ones the last counts
+    std::size_t at = slowest.place == StagePlace::first ? 0 : work.size() - 1;
+    for (std::size_t s = work.size() - 2; slowest.place == StagePlace::middle && at == work.size() - 1 && s > 0; --s) {
+        if (work[s] >= slowest.layers) { at = s; }
+    }
+    for (std::size_t s = at + 1; s < work.size(); ++s) {
+        auto const block = costs.block.total();
+        slowest.spared += time(slowest) - (s + 1 == work.size() ? time(last) : block * work[s]);
+    }
     return slowest;
 }
 

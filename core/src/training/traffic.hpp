@@ -48,6 +48,7 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
+    Seconds spared = {}; ///< by how much the stages behind it are faster, added up
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
