@@ -119,7 +119,9 @@ bool chunks_are_uneven(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.in_turn()) { return false; }
     double const most = *std::ranges::max_element(in.chunk);
     double const mean = std::accumulate(in.chunk.begin(), in.chunk.end(), 0.0) / static_cast<double>(in.chunk.size());
-    return in.matters(3.0 * (most - mean));
+    // interleaved: three times as much at most over the plans that were tried; others: once a stage
+    bool const turns = in.strategy.schedule() == PipelineSchedule::interleaved;
+    return in.matters((turns ? 3.0 : in.layout.shape.stages) * (most - mean));
 }
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -158,6 +160,46 @@ bool adapter_is_shared(Inputs const& in) {
     return in.matters(data * std::min(1.0, density));
 }
 
+/// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
+bool reductions_fill_every_pass(Inputs const& in) {
+    if (in.strategy.zero != 2 || in.rules.in_the_way) { return false; }
+    double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
+    return reduce > 0.6 * in.pass(in.layout.chunks.front(), PassKind::backward);
+}
+
+/// Data-parallel traffic of the first stage, which the step waits for, against that of the fullest.
+bool first_stage_is_not_the_fullest(Inputs const& in) {
+    if (in.layout.shape.stages == 1) { return false; }
+    auto const fullest = data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
+    double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather) +
+                                   in.traffic.blocking);
+    double const theirs = (fullest.reduce() + fullest.gather() + fullest.blocking).base();
+    double const held = fullest.dense.parameters_held + fullest.experts.parameters_held;
+    double const first = parameters_held(in.setting, in.strategy, in.layout.blocks_of(0), true, in.layout.layout == ChunkLayout::v).all();
+    double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
+    return in.matters(theirs - mine) || in.matters(optimizer);
+}
+
+/// Interleaved: reductions of early chunks slow every stage while others still work.
+bool chunks_reduce_in_turn(Inputs const& in) {
+    if (in.layout.shape.stages == 1 || in.strategy.schedule() == PipelineSchedule::one_f_one_b ||
+        in.strategy.schedule() == PipelineSchedule::gpipe) {
+        return false;
+    }
+    return in.matters(in.rules.slowdown * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)));
+}
+
+/// 1F1B: transfers that faster stages make up for in part.
+bool transfers_between_uneven_stages(Inputs const& in) {
+    if (in.layout.shape.stages == 1) { return false; }
+    auto const stages = in.stages();
+    auto const [least, most] = std::ranges::minmax(stages);
+    double const hop =
+        hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
+    double const shown = std::min(hop, most - least) * in.micro_batches() + hop * in.layout.shape.stages;
+    return in.matters(shown * 0.5);
+}
+
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
 
 bool runs_without_flush(Inputs const& in) {
@@ -175,6 +217,9 @@ bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
     double const gather = seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
     double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
     double const rate = 1.0 - in.rules.slowdown;
+    auto const& units = in.traffic.units.front();
+    // nothing is there for the first gathering and the last reduction to run behind
+    if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
     bool const forward = gather > rate * in.pass(work, PassKind::forward);
     bool const backward = in.rules.backward_gathers * gather + reduce > rate * in.pass(work, PassKind::backward);
     return forward || backward;
@@ -204,6 +249,17 @@ constexpr std::array conditions{
     Condition{{"sharded traffic outlasts a pass", "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
                                                   "run behind"},
               sharded_traffic_outlasts_a_pass},
+    Condition{{"gradients of every micro-batch", "reductions of ZeRO 2 that take about as long as a backward pass queue up "
+                                                 "behind one another"},
+              reductions_fill_every_pass},
+    Condition{{"fullest stage is not the first", "the closed form reduces, gathers and updates what the fullest stage holds; "
+                                                 "a pipeline drains towards the first, and the step ends with its own"},
+              first_stage_is_not_the_fullest},
+    Condition{{"chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every "
+                                        "stage at its own time"},
+              chunks_reduce_in_turn},
+    Condition{{"transfers between uneven stages", "how much of a transfer faster stages make up for depends on where they are"},
+              transfers_between_uneven_stages},
     Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
                           "behind the whole step"},
               offloads},

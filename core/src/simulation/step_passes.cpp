@@ -146,10 +146,20 @@ private:
         Ticks gap = ticks_of(pricer_.gaps(*source.block, passes) * pace);
         Ticks launch = ticks_of(pricer_.issue(*source.block, passes) * (pace * source.issued));
         auto left = static_cast<Ticks>(kernels);
+        // a gap hides nothing: it goes beside kernels that have no collective behind them
+        auto const bare = [](PassItem const& item) {
+            return item.role == Role::compute && std::ranges::all_of(item.beside, [](Ticks t) { return t == 0; });
+        };
+        Ticks bare_left = std::ranges::count_if(pass.items, bare);
+        bool const any = bare_left == 0;
+        if (any) { bare_left = left; }
         for (PassItem& item : pass.items) {
             if (item.role != Role::compute) { continue; }
-            item.cost += gap / left;
-            gap -= gap / left;
+            if (any || bare(item)) {
+                item.cost += gap / bare_left;
+                gap -= gap / bare_left;
+                --bare_left;
+            }
             item.launch = launch / left;
             launch -= item.launch;
             --left;

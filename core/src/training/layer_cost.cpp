@@ -24,6 +24,7 @@ public:
     /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
     [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) const {
         LayerCost cost = pass(program, in_block, true, false);
+        cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
@@ -94,6 +95,14 @@ Seconds LayerCost::total() const {
     return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
 }
 
+Seconds LayerCost::forward() const {
+    Seconds const all = gemm + attention + memory, own = all - backward - recompute;
+    Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
+    Seconds const chip = all + kernels + shown;
+    if (all.base() <= 0.0) { return total(); }
+    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
+}
+
 Seconds LayerCost::host_excess() const {
     Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
     if (host.base() <= 0.0) { return Seconds{}; }
@@ -114,7 +123,7 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
-                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient};
+                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient, &LayerCost::shown_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;

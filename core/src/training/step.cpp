@@ -241,8 +241,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = (block.backward + block.recompute).base() * layers * stretch;
-    double const forward = (kernels - block.backward - block.recompute).base() * layers * stretch;
+    double const backward = (block.total() - block.forward()).base() * layers;
+    double const forward = block.forward().base() * layers;
     // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
