@@ -114,7 +114,7 @@ inline Agreement agreement_of(std::uint64_t seed) {
     auto const& strategy = priced.question.strategy;
     result.closed = priced.time;
     result.limits = closed_form_limits(setting, strategy, priced.costs);
-    result.simulated = simulate_step(setting, strategy, priced.costs, {.detail = StepDetail::block});
+    result.simulated = simulate_step(setting, strategy, priced.costs);
     result.difference = result.simulated.step() / result.closed.total() - 1.0;
     return result;
 }

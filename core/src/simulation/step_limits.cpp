@@ -15,7 +15,7 @@ namespace {
 using namespace simulation;
 
 /// Shares of a step from which a disagreement is told, and of a pass from which the host counts as about as fast.
-constexpr double told = 0.004, host_is_close = 0.7, host_share = 0.02;
+constexpr double told = 0.005, host_is_close = 0.7, host_share = 0.02;
 
 double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
@@ -197,7 +197,7 @@ bool transfers_between_uneven_stages(Inputs const& in) {
     double const hop =
         hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
     double const shown = std::min(hop, most - least) * in.micro_batches() + hop * in.layout.shape.stages;
-    return in.matters(shown * 0.5);
+    return in.matters(shown * 0.2);
 }
 
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
