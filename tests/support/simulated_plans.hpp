@@ -25,7 +25,7 @@ inline constexpr std::array simulated_frameworks{"megatron-core", "megatron-core
 
 inline void draw_simulated_schedule(Strategy& s, Model const& model, CounterRandom& random) {
     if (s.pp == 1) { return; }
-    if (!one_in(random, 4)) { return; } // most run 1F1B
+    if (!one_in(random, 5)) { return; } // most run 1F1B
     if (one_in(random, 2)) {
         set_schedule(s, PipelineSchedule::interleaved, model);
         return;
@@ -37,19 +37,21 @@ inline void draw_simulated_schedule(Strategy& s, Model const& model, CounterRand
 inline Strategy random_simulated_strategy(Model const& model, CounterRandom& random) {
     Strategy s;
     s.tp = one_of(random, {1, 2, 4, 8});
-    s.pp = one_of(random, {1, 1, 1, 2, 4, 8, 16});
+    s.pp = one_of(random, {1, 1, 1, 1, 2, 4, 8, 16});
     s.cp = one_of(random, {1, 1, 1, 1, 1, 1, 2, 4});
     s.dp = one_of(random, {1, 2, 4, 8, 16, 32});
+    s.micro_batch = one_of(random, {1, 2, 2, 4});
     s.sequence_parallel = s.tp > 1 && !one_in(random, 3);
     s.exchange = one_of(random, {ContextExchange::gather, ContextExchange::ring, ContextExchange::all_to_all});
     if (model.moe.experts > 0) {
+        s.micro_batch *= 2; // the host counts the tokens of each expert
         s.ep = one_of(random, {1, 2, 4, 8});
         s.etp = one_of(random, {1, 1, s.tp});
     }
     s.zero = s.pp > 1 ? one_of(random, {0, 1, 1}) : one_of(random, {0, 1, 2, 3});
     s.recompute = one_of(random, {Recompute::none, Recompute::none, Recompute::selective, Recompute::full});
     if (s.recompute != Recompute::none && one_in(random, 8)) { s.recompute_layers = 1 + random.below(model.layers); }
-    s.micro_batch = one_of(random, {1, 2, 2, 4});
+
     s.overlap = one_in(random, 12) ? Overlap::off : Overlap::on;
     s.precision = one_in(random, 8) ? Precision::fp8 : Precision::bf16;
     if (one_in(random, 48)) { s.offload = one_of(random, {Offload::optimizer, Offload::activations}); }

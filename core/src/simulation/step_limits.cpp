@@ -156,8 +156,10 @@ bool adapter_is_shared(Inputs const& in) {
     double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
     double const data = reductions * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)) +
                         gathers * seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
-    double const density = leaving_traffic(in) / in.step;
-    return in.matters(data * std::min(1.0, density));
+    double const others = leaving_traffic(in);
+    // in a pipeline the last pass of every stage meets the reduction of its gradients
+    double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
+    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes));
 }
 
 /// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
@@ -177,7 +179,8 @@ bool first_stage_is_not_the_fullest(Inputs const& in) {
     double const held = fullest.dense.parameters_held + fullest.experts.parameters_held;
     double const first = parameters_held(in.setting, in.strategy, in.layout.blocks_of(0), true, in.layout.layout == ChunkLayout::v).all();
     double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
-    return in.matters(theirs - mine) || in.matters(optimizer);
+    double const shown = theirs > 0.0 ? in.time.data_communication.base() * (1.0 - mine / theirs) : 0.0;
+    return in.matters(shown + optimizer);
 }
 
 /// Interleaved: reductions of early chunks slow every stage while others still work.
@@ -189,6 +192,12 @@ bool chunks_reduce_in_turn(Inputs const& in) {
     return in.matters(in.rules.slowdown * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)));
 }
 
+/// Transfers that stop both stages, where they matter.
+bool transfers_block(Inputs const& in) {
+    return in.strategy.pp > 1 && in.strategy.overlap == Overlap::off &&
+           in.matters(in.time.pipeline_communication.base() * 0.3);
+}
+
 /// 1F1B: transfers that faster stages make up for in part.
 bool transfers_between_uneven_stages(Inputs const& in) {
     if (in.layout.shape.stages == 1) { return false; }
@@ -197,7 +206,7 @@ bool transfers_between_uneven_stages(Inputs const& in) {
     double const hop =
         hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
     double const shown = std::min(hop, most - least) * in.micro_batches() + hop * in.layout.shape.stages;
-    return in.matters(shown * 0.2);
+    return in.matters(shown * 0.12);
 }
 
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
@@ -216,13 +225,12 @@ bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
     auto const& work = in.layout.chunks.front();
     double const gather = seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
     double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    double const rate = 1.0 - in.rules.slowdown;
+    double const rate = 0.85 * (1.0 - in.rules.slowdown);
     auto const& units = in.traffic.units.front();
     // nothing is there for the first gathering and the last reduction to run behind
     if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
-    bool const forward = gather > rate * in.pass(work, PassKind::forward);
-    bool const backward = in.rules.backward_gathers * gather + reduce > rate * in.pass(work, PassKind::backward);
-    return forward || backward;
+    double const forward = in.pass(work, PassKind::forward), backward = in.pass(work, PassKind::backward);
+    return gather > rate * forward || in.rules.backward_gathers * gather + reduce > rate * backward;
 }
 
 struct Condition {
@@ -260,6 +268,8 @@ constexpr std::array conditions{
               chunks_reduce_in_turn},
     Condition{{"transfers between uneven stages", "how much of a transfer faster stages make up for depends on where they are"},
               transfers_between_uneven_stages},
+    Condition{{"transfers block", "how long both ends of a transfer wait for each other depends on the passes around it"},
+              transfers_block},
     Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
                           "behind the whole step"},
               offloads},

@@ -26,6 +26,7 @@ template <class N> struct Exposure {
     N early;       ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
+    N adding_up;   ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;     ///< share of the computation that is kernels: the rest is no slower beside traffic
     N drained;     ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
@@ -41,11 +42,12 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
-///     ZeRO 0 to 2   max(s_b + u R, R - W_b) + d s_b + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + d s_b + max(s_f + u G, G - W_f),   W_b = r (one backward window)
 ///     ZeRO 3        max(s, T - W),   T = passes (gathers G + R), W all computation of the step
 ///
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
-/// to run behind, for it waits for the last block or the first block waits for it; d the stages of a pipeline that drain
+/// to run behind, for it waits for the last block or the first block waits for it; a what
+/// adding gradients up takes, which is behind the last block; d the stages of a pipeline that drain
 /// before the first: the last pass of each is slowed by the reduction of its own gradients, and the next waits for it.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
@@ -64,9 +66,11 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
-    N const slow = slowed(e, larger(last - e.last_bucket * e.reduce, literal<N>(0.0)), window, e.loss), slow_before = slowed(e, before, e.early_window, e.loss);
+    N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
+    N const slow_before = slowed(e, before, e.early_window, e.loss);
     N const behind_backward =
-        larger(slow + slow_before + e.last_bucket * e.reduce, reduce - window - e.early_window) + e.drained * slow;
+        larger(slow + slow_before + tail, reduce - window - e.early_window) + e.drained * slow;
     N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
     return behind_backward + behind_forward;
@@ -263,6 +267,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .adding_up = f.in("adding_up_seconds", accumulation_seconds(f)),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
