@@ -111,7 +111,9 @@ bool slow_stage_is_early(Inputs const& in) {
     auto slowest = stages.end() - 1;
     while (*slowest < most * 0.999) { --slowest; }
     for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    return in.matters(behind - slowest_stage(in.setting, in.strategy, in.costs).spared.base());
+    bool const last = slowest + 1 == stages.end();
+    return in.matters(behind - slowest_stage(in.setting, in.strategy, in.costs).spared.base()) ||
+           (!last && in.matters(0.2 * behind));
 }
 
 /// Chunks that are not alike where each stage has several, or splits its backward passes.
@@ -119,9 +121,9 @@ bool chunks_are_uneven(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.in_turn()) { return false; }
     double const most = *std::ranges::max_element(in.chunk);
     double const mean = std::accumulate(in.chunk.begin(), in.chunk.end(), 0.0) / static_cast<double>(in.chunk.size());
-    // interleaved: three times as much at most over the plans that were tried; others: once a stage
+    // interleaved: less than six times as much over the plans that were tried; others: once a stage
     bool const turns = in.strategy.schedule() == PipelineSchedule::interleaved;
-    return in.matters((turns ? 3.0 : in.layout.shape.stages) * (most - mean));
+    return in.matters((turns ? 6.0 : in.layout.shape.stages) * (most - mean));
 }
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -151,6 +153,8 @@ double leaving_traffic(Inputs const& in) {
 /// Data-parallel traffic that has the adapter in common with other traffic, and meets it.
 bool adapter_is_shared(Inputs const& in) {
     auto const placement = place(in.strategy, in.setting.cluster.domain);
+    // both ways out of a stage
+    if (placement.pipeline_leaves_domain && in.matters(0.25 * in.time.pipeline_communication.base())) { return true; }
     if (placement.data.domains() == 1) { return false; }
     double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
     double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
@@ -159,7 +163,7 @@ bool adapter_is_shared(Inputs const& in) {
     double const others = leaving_traffic(in);
     // in a pipeline the last pass of every stage meets the reduction of its gradients
     double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
-    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes));
+    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes * 0.6));
 }
 
 /// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
@@ -183,6 +187,17 @@ bool first_stage_is_not_the_fullest(Inputs const& in) {
     return in.matters(shown + optimizer);
 }
 
+/// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
+bool halves_hide_less(Inputs const& in) {
+    if (in.layout.shape.stages == 1 || !schedule_row(in.strategy.schedule()).splits_backward) { return false; }
+    double more = 0.0;
+    for (ChunkWork const& work : in.layout.chunks) {
+        more = std::max(more, in.pass(work, PassKind::input_gradient) + in.pass(work, PassKind::weight_gradient) -
+                                  in.pass(work, PassKind::backward));
+    }
+    return in.matters(more * in.layout.shape.chunks * in.micro_batches());
+}
+
 /// Interleaved: reductions of early chunks slow every stage while others still work.
 bool chunks_reduce_in_turn(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.strategy.schedule() == PipelineSchedule::one_f_one_b ||
@@ -195,7 +210,10 @@ bool chunks_reduce_in_turn(Inputs const& in) {
 /// Transfers that stop both stages, where they matter.
 bool transfers_block(Inputs const& in) {
     return in.strategy.pp > 1 && in.strategy.overlap == Overlap::off &&
-           in.matters(in.time.pipeline_communication.base() * 0.3);
+           in.matters(in.time.pipeline_communication.base() * 0.3 +
+                      0.5 * in.micro_batches() *
+                          hop_time(in.setting, in.strategy,
+                                   calibrated_fabric(in.setting.cluster, in.setting.constants)).base());
 }
 
 /// 1F1B: transfers that faster stages make up for in part.
@@ -206,7 +224,7 @@ bool transfers_between_uneven_stages(Inputs const& in) {
     double const hop =
         hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
     double const shown = std::min(hop, most - least) * in.micro_batches() + hop * in.layout.shape.stages;
-    return in.matters(shown * 0.12);
+    return in.matters(shown * 0.17);
 }
 
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
@@ -225,7 +243,7 @@ bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
     auto const& work = in.layout.chunks.front();
     double const gather = seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
     double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    double const rate = 0.85 * (1.0 - in.rules.slowdown);
+    double const rate = 0.75 * (1.0 - in.rules.slowdown);
     auto const& units = in.traffic.units.front();
     // nothing is there for the first gathering and the last reduction to run behind
     if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
@@ -270,6 +288,9 @@ constexpr std::array conditions{
               transfers_between_uneven_stages},
     Condition{{"transfers block", "how long both ends of a transfer wait for each other depends on the passes around it"},
               transfers_block},
+    Condition{{"halves hide less", "collectives that hide behind a whole backward pass outlast its half that makes gradients "
+                                   "of inputs"},
+              halves_hide_less},
     Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
                           "behind the whole step"},
               offloads},
