@@ -12,8 +12,8 @@
 
 namespace headroom {
 
-/// The groups of a dimension of parallelism: `ranks` in all, `size` to a group, `stride` apart. Each is the whole
-/// job's.
+/// The groups of a dimension of parallelism: of `ranks` ranks in all, `size` to a group, `stride` apart
+/// (`strided_groups`).
 struct DimensionGroups {
     int size = 1, stride = 1, ranks = 1;
     auto operator<=>(DimensionGroups const&) const = default;
@@ -24,22 +24,23 @@ struct CollectiveByMessages {
     Seconds closed;             ///< of the fastest algorithm, as the closed form of a step has it
     std::string_view algorithm; ///< that one: a row of `library_algorithms`
     std::string_view schedule;  ///< the row of `collective_algorithms` whose messages were run; empty: none was
-    Seconds reference;          ///< of these messages: one group, an adapter's share for every accelerator
+    Seconds reference;          ///< of these messages: one group as the closed form has it, see below
     Seconds alone;              ///< one group on the cluster's adapters
     Seconds together;           ///< all groups at once, until the last is done
     DimensionGroups simulated;  ///< the groups that stand for all: fewer, where the rest would be a repetition
     std::string stands_in = {}; ///< why the closed form stands in, in words; else empty
-    /// What the closed form leaves out: above 1 groups are in each other's way, below 1 they have more of the adapters
-    /// than their share.
+    /// What the closed form leaves out: above 1 groups are in each other's way or lie across domains, below 1 they have
+    /// more of the adapters than their share.
     [[nodiscard]] double contention() const { return reference > Seconds{} ? together / reference : 1.0; }
     [[nodiscard]] Seconds total() const { return closed * contention(); }
 };
 
 /// Prices collectives by messages on the links of a cluster; remembers what it has priced.
 ///
-///     T = T_closed x T(all groups at once, on the adapters) / T(one group, a share of the adapters for each
-///     accelerator)
+///     T = T_closed x T(all groups at once, where they are) / T(one group, as the closed form has it)
 ///
+/// The closed form has so many neighbours in each domain (`group_of`), and a share of the adapters for every
+/// accelerator. Groups as they are may begin in one domain and end in the next, and share adapters as these come.
 /// Both of the right are `simulate_flows` of the schedule that is nearest to the fastest algorithm: rings that leave a
 /// domain by different adapters as so many rings, trees between domains as recursive halving and doubling. Where the
 /// closed form is that of the schedule, as for hierarchical rings, T is the time of the messages.

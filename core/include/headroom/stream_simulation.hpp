@@ -99,8 +99,8 @@ struct StreamRun {
 /// have theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The
 /// slowdown counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may
 /// miss the kernels that it would have slowed.
-/// Holds for:  any program without circles; O((tasks + edges) log streams); beside the program and the result at most
-///             26 bytes a task and 4 an edge.
+/// Holds for:  any program without circles; O((tasks + edges) log streams) where the kernels of a chip share few links;
+///             beside the program and the result at most 26 bytes a task and 4 an edge.
 /// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not
 ///             from 0 to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns
 ///             of unequal length and numbers of streams, names and tasks that are not there.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -134,7 +133,8 @@ std::vector<int> turned(std::vector<int> const& group, Instance const& instance,
     for (std::size_t i = 0; i < group.size(); ++i) {
         auto const rank = static_cast<int>(i);
         int const first = rank / members * members;
-        order[i] = group[static_cast<std::size_t>(first + (rank - first + channel) % members)];
+        int const place = first + (rank - first + channel) % members;
+        order[i] = group[static_cast<std::size_t>(place)];
     }
     return order;
 }
@@ -152,8 +152,8 @@ std::vector<PlacedSchedule> placed(Instance const& instance, std::span<std::vect
 }
 
 /// Domains on a switch. Ports have the adapters' share of what the accelerators of a domain have together.
-Topology star_of(DimensionGroups groups, int domain, int adapters, Fabric const& fabric) {
-    int const domains = (groups.ranks + domain - 1) / domain;
+Topology star_of(int ranks, int domain, int adapters, Fabric const& fabric) {
+    int const domains = (ranks + domain - 1) / domain;
     Link port = outer(fabric);
     port.bandwidth *= static_cast<double>(domain) / adapters;
     return build_topology(StarNetwork{
@@ -162,27 +162,37 @@ Topology star_of(DimensionGroups groups, int domain, int adapters, Fabric const&
         .nodes = {.accelerators = domain, .adapters = domain == 1 ? 1 : adapters, .scale_up = fabric.scale_up}});
 }
 
-void run(Instance const& instance, int domain, int adapters, Fabric const& fabric, CollectiveByMessages& result) {
-    auto const groups = strided_groups(instance.groups.ranks, instance.groups.size, instance.groups.stride);
-    Topology const own = star_of(instance.groups, domain, domain, fabric);
-    Topology const shared = star_of(instance.groups, domain, adapters, fabric);
-    auto const first = placed(instance, {groups.data(), 1});
-    result.reference = seconds_of(simulate_flows(first, own).last());
-    result.alone = adapters == domain ? result.reference : seconds_of(simulate_flows(first, shared).last());
-    result.together =
-        groups.size() == 1 ? result.alone : seconds_of(simulate_flows(placed(instance, groups), shared).last());
+/// The group as the closed form sees it: so many neighbours in each domain.
+std::vector<int> aligned(DimensionGroups groups, int domain) {
+    int const inside = group_of(groups.size, groups.stride, domain).per_domain;
+    std::vector<int> group;
+    for (int rank = 0; rank < groups.size; ++rank) { group.push_back(rank / inside * domain + rank % inside); }
+    return group;
 }
 
-/// The divisor of a domain's accelerators that is nearest to the adapters it has.
+Seconds time_of(Instance const& instance, std::span<std::vector<int> const> groups, Topology const& topology) {
+    return seconds_of(simulate_flows(placed(instance, groups), topology).last());
+}
+
+void run(Instance const& instance, int domain, int adapters, Fabric const& fabric, CollectiveByMessages& result) {
+    DimensionGroups const shape = instance.groups;
+    std::vector<int> const ideal = aligned(shape, domain);
+    result.reference = time_of(instance, {&ideal, 1}, star_of(ideal.back() + 1, domain, domain, fabric));
+    auto const groups = strided_groups(shape.ranks, shape.size, shape.stride);
+    Topology const shared = star_of(shape.ranks, domain, adapters, fabric);
+    result.alone = time_of(instance, {groups.data(), 1}, shared);
+    result.together = groups.size() == 1 ? result.alone : time_of(instance, groups, shared);
+}
+
+/// Adapters of a domain, each for as many accelerators: the fewest that have their rate. A network that is congested has
+/// less of it.
 int adapters_of(Cluster const& cluster) {
     int const domain = std::max(cluster.domain, 1);
-    double const each = cluster.adapter > BytesPerSecond{} ? cluster.scale_out.bandwidth / cluster.adapter : 1.0;
-    int best = domain;
-    for (int count = 1; count <= domain; ++count) {
-        double const wanted = std::min(each, 1.0) * domain;
-        if (domain % count == 0 && std::abs(count - wanted) < std::abs(best - wanted)) { best = count; }
-    }
-    return best;
+    if (cluster.adapter <= BytesPerSecond{}) { return domain; }
+    double const wanted = cluster.scale_out.bandwidth / cluster.adapter * domain;
+    int count = 1;
+    while (count < domain && (domain % count != 0 || count < wanted * (1.0 - 1e-9))) { ++count; }
+    return count;
 }
 
 } // namespace

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace headroom::simulation {
 namespace {
-
-constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
 /// A set of kinds.
 using Kinds = std::uint32_t;

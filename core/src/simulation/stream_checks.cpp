@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -38,10 +39,10 @@ void check_columns(StreamProgram const& program) {
 
 /// The most that a task may take over what it takes alone, rounded up.
 Ticks largest_stretch(StreamProgram const& program) {
-    std::vector<Ticks> sharers(no_link, 1);
+    std::map<LinkIndex, Ticks> sharers;
     Ticks most = 1;
     for (Stream const& stream : program.streams) {
-        if (stream.link != no_link) { most = std::max(most, sharers[stream.link]++); }
+        if (stream.link != no_link) { most = std::max(most, ++sharers[stream.link]); }
     }
     Ticks const left = whole_rate - lost_rate(program);
     return (most * whole_rate + left - 1) / left;

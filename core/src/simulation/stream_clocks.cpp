@@ -29,10 +29,18 @@ std::size_t chip_count(StreamProgram const& program) {
     return chips;
 }
 
+std::size_t link_count(StreamProgram const& program) {
+    std::size_t links = 0;
+    for (Stream const& stream : program.streams) {
+        if (stream.link != no_link) { links = std::max(links, std::size_t{stream.link} + 1); }
+    }
+    return links;
+}
+
 } // namespace
 
 std::vector<Influence> influences_on(StreamProgram const& program) {
-    std::vector<std::uint32_t> on_link(no_link, 0);
+    std::vector<std::uint32_t> on_link(link_count(program), 0);
     std::vector<bool> has_network(chip_count(program), false);
     for (Stream const& stream : program.streams) {
         if (stream.link != no_link) { ++on_link[stream.link]; }
@@ -82,8 +90,8 @@ void StreamClocks::make_clocks(StreamProgram const& program) {
     for (std::size_t s = 0; s < influences.size(); ++s) { members[influences[s]].push_back(static_cast<StreamId>(s)); }
     routes_.resize(program.streams.size());
     running_.resize(program.streams.size());
-    sharers_.assign(no_link, 0);
-    of_link_.resize(no_link);
+    sharers_.assign(link_count(program), 0);
+    of_link_.resize(sharers_.size());
     network_.assign(chip_count(program), 0);
     of_chip_.resize(network_.size());
     std::uint32_t first = 0;

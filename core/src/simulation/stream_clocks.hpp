@@ -1,17 +1,16 @@
 #pragma once
 
+#include "simulation/stream_order.hpp"
+
 #include "headroom/stream_simulation.hpp"
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 namespace headroom::simulation {
-
-inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
 inline constexpr std::uint32_t no_influence = 0xFFFFFFFF;
 /// What can change the rate of a stream's tasks: the network of a chip, a link with other streams.

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 namespace headroom::simulation {
 
 inline constexpr TaskId no_task = 0xFFFFFFFF;
+inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
 /// What a task still waits for.
 struct Waiting {
