@@ -135,7 +135,8 @@ TEST(PipelineStep, OfEverySchedulesEqualStagesIsTheScheduleRun) {
     // no longer than the other passes, with and without transfers.
     test::CounterRandom random{13};
     for (int trial = 0; trial < 200; ++trial) {
-        int const p = 2 * (1 + random.below(4)), layers = 2 * p * (1 + random.below(2)), m = 2 * p + 2 * random.below(9);
+        int const p = 2 * (1 + random.below(4)), layers = 2 * p * (1 + random.below(2)),
+                  m = 2 * p + 2 * random.below(9);
         int const weight = 1 + random.below(6), input = weight + random.below(4), forward = input + random.below(3);
         Times const times{.forward = forward * 1e-3, .input = input * 1e-3, .weight = weight * 1e-3};
         double const hop = random.below(2) * 0.1e-3;

@@ -29,13 +29,14 @@ TEST(PipelineHops, AreTheClosedFormWhereverThereIsOne) {
         if (row.hops == nullptr || row.asynchronous) { continue; }
         int of_this = 0;
         for (int trial = 0; trial < 6000; ++trial) {
-            PipelineShape const shape{1 + random.below(8), row.chunks > 0 ? row.chunks : 2 + random.below(3),
-                                      1 + random.below(40)};
+            PipelineShape const shape{1 + random.below(10), row.chunks > 0 ? row.chunks : 2 + random.below(3),
+                                      1 + random.below(44)};
             if (!impossible_because(row.id, shape).empty()) { continue; }
             // multiples of 12, for shares of times to be whole ticks
             PassTicks const chunk{12 * (5 + random.below(40)), 12 * (5 + random.below(40)),
                                   12 * (5 + random.below(40))};
-            Ticks const hop = 12 * (1 + random.below(60));
+            Ticks const hop =
+                12 * (1 + random.below(trial % 2 == 0 ? 60 : 6)); // some hide, some are longer than a pass
             bool const blocking = random.below(2) == 1;
             auto const times = stage_times(row, shape, chunk);
             auto const closed = row.hops(shape, times, static_cast<double>(hop), blocking);

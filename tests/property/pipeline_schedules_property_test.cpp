@@ -67,6 +67,32 @@ TEST(PipelineBubble, IsTheClosedFormWhereverThereIsOne) {
     EXPECT_GT(exact, compared / 3);
 }
 
+TEST(PipelineBubble, IsTheClosedFormForTimesOfAnyProportion) {
+    // Expectation: the same of times drawn by chance, most of them W <= F <= B as passes of transformers are.
+    test::CounterRandom random{2};
+    for (ScheduleRow const& row : pipeline_schedules()) {
+        if (row.asynchronous) { continue; }
+        int exact = 0;
+        for (int trial = 0; trial < 4000; ++trial) {
+            PipelineShape const shape{1 + random.below(13), row.chunks > 0 ? row.chunks : 2 + random.below(3),
+                                      1 + random.below(50)};
+            if (!impossible_because(row.id, shape).empty()) { continue; }
+            Ticks const forward = 10 + random.below(90);
+            bool const usual = random.below(4) > 0;
+            PassTicks const chunk{forward, usual ? forward + random.below(150) : 10 + random.below(150),
+                                  1 + random.below(usual ? static_cast<int>(forward) : 150)};
+            auto const closed = row.bubble(shape, stage_times(row, shape, chunk));
+            if (!closed) { continue; }
+            auto const run = run_pipeline(row.order(shape), test::equal_times(shape, chunk));
+            ASSERT_TRUE(run);
+            EXPECT_NEAR(static_cast<double>(idle_of(row, *run)), *closed, 1e-6)
+                << test::told(row.id, shape) << " F " << chunk.forward << " B " << chunk.input << " W " << chunk.weight;
+            ++exact;
+        }
+        EXPECT_GT(exact, 300) << row.name;
+    }
+}
+
 TEST(PipelineBubble, OfTheVsIsThatOfTheTable) {
     // Expectation: of 1F1B's bubble (p-1)(F + B + W), V-Min has two thirds and V-Half a half, ZBV none, up to a slot a
     // stage cannot give back; a stage has six slots a micro-batch.

@@ -103,7 +103,40 @@ private:
     std::vector<Edge> edges_;
 };
 
+void draw(std::string& row, Pass const& pass, Ticks begin, Ticks length) {
+    char const letter = "FBBW"[static_cast<int>(pass.kind)];
+    auto const at = static_cast<std::size_t>(2 * begin);
+    row.resize(std::max(row.size(), at + static_cast<std::size_t>(2 * length)), '=');
+    row[at] = pass.chunk == 0 ? letter : static_cast<char>(letter - 'A' + 'a');
+    row[at + 1] = static_cast<char>('0' + pass.micro_batch);
+}
+
+void wait_until(std::string& row, Ticks begin) {
+    while (row.size() < static_cast<std::size_t>(2 * begin)) { row += " ."; }
+}
+
 } // namespace
+
+std::string drawing(PipelineOrder const& order, PipelineTimes const& times) {
+    auto const run = run_pipeline(order, times, true);
+    std::string text;
+    for (int stage = 0; stage < order.shape.stages; ++stage) {
+        auto const s = static_cast<std::size_t>(stage);
+        std::string row;
+        for (std::size_t i = order.first[s]; i < order.first[s + 1]; ++i) {
+            Pass const& pass = order.passes[i];
+            auto const& ticks = times.passes[s * static_cast<std::size_t>(order.shape.chunks) + pass.chunk];
+            Ticks length = pass.kind == PassKind::forward ? ticks.forward : 0;
+            length += makes_input_gradient(pass.kind) ? ticks.input : 0;
+            length += makes_weight_gradient(pass.kind) ? ticks.weight : 0;
+            wait_until(row, run->begin[i]);
+            draw(row, pass, run->begin[i], length);
+        }
+        wait_until(row, run->makespan);
+        text += row + "\n";
+    }
+    return text;
+}
 
 std::optional<Ticks> longest_chain(PipelineOrder const& order, PipelineTimes const& times) {
     return PassGraph{order, times}.depth();

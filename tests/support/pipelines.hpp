@@ -71,4 +71,8 @@ inline void expect_complete(PipelineOrder const& order) {
 /// wait for each other in a circle.
 std::optional<Ticks> longest_chain(PipelineOrder const& order, PipelineTimes const& times);
 
+/// Rows as text, two characters a tick: kind and micro-batch of a pass, `==` while it lasts, lower case for the second
+/// chunk, ` .` where a stage waits.
+std::string drawing(PipelineOrder const& order, PipelineTimes const& times);
+
 } // namespace headroom::test

@@ -121,6 +121,38 @@ TEST(Assume, EveryFrameworkGetsAWholeLegalStrategy) {
     }
 }
 
+TEST(Assume, AScheduleBringsWhatFollowsFromIt) {
+    // Expectation: interleaved takes the fewest chunks that 80 layers on 4 stages can be cut in, and is then 1F1B with
+    // chunks; the others have chunks of their own; all but 1F1B make a pipeline.
+    Setting const setting;
+    auto const with = [&](PipelineSchedule schedule) {
+        return setting.fill({.tp = 8, .pp = 4, .pipeline = schedule}).strategy;
+    };
+    auto const interleaved = with(PipelineSchedule::interleaved);
+    EXPECT_EQ(interleaved.virtual_pp, 2);
+    EXPECT_EQ(interleaved.schedule(), PipelineSchedule::interleaved);
+    EXPECT_EQ(interleaved, setting.fill({.tp = 8, .pp = 4, .virtual_pp = 2}).strategy);
+    EXPECT_EQ(with(PipelineSchedule::one_f_one_b).schedule(), PipelineSchedule::one_f_one_b);
+    EXPECT_EQ(with(PipelineSchedule::zbv).virtual_pp, 1);
+    EXPECT_EQ(with(PipelineSchedule::zbv).schedule(), PipelineSchedule::zbv);
+    EXPECT_GT(setting.fill({.pipeline = PipelineSchedule::gpipe}).strategy.pp, 1);
+    // twenty layers a stage halve; three layers a stage do not; one layer is not cut
+    EXPECT_EQ(fewest_chunks(4, setting.model), 2);
+    Model odd = setting.model;
+    odd.layers = 6;
+    EXPECT_EQ(fewest_chunks(2, odd), 3);
+    EXPECT_EQ(fewest_chunks(6, odd), 1);
+}
+
+TEST(Assume, RefusesAScheduleAndChunksThatExcludeEachOther) {
+    Setting const setting;
+    EXPECT_THAT(setting.refusal({.pp = 4, .virtual_pp = 2, .pipeline = PipelineSchedule::one_f_one_b}),
+                HasSubstr("1f1b is not interleaved, and virtual_pp is 2"));
+    EXPECT_THAT(setting.refusal({.pp = 4, .virtual_pp = 1, .pipeline = PipelineSchedule::interleaved}),
+                HasSubstr("two chunks a stage or more"));
+    EXPECT_EQ(contradiction_of({.virtual_pp = 1, .pipeline = PipelineSchedule::zbv}), "");
+}
+
 TEST(Assume, NeverChangesWhatWasGiven) {
     Setting const setting;
     for (int const tp : {1, 2, 4, 8}) {

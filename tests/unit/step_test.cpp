@@ -476,5 +476,36 @@ TEST(CommunicationRows, CountWholeOperationsOfUnevenModels) {
     }
 }
 
+TEST(StepTime, OfAVHasBothEndsOnTheFirstStage) {
+    // Expectation: blocks of 9 ms, a head of 6 ms and an embedding of 3 ms: the first of 4 stages of 4 layers takes 45 ms a
+    // micro-batch under a V, the last 42 ms under 1F1B, and with two directions an end stage 40.5 ms.
+    Setting setting;
+    setting.model.layers = 16;
+    LayerCosts costs = only_products(Seconds{0.009});
+    costs.head.gemm = Seconds{0.006};
+    costs.embedding.memory = Seconds{0.003};
+    auto const compute = [&](PipelineSchedule schedule) {
+        return setting.price({.pp = 4, .pipeline = schedule}, costs).compute.base() / setting.workload.global_batch;
+    };
+    EXPECT_NEAR(compute(PipelineSchedule::zbv), 0.045, 1e-12);
+    EXPECT_NEAR(compute(PipelineSchedule::one_f_one_b), 0.042, 1e-12);
+    EXPECT_NEAR(compute(PipelineSchedule::dualpipe), 0.0405, 1e-12);
+}
+
+TEST(StepTime, WithoutAFlushUpdatesEveryMicroBatch) {
+    // Expectation: PipeDream's update is as often as its micro-batches, 64 times; gradients are accumulated either way.
+    Setting setting;
+    auto const of = [&](PipelineSchedule schedule) {
+        return setting.price({.pp = 4, .pipeline = schedule}, only_products(Seconds{0.009})).optimizer;
+    };
+    Setting twice;
+    twice.constants[Constant::accumulate_bytes] = 0.0;
+    auto const update = [&](PipelineSchedule schedule) {
+        return twice.price({.pp = 4, .pipeline = schedule}, only_products(Seconds{0.009})).optimizer;
+    };
+    EXPECT_NEAR(update(PipelineSchedule::pipedream) / update(PipelineSchedule::one_f_one_b), 64.0, 1e-9);
+    EXPECT_GT(of(PipelineSchedule::pipedream), of(PipelineSchedule::one_f_one_b));
+}
+
 } // namespace
 } // namespace headroom

@@ -29,7 +29,8 @@ struct AssumedStrategy {
 /// defaults. Never looks at a measured value.
 /// A schedule that is asked for without pp makes a pipeline, of two stages or more.
 /// Errors: InputError{usage} when a schedule and its chunks contradict each other (`contradiction_of`), a degree or the
-/// workload is out of range, the degrees given cannot make `workers`, or there are more replicas than sequences. Whether the result can run is `illegal_because`'s.
+/// workload is out of range, the degrees given cannot make `workers`, or there are more replicas than sequences. Whether
+/// the result can run is `illegal_because`'s.
 AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
                        Framework const& framework, Workload const& workload, int workers);
 

@@ -7,8 +7,8 @@
 namespace headroom {
 
 /// What a strategy means for a model beyond its own numbers, in words: stages of unequal length, a window that the
-/// sequence never fills, what a schedule asks for, how experts are spread, blocks that are counted though the model's parameters leave them out.
-/// Nothing is decided here, so none of it widens an interval.
+/// sequence never fills, what a schedule asks for, how experts are spread, blocks that are counted though the model's
+/// parameters leave them out. Nothing is decided here, so none of it widens an interval.
 std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload);
 
 } // namespace headroom

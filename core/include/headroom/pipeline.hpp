@@ -133,9 +133,11 @@ struct ScheduleRow {
     std::string (*impossible)(PipelineShape const&) = nullptr;
     /// Rows of rounds; the shape must be possible.
     PipelineOrder (*order)(PipelineShape const&) = nullptr;
-    /// Idle time of a stage in a step, no hops, as the source has it; empty where it gives none for this shape and times.
+    /// Idle time in a step of equal stages without hops: of the stage that waits longest, from the first pass of all to
+    /// the last; in its own period where it validates late. Exact; empty where no form is known for the shape and times.
     std::optional<double> (*bubble)(PipelineShape const&, StageTimes const&) = nullptr;
-    /// What hops add to a step beside the bubble, in the steady state, filling and draining; empty where nothing is known.
+    /// What hops of equal length add to it, filling and draining and in the steady state. Exact; empty where no form is
+    /// known.
     std::optional<double> (*hops)(PipelineShape const&, StageTimes const&, double hop, bool blocking) = nullptr;
     /// Activations that a stage holds at once, in units of its whole depth for one micro-batch.
     double (*held)(PipelineShape const&, int stage) = nullptr;

@@ -102,18 +102,14 @@ bool kinds_are_uneven(Inputs const& in) {
     return in.matters(in.micro_batches() * (*std::ranges::max_element(stages) - slowest_by_mean_block(in)));
 }
 
-/// What the closed form takes off the wait of a slow stage before the last, against the stages that are there.
-bool slow_stage_is_early(Inputs const& in) {
+/// 1F1B on stages that differ so much that their length is not known to a percent.
+bool stages_are_far_apart(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return false; }
     auto const stages = in.stages();
+    auto const slowest = std::ranges::max_element(stages);
     double behind = 0.0;
-    auto const most = *std::ranges::max_element(stages);
-    auto slowest = stages.end() - 1;
-    while (*slowest < most * 0.999) { --slowest; }
     for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    bool const last = slowest + 1 == stages.end();
-    return in.matters(behind - slowest_stage(in.setting, in.strategy, in.costs).spared.base()) ||
-           (!last && in.matters(0.2 * behind));
+    return *std::ranges::min_element(stages) < *slowest * 2.0 / 3.0 && in.matters(0.1 * behind);
 }
 
 /// Chunks that are not alike where each stage has several, or splits its backward passes.
@@ -263,9 +259,9 @@ constexpr std::array conditions{
               host_is_close_to_chip},
     Condition{{"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
               kinds_are_uneven},
-    Condition{{"slow stage before the last", "the closed form lets the slowest stage wait once for every other; one that "
-                                             "comes early waits less while the pipeline drains"},
-              slow_stage_is_early},
+    Condition{{"stages far apart", "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of "
+                                   "the longest"},
+              stages_are_far_apart},
     Condition{{"uneven chunks", "the waits of schedules with several chunks or split backward passes are known for equal "
                                 "stages"},
               chunks_are_uneven},

@@ -103,7 +103,8 @@ void add_experts(Table& table) {
 void add_pipeline(Table& table) {
     auto const& schedule = schedule_row(table.strategy.schedule());
     // forward and back, every chunk that a micro-batch passes
-    int const passed = schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
+    int const passed =
+        schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
     double const hops = 2.0 * table.micro_batches * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back({.dimension = "pipeline",

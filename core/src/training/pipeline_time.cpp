@@ -48,12 +48,16 @@ double bubble_of(PipelineWork const& work, double micro_batches) {
 }
 
 /// Transfers of interleaved 1F1B that are longer than those for which the table has a form: the same, and a round trip over
-/// the stages every p micro-batches for what exceeds the mean pass of a chunk; where transfers block, all of them.
+/// the stages every p micro-batches for what exceeds the mean pass of a chunk; where transfers block, the table's own.
 double long_hops(PipelineWork const& work, PipelineShape const& shape, double hop, bool blocking) {
     double const p = shape.stages, m = shape.micro_batches, v = shape.chunks;
-    if (blocking) { return (2.0 * v * m + 2.0 * p) * hop; }
     auto const& stage = work.slowest;
     double const shorter = std::min(stage.forward, stage.input + stage.weight) / v, mean = stage.all() / (2.0 * v);
+    if (blocking) {
+        double const each = p == 2.0 ? (2.0 * v - 0.5) * m : 2.0 * v * m + 2.0 * p - 6.0;
+        return std::max(
+            {((2.0 * v - 1.0) * m + 2.0 * p - 3.0) * hop, each * hop - 2.0 * shorter, (each + 1.0) * hop - 2.0 * mean});
+    }
     return 2.0 * (p * v - 1.0) * hop + std::max(0.0, m - p) * (v - 1.0) * std::max(0.0, hop - shorter) +
            (p - 1.0) * m / p * std::max(0.0, hop - mean);
 }
@@ -69,9 +73,8 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 
 } // namespace
 
-StageTimes passes_of(LayerCost const& cost) {
+StageTimes passes_of(LayerCost const& cost, double total) {
     double const kernels = (cost.gemm + cost.attention + cost.memory).base();
-    double const total = cost.total().base();
     if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
     double const stretch = total / kernels;
     double const weight = cost.weight_gradient.base() * stretch;

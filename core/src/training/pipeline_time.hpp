@@ -7,7 +7,8 @@ namespace headroom {
 
 /// Times of one kind of layer and micro-batch by pass. What is not kernels (gaps, host, exposed traffic) is spread over
 /// the passes in proportion; what is computed again belongs to the gradients of inputs, which wait for it.
-StageTimes passes_of(LayerCost const& cost);
+/// `total` is that of the layer.
+StageTimes passes_of(LayerCost const& cost, double total);
 
 /// A pipeline as the closed form sees it. `micro_batches` may be fractional.
 struct PipelineWork {

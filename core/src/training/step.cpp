@@ -122,7 +122,6 @@ template <class N> double accumulation_seconds(Frame<N> const& f) {
 
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
-    auto const block = passes_of(f.costs.block), head = passes_of(f.costs.head), ends = passes_of(f.costs.embedding);
     int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
     PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
                       .stages = stages,
@@ -130,6 +129,11 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
                       .micro_batches = f.micro_batch_count,
                       .slowest = {},
                       .others = {}};
+    auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
+    if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = depth * block.*pass + head.*pass + ends.*pass;
@@ -140,9 +144,38 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     return work;
 }
 
+/// What the slowest stage waits for in a step of 1F1B, for other stages and for transfers.
+struct Waits {
+    double bubble = 0.0, transfers = 0.0;
+};
+
+/// Of stages as they are, with adding gradients up as a part of their backward passes.
+template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
+    auto stages = f.stage.stages;
+    double slowest = 0.0;
+    for (EqualStages& group : stages) {
+        group.time += accumulation_seconds(f);
+        slowest = std::max(slowest, group.time);
+    }
+    auto const& block = f.costs.block;
+    double const forward = slowest > 0.0 ? f.stage.layers * block.forward().base() / slowest : 0.5;
+    auto const length = [&](double transfer) {
+        auto const at = [&](double m) {
+            return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
+                                      f.strategy.overlap == Overlap::off);
+        };
+        double const whole = std::floor(f.micro_batch_count), rest = f.micro_batch_count - whole;
+        return rest > 0.0 ? at(whole) + rest * (at(whole + 1.0) - at(whole)) : at(whole);
+    };
+    double const without = length(0.0);
+    return {.bubble = std::max(0.0, without - f.micro_batch_count * slowest),
+            .transfers = std::max(0.0, length(hop) - without)};
+}
+
 /// The slowest stage works m times; filling and draining costs the other stages once, over v when each holds v chunks
 /// that take turns; other schedules wait as their rows of the table say. Transfers show while the pipeline fills and
-/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a micro-batch.
+/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a
+/// micro-batch.
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
     auto const work = pipeline_work(f);
@@ -154,18 +187,19 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * accumulation_seconds(f));
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
-    // 1F1B: while it fills and drains the slowest stage works ahead of faster ones behind it
-    bool const ahead = work.schedule.id == PipelineSchedule::one_f_one_b && f.stage.spared.base() > 0.0;
-    N const others = ahead ? larger(all - slowest - f.in("spared_seconds", f.stage.spared.base()), literal<N>(0.0))
-                           : all - slowest;
-    parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                 in_turn ? (others + others_accumulate) / f.in("chunks_per_stage", work.chunks)
-                                         : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
+    if (work.schedule.id == PipelineSchedule::one_f_one_b && f.micro_batch_count >= f.strategy.pp) {
+        auto const waits = one_f_one_b_waits(f, seconds);
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", f.in("schedule_wait_seconds", waits.bubble));
+        parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
+        return;
+    }
+    parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+                                 in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
+                                         : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
-    N const spare =
-        f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
+    N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
     parts.pipeline = f.record.term("pipeline_seconds", "s",
                                    f.in("hops_that_fill_and_drain", hops.filling) * hop +
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
@@ -291,8 +325,8 @@ template <class N> double compression_bytes(Frame<N> const& f) {
     return sent.touched_per_parameter * elements;
 }
 
-/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An update on the host is
-/// not the accelerator's.
+/// Gradient accumulation every micro-batch and the update once, or as often (PipeDream): both are bound by memory. An
+/// update on the host is not the accelerator's.
 template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     N const memory = f.in("memory_bytes_per_second", sustained_memory(f.setting).base());
     double const updates = updates_per_step(f.strategy, f.micro_batch_count);

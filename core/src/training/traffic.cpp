@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace headroom {
@@ -200,11 +201,31 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
     return work;
 }
 
+/// Joins neighbours that take equally long; then, while there are more groups than 1F1B is timed by, those that differ
+/// least, at their mean.
+void join_alike(std::vector<EqualStages>& groups) {
+    while (groups.size() > 1) {
+        std::size_t closest = 0;
+        auto const apart = [&groups](std::size_t i) { return std::abs(groups[i].time - groups[i + 1].time); };
+        for (std::size_t i = 1; i + 1 < groups.size(); ++i) {
+            if (apart(i) < apart(closest)) { closest = i; }
+        }
+        bool const too_many = groups.size() > static_cast<std::size_t>(most_stage_groups);
+        if (!too_many && apart(closest) > 0.0) { return; }
+        auto& one = groups[closest];
+        auto const& next = groups[closest + 1];
+        one.time = (one.time * one.count + next.time * next.count) / (one.count + next.count);
+        one.count += next.count;
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
+    }
+}
+
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    if (strategy.pp == 1) { return {.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0}; }
+    SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
+    if (strategy.pp == 1) { return whole; }
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
@@ -223,22 +244,21 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
+    Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
-        return costs.block.total() * stage.layers + costs.embedding.total() * stage.embedding +
-               costs.head.total() * stage.head;
+        return block * stage.layers + embedding * stage.embedding + head * stage.head;
     };
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
-    // of equal ones the last counts
-    std::size_t at = slowest.place == StagePlace::first ? 0 : work.size() - 1;
-    for (std::size_t s = work.size() - 2; slowest.place == StagePlace::middle && at == work.size() - 1 && s > 0; --s) {
-        if (work[s] >= slowest.layers) { at = s; }
+    for (std::size_t s = 0; s < work.size(); ++s) {
+        bool const at_first = s == 0, at_last = s + 1 == work.size();
+        slowest.stages.push_back({.count = 1, .time = (at_first ? time(first) : at_last ? time(last) : block * work[s]).base()});
     }
-    for (std::size_t s = at + 1; s < work.size(); ++s) {
-        auto const block = costs.block.total();
-        slowest.spared += time(slowest) - (s + 1 == work.size() ? time(last) : block * work[s]);
-    }
+    join_alike(slowest.stages);
+    slowest.block_time = block;
+    slowest.embedding_time = embedding;
+    slowest.head_time = head;
     return slowest;
 }
 

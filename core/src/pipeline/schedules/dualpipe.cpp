@@ -97,12 +97,18 @@ private:
     std::deque<Late> late_; ///< weight gradients, the oldest first
 };
 
-/// What is idle beside the fold: each stage more adds as much.
-std::optional<double> bubble_of(int beside_fold, StageTimes const& chunk) {
-    if (beside_fold == 0) { return 0.0; }
-    if (chunk.weight > chunk.input || chunk.input > chunk.forward) { return std::nullopt; }
-    return beside_fold * (2.0 * chunk.forward + chunk.input - chunk.weight);
+/// What the first stage waits, with `to_fold` stages between it and the fold, and what of it is transfers one after the
+/// other: the longer of two chains of passes, which differ in what sets the pace, forward passes or gradients.
+double wait_of(int to_fold, StageTimes const& chunk, double transfers, double hop) {
+    double const k = to_fold;
+    double const by_forward = k * (2.0 * chunk.forward + chunk.input - chunk.weight) + transfers * hop;
+    double const by_gradients =
+        (k - 1.0) * chunk.forward + k * (2.0 * chunk.input - chunk.weight) + (transfers + k) * hop;
+    return to_fold == 0 ? by_forward : std::max(by_forward, by_gradients);
 }
+
+/// No form is known of weight gradients that take longest.
+bool are_usual(StageTimes const& chunk) { return chunk.weight <= std::min(chunk.forward, chunk.input); }
 
 std::string too_few(PipelineShape const& shape, std::string_view title) {
     if (shape.micro_batches >= 2 * shape.stages) { return {}; }
@@ -139,7 +145,17 @@ PipelineOrder dualpipe_order(PipelineShape const& shape) {
 }
 
 std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes const& times) {
-    return bubble_of(shape.stages / 2 - 1, times);
+    if (!are_usual(times)) { return std::nullopt; }
+    return wait_of(shape.stages / 2 - 1, times, 0.0, 0.0);
+}
+
+std::optional<double> dualpipe_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
+    auto const alone = dualpipe_bubble(shape, times);
+    if (blocking || !alone || hop > std::min(times.forward, times.input) / 4.0) { return std::nullopt; }
+    int const to_fold = shape.stages / 2 - 1, m = shape.micro_batches;
+    // as in 1F1B a round trip over p stages is seen, here of the two directions in turn
+    int const transfers = m - (m + shape.stages - 4) / shape.stages + 3 * to_fold;
+    return wait_of(to_fold, times, transfers, hop) - *alone;
 }
 
 double dualpipe_held(PipelineShape const& shape, int) { return shape.stages + 1; }
@@ -155,7 +171,8 @@ PipelineOrder dualpipe_v_order(PipelineShape const& shape) {
 }
 
 std::optional<double> dualpipe_v_bubble(PipelineShape const& shape, StageTimes const& times) {
-    return bubble_of(shape.stages - 1, {times.forward / 2.0, times.input / 2.0, times.weight / 2.0});
+    if (!are_usual(times)) { return std::nullopt; }
+    return wait_of(shape.stages - 1, {times.forward / 2.0, times.input / 2.0, times.weight / 2.0}, 0.0, 0.0);
 }
 
 double dualpipe_v_held(PipelineShape const& shape, int) { return shape.stages + 0.5; }

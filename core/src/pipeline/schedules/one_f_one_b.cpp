@@ -98,8 +98,8 @@ std::optional<double> interleaved_hops(PipelineShape const& shape, StageTimes co
 }
 
 double interleaved_held(PipelineShape const& shape, int stage) {
-    int const all = shape.micro_batches * shape.chunks;
-    return static_cast<double>(std::min(interleaved_ahead(shape, stage) + 1, all)) / shape.chunks;
+    double const all = static_cast<double>(shape.micro_batches) * shape.chunks; // more than are ever unrolled
+    return std::min(interleaved_ahead(shape, stage) + 1.0, all) / shape.chunks;
 }
 
 } // namespace headroom::schedules
