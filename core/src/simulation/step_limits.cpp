@@ -15,7 +15,7 @@ namespace {
 using namespace simulation;
 
 /// Shares of a step from which a disagreement is told, and of a pass from which the host counts as about as fast.
-constexpr double told = 0.005, host_is_close = 0.7, host_share = 0.02;
+constexpr double told = 0.006, host_is_close = 0.7, host_share = 0.02;
 
 double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
@@ -117,9 +117,9 @@ bool chunks_are_uneven(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.in_turn()) { return false; }
     double const most = *std::ranges::max_element(in.chunk);
     double const mean = std::accumulate(in.chunk.begin(), in.chunk.end(), 0.0) / static_cast<double>(in.chunk.size());
-    // interleaved: less than six times as much over the plans that were tried; others: once a stage
+    // interleaved: less than four times as much over the plans that were tried; others: once a stage
     bool const turns = in.strategy.schedule() == PipelineSchedule::interleaved;
-    return in.matters((turns ? 6.0 : in.layout.shape.stages) * (most - mean));
+    return in.matters((turns ? 4.0 : in.layout.shape.stages) * (most - mean));
 }
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -150,7 +150,7 @@ double leaving_traffic(Inputs const& in) {
 bool adapter_is_shared(Inputs const& in) {
     auto const placement = place(in.strategy, in.setting.cluster.domain);
     // both ways out of a stage
-    if (placement.pipeline_leaves_domain && in.matters(0.25 * in.time.pipeline_communication.base())) { return true; }
+    if (placement.pipeline_leaves_domain && in.matters(0.12 * in.time.pipeline_communication.base())) { return true; }
     if (placement.data.domains() == 1) { return false; }
     double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
     double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
@@ -159,7 +159,7 @@ bool adapter_is_shared(Inputs const& in) {
     double const others = leaving_traffic(in);
     // in a pipeline the last pass of every stage meets the reduction of its gradients
     double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
-    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes * 0.6));
+    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes * 0.4));
 }
 
 /// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
@@ -180,7 +180,7 @@ bool first_stage_is_not_the_fullest(Inputs const& in) {
     double const first = parameters_held(in.setting, in.strategy, in.layout.blocks_of(0), true, in.layout.layout == ChunkLayout::v).all();
     double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
     double const shown = theirs > 0.0 ? in.time.data_communication.base() * (1.0 - mine / theirs) : 0.0;
-    return in.matters(shown + optimizer);
+    return in.matters(0.7 * (shown + optimizer));
 }
 
 /// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
@@ -201,26 +201,6 @@ bool chunks_reduce_in_turn(Inputs const& in) {
         return false;
     }
     return in.matters(in.rules.slowdown * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)));
-}
-
-/// Transfers that stop both stages, where they matter.
-bool transfers_block(Inputs const& in) {
-    return in.strategy.pp > 1 && in.strategy.overlap == Overlap::off &&
-           in.matters(in.time.pipeline_communication.base() * 0.3 +
-                      0.5 * in.micro_batches() *
-                          hop_time(in.setting, in.strategy,
-                                   calibrated_fabric(in.setting.cluster, in.setting.constants)).base());
-}
-
-/// 1F1B: transfers that faster stages make up for in part.
-bool transfers_between_uneven_stages(Inputs const& in) {
-    if (in.layout.shape.stages == 1) { return false; }
-    auto const stages = in.stages();
-    auto const [least, most] = std::ranges::minmax(stages);
-    double const hop =
-        hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
-    double const shown = std::min(hop, most - least) * in.micro_batches() + hop * in.layout.shape.stages;
-    return in.matters(shown * 0.17);
 }
 
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
@@ -244,6 +224,7 @@ bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
     // nothing is there for the first gathering and the last reduction to run behind
     if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
     double const forward = in.pass(work, PassKind::forward), backward = in.pass(work, PassKind::backward);
+    if (in.matters(0.12 * in.time.data_communication.base())) { return true; }
     return gather > rate * forward || in.rules.backward_gathers * gather + reduce > rate * backward;
 }
 
@@ -280,10 +261,6 @@ constexpr std::array conditions{
     Condition{{"chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every "
                                         "stage at its own time"},
               chunks_reduce_in_turn},
-    Condition{{"transfers between uneven stages", "how much of a transfer faster stages make up for depends on where they are"},
-              transfers_between_uneven_stages},
-    Condition{{"transfers block", "how long both ends of a transfer wait for each other depends on the passes around it"},
-              transfers_block},
     Condition{{"halves hide less", "collectives that hide behind a whole backward pass outlast its half that makes gradients "
                                    "of inputs"},
               halves_hide_less},
