@@ -33,6 +33,7 @@ private:
     /// The operations of the forward pass, or of the backward pass with what it computes again.
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) const {
         LayerCost cost;
+        Seconds core_again;
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
@@ -41,8 +42,11 @@ private:
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
             default: add_kernel(operation, price.time, cost);
             }
+            bool const attends = operation.kind == OperationKind::attention ||
+                                 operation.kind == OperationKind::unfused_attention;
+            if (recomputes_core && attends && operation.phase == Phase::recompute) { core_again += price.time; }
         }
-        expose(cost, recomputes_core ? cost.recompute : Seconds{});
+        expose(cost, core_again);
         return cost;
     }
 

@@ -42,13 +42,12 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
-///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + d s_b + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
 ///     ZeRO 3        max(s, T - W),   T = passes (gathers G + R), W all computation of the step
 ///
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
-/// adding gradients up takes, which is behind the last block; d the stages of a pipeline that drain
-/// before the first: the last pass of each is slowed by the reduction of its own gradients, and the next waits for it.
+/// adding gradients up takes, which is behind the last block.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
@@ -66,14 +65,21 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
-    N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
+    N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
     N const slow_before = slowed(e, before, e.early_window, e.loss);
-    N const behind_backward =
-        larger(slow + slow_before + tail, reduce - window - e.early_window) + e.drained * slow;
+    N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
     return behind_backward + behind_forward;
+}
+
+/// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
+/// reduction of its own gradients, and the next stage waits for it.
+template <class N> N slowed_drain(Exposure<N> const& e) {
+    N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
+    N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
+    return e.drained * slowed(e, last, e.reductions * e.backward_window, e.loss);
 }
 
 /// What every part of the closed form reads.
@@ -190,11 +196,11 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     if (work.schedule.id == PipelineSchedule::one_f_one_b && f.micro_batch_count >= f.strategy.pp) {
         auto const waits = one_f_one_b_waits(f, seconds);
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", f.in("schedule_wait_seconds", waits.bubble));
+        parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
         parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
         return;
     }
-    parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+    parts.bubble = f.record.term("stages_wait_seconds", "s",
                                  in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
                                          : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
@@ -310,6 +316,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f);
+    if (f.strategy.pp > 1) {
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+    }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
                                blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);
