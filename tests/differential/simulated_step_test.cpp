@@ -26,9 +26,7 @@ SimulatedStep simulated(Question const& asked, SimulationOptions const& options 
     return simulate_step(priced.setting(), priced.question.strategy, priced.costs, options);
 }
 
-Seconds of_the_graph(StepTime const& time) {
-    return time.total() - time.imbalance - time.stragglers - time.overhead;
-}
+Seconds of_the_graph(StepTime const& time) { return time.total() - time.imbalance - time.stragglers - time.overhead; }
 
 TEST(SimulatedStep, PartsAddUpToTheMakespan) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {

@@ -20,7 +20,7 @@ namespace headroom::training {
 inline constexpr std::array simulated_models{"llama-3-8b",   "llama-3-70b", "gpt3-175b",
                                              "mixtral-8x7b", "deepseek-v3", "bert-large"};
 inline constexpr std::array simulated_clusters{"dgx-h100", "dgx-a100", "gb200-nvl72", "mi300x-node"};
-inline constexpr std::array simulated_frameworks{"megatron-core", "megatron-core", "nemo-2023", "torchtitan",
+inline constexpr std::array simulated_frameworks{"megatron-core", "megatron-core",  "nemo-2023",    "torchtitan",
                                                  "pytorch-fsdp",  "deepspeed-2024", "megatron-2021"};
 
 inline void draw_simulated_schedule(Strategy& s, Model const& model, CounterRandom& random) {

@@ -1,5 +1,4 @@
 #include "step_data.hpp"
-
 #include "training/traffic.hpp"
 
 #include "headroom/placement.hpp"
@@ -51,12 +50,16 @@ struct Inputs {
 
     [[nodiscard]] double pass(ChunkWork const& work, PassKind kind) const {
         Ticks all = 0;
-        for (Unit const* unit : units_of(work, order, units)) { all += std::max((*unit)[kind].chip(), (*unit)[kind].host()); }
+        for (Unit const* unit : units_of(work, order, units)) {
+            all += std::max((*unit)[kind].chip(), (*unit)[kind].host());
+        }
         return seconds_of(all);
     }
     [[nodiscard]] double stage(int s) const {
         double sum = 0.0;
-        for (int c = 0; c < layout.shape.chunks; ++c) { sum += chunk[static_cast<std::size_t>(s * layout.shape.chunks + c)]; }
+        for (int c = 0; c < layout.shape.chunks; ++c) {
+            sum += chunk[static_cast<std::size_t>(s * layout.shape.chunks + c)];
+        }
         return layout.layout == ChunkLayout::bidirectional ? sum / 2.0 : sum;
     }
     [[nodiscard]] std::vector<double> stages() const {
@@ -140,7 +143,8 @@ double leaving_traffic(Inputs const& in) {
     if (placement.context.domains() > 1) { all += visits * block.context.base(); }
     if (placement.experts.domains() > 1) { all += visits * block.experts.base(); }
     if (placement.pipeline_leaves_domain) {
-        double const hop = hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
+        double const hop =
+            hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
         all += 2.0 * in.micro_batches() * in.layout.shape.chunks * hop;
     }
     return all;
@@ -159,7 +163,8 @@ bool adapter_is_shared(Inputs const& in) {
     double const others = leaving_traffic(in);
     // in a pipeline the last pass of every stage meets the reduction of its gradients
     double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
-    return in.matters(data * std::min(1.0, others / in.step)) || (in.layout.shape.stages > 1 && in.matters(last_passes * 0.4));
+    return in.matters(data * std::min(1.0, others / in.step)) ||
+           (in.layout.shape.stages > 1 && in.matters(last_passes * 0.4));
 }
 
 /// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
@@ -172,12 +177,15 @@ bool reductions_fill_every_pass(Inputs const& in) {
 /// Data-parallel traffic of the first stage, which the step waits for, against that of the fullest.
 bool first_stage_is_not_the_fullest(Inputs const& in) {
     if (in.layout.shape.stages == 1) { return false; }
-    auto const fullest = data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
+    auto const fullest =
+        data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
     double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather) +
                                    in.traffic.blocking);
     double const theirs = (fullest.reduce() + fullest.gather() + fullest.blocking).base();
     double const held = fullest.dense.parameters_held + fullest.experts.parameters_held;
-    double const first = parameters_held(in.setting, in.strategy, in.layout.blocks_of(0), true, in.layout.layout == ChunkLayout::v).all();
+    double const first =
+        parameters_held(in.setting, in.strategy, in.layout.blocks_of(0), true, in.layout.layout == ChunkLayout::v)
+            .all();
     double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
     double const shown = theirs > 0.0 ? in.time.data_communication.base() * (1.0 - mine / theirs) : 0.0;
     return in.matters(0.7 * (shown + optimizer));
@@ -234,42 +242,53 @@ struct Condition {
 };
 
 constexpr std::array conditions{
-    Condition{{"host about as fast", "passes that the host issues about as fast as the chip runs them: the closed form "
-                                     "rounds the larger of the two up and evens them out over passes; the host runs ahead "
-                                     "while a stage waits"},
+    Condition{{"host about as fast",
+               "passes that the host issues about as fast as the chip runs them: the closed form "
+               "rounds the larger of the two up and evens them out over passes; the host runs ahead "
+               "while a stage waits"},
               host_is_close_to_chip},
-    Condition{{"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
-              kinds_are_uneven},
-    Condition{{"stages far apart", "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of "
-                                   "the longest"},
+    Condition{
+        {"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
+        kinds_are_uneven},
+    Condition{{"stages far apart",
+               "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of "
+               "the longest"},
               stages_are_far_apart},
-    Condition{{"uneven chunks", "the waits of schedules with several chunks or split backward passes are known for equal "
-                                "stages"},
+    Condition{{"uneven chunks",
+               "the waits of schedules with several chunks or split backward passes are known for equal "
+               "stages"},
               chunks_are_uneven},
-    Condition{{"shared adapter", "gradients or weights and other traffic leave the node by one adapter at once; the closed "
-                                 "form gives each the whole of it"},
+    Condition{{"shared adapter",
+               "gradients or weights and other traffic leave the node by one adapter at once; the closed "
+               "form gives each the whole of it"},
               adapter_is_shared},
-    Condition{{"sharded traffic outlasts a pass", "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
-                                                  "run behind"},
+    Condition{{"sharded traffic outlasts a pass",
+               "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
+               "run behind"},
               sharded_traffic_outlasts_a_pass},
-    Condition{{"gradients of every micro-batch", "reductions of ZeRO 2 that take about as long as a backward pass queue up "
-                                                 "behind one another"},
+    Condition{{"gradients of every micro-batch",
+               "reductions of ZeRO 2 that take about as long as a backward pass queue up "
+               "behind one another"},
               reductions_fill_every_pass},
-    Condition{{"fullest stage is not the first", "the closed form reduces, gathers and updates what the fullest stage holds; "
-                                                 "a pipeline drains towards the first, and the step ends with its own"},
+    Condition{{"fullest stage is not the first",
+               "the closed form reduces, gathers and updates what the fullest stage holds; "
+               "a pipeline drains towards the first, and the step ends with its own"},
               first_stage_is_not_the_fullest},
-    Condition{{"chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every "
-                                        "stage at its own time"},
+    Condition{{"chunks reduce in turn",
+               "gradients of some chunks are reduced while others are still worked on, on every "
+               "stage at its own time"},
               chunks_reduce_in_turn},
-    Condition{{"halves hide less", "collectives that hide behind a whole backward pass outlast its half that makes gradients "
-                                   "of inputs"},
+    Condition{{"halves hide less",
+               "collectives that hide behind a whole backward pass outlast its half that makes gradients "
+               "of inputs"},
               halves_hide_less},
     Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
                           "behind the whole step"},
               offloads},
     Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush},
-    Condition{{"frozen blocks first", "blocks without a backward pass are the first ones; the closed form spreads them over "
-                                      "all stages"},
+    Condition{{"frozen blocks first",
+               "blocks without a backward pass are the first ones; the closed form spreads them over "
+               "all stages"},
               frozen_blocks_come_first},
 };
 

@@ -1,5 +1,4 @@
 #include "step_unroll.hpp"
-
 #include "training/traffic.hpp"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ struct Event {
 
 /// Computation on top, the host at the bottom.
 constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::context, WorkKind::experts,
-                                WorkKind::pipeline, WorkKind::data,   WorkKind::launch,   WorkKind::offload};
+                                WorkKind::pipeline, WorkKind::data,   WorkKind::launch,  WorkKind::offload};
 
 class SpanReader {
 public:
@@ -108,8 +107,8 @@ private:
         Ticks now = span.begin;
         auto const spend = [&](Ticks until) {
             if (until <= now) { return; }
-            auto const top =
-                std::ranges::find_if(priorities, [&](WorkKind kind) { return active[static_cast<std::size_t>(kind)] > 0; });
+            auto const top = std::ranges::find_if(
+                priorities, [&](WorkKind kind) { return active[static_cast<std::size_t>(kind)] > 0; });
             if (top == priorities.end()) {
                 span.idle += until - now;
             } else if (*top != WorkKind::gemm) {
@@ -225,7 +224,9 @@ PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strateg
                             .input = pass_ticks(all, PassKind::input_gradient),
                             .weight = pass_ticks(all, PassKind::weight_gradient)};
             // one pass hides more than its two halves
-            if (!schedule_row(strategy.schedule()).splits_backward) { ticks.input = std::max<Ticks>(0, backward - ticks.weight); }
+            if (!schedule_row(strategy.schedule()).splits_backward) {
+                ticks.input = std::max<Ticks>(0, backward - ticks.weight);
+            }
             ticks.weight += traffic.accumulate[static_cast<std::size_t>(chunk)];
             times.passes.push_back(ticks);
         }

@@ -40,22 +40,22 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     return use;
 }
 
-constexpr std::array<std::string_view, role_count> role_names{"compute",       "launch",  "tensor", "context",
-                                                              "experts",       "send",    "send back", "receive",
+constexpr std::array<std::string_view, role_count> role_names{"compute",       "launch",     "tensor",    "context",
+                                                              "experts",       "send",       "send back", "receive",
                                                               "data parallel", "host copies"};
 
 /// What a stage has written so far.
 struct StageState {
-    std::size_t next = 0;        ///< of its row
-    TaskId compute = no_task;    ///< its last kernel
-    TaskId before_visit = no_task; ///< its last kernel when the visit before this one began
-    std::vector<TaskId> pending; ///< what the next kernel waits for beside the last one
-    std::vector<TaskId> kernels; ///< of the visit under way
+    std::size_t next = 0;              ///< of its row
+    TaskId compute = no_task;          ///< its last kernel
+    TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
+    std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
+    std::vector<TaskId> kernels;       ///< of the visit under way
     std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
-    TaskId data = no_task; ///< the last task of gradients
+    TaskId data = no_task;               ///< the last task of gradients
     std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
 
@@ -213,8 +213,8 @@ private:
             Pass const& pass = order_.passes[i];
             auto const& units = traffic_[0].units[pass.chunk];
             bool const forward = pass.kind == PassKind::forward;
-            bool const gathers = rules_.every_micro_batch ||
-                                 i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
+            bool const gathers =
+                rules_.every_micro_batch || i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
             for (std::size_t u = 0; u < units.size(); ++u) {
                 Ticks const whole = units[forward ? u : units.size() - 1 - u].gather;
                 double const times = forward ? 1.0 : rules_.backward_gathers;
@@ -388,8 +388,8 @@ private:
         auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
         (forward ? done_forward_ : done_back_)[here] = true;
         ChunkPlace const at{stage, pass.chunk};
-        auto const to = forward ? next_place(layout_.shape, layout_.layout, at)
-                                : previous_place(layout_.shape, layout_.layout, at);
+        auto const to =
+            forward ? next_place(layout_.shape, layout_.layout, at) : previous_place(layout_.shape, layout_.layout, at);
         if (!to || to->stage == stage) { return; }
         TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                                 forward ? send_name_ : back_name_);
@@ -424,14 +424,14 @@ private:
 
     /// Weights of this visit and of those that may be gathered while it works.
     void gather_ahead(int stage, StageState& state) {
-        std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+        std::size_t const ahead =
+            rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
         for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
             if (visits_[state.gathered].gather == 0) {
                 gather_tasks_.push_back(no_task);
                 continue;
             }
-            TaskId const task =
-                add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
+            TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
             if (rules_.in_the_way) {
                 wait_for_work(task, state);
             } else {
@@ -455,7 +455,9 @@ private:
     void gather_before(int stage, StageState& state, double share) {
         Ticks all = 0;
         for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
-            for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
+            for (UnitTraffic const& unit : chunk) {
+                all += static_cast<Ticks>(share * static_cast<double>(unit.gather));
+            }
         }
         if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
     }
@@ -465,8 +467,7 @@ private:
         UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
         if (pass.kind == PassKind::forward) {
             if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
-                TaskId const task =
-                    add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
+                TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
                 wait_for_work(task, state);
                 if (blocking_) { state.pending.push_back(task); }
             }
@@ -560,10 +561,10 @@ private:
     bool blocking_;
     double last_share_, share_ = 1.0; ///< of a micro-batch: of the last one, of the one being written
     PipelineOrder order_;
-    std::vector<std::vector<Unit const*>> chunk_units_;   ///< by place, in the order of the forward pass
-    std::vector<StageTraffic> traffic_;                   ///< by stage
+    std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
+    std::vector<StageTraffic> traffic_;                 ///< by stage
     std::vector<StageState> stages_;
-    std::vector<TaskId> forward_, back_;                  ///< by place and micro-batch: what brings its output
+    std::vector<TaskId> forward_, back_; ///< by place and micro-batch: what brings its output
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<Visit> visits_;

@@ -22,7 +22,8 @@ public:
     }
 
     /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
-    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) const {
+    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false,
+                                bool recomputes_core = false) const {
         LayerCost cost = pass(program, in_block, true, false);
         cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
@@ -42,8 +43,8 @@ private:
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
             default: add_kernel(operation, price.time, cost);
             }
-            bool const attends = operation.kind == OperationKind::attention ||
-                                 operation.kind == OperationKind::unfused_attention;
+            bool const attends =
+                operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
             if (recomputes_core && attends && operation.phase == Phase::recompute) { core_again += price.time; }
         }
         expose(cost, core_again);
@@ -127,7 +128,8 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
-                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient, &LayerCost::shown_forward};
+                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
+                          &LayerCost::shown_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;

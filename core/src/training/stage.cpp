@@ -112,7 +112,8 @@ std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLa
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
     bool const first = place == StagePlace::first || place == StagePlace::whole;
     bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
-    bool const last = returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
+    bool const last =
+        returns ? first : place == StagePlace::last || place == StagePlace::whole; // a V ends where it began
     return parameters_held(setting, strategy, stage_layers(depth_of(setting.model), strategy.pp, place), first, last);
 }
 

@@ -23,12 +23,12 @@ template <class N> struct Parts {
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
-    N early;       ///< share of the gradients that is on its way before the last pass
+    N early;        ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
-    N adding_up;   ///< computation that follows the last backward pass, with nothing to wait for
-    N kernels;     ///< share of the computation that is kernels: the rest is no slower beside traffic
-    N drained;     ///< stages whose last backward pass is over before, one after the other
+    N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
+    N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
+    N drained;   ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
 

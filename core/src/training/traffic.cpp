@@ -253,7 +253,11 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
     for (std::size_t s = 0; s < work.size(); ++s) {
         bool const at_first = s == 0, at_last = s + 1 == work.size();
-        slowest.stages.push_back({.count = 1, .time = (at_first ? time(first) : at_last ? time(last) : block * work[s]).base()});
+        slowest.stages.push_back({.count = 1,
+                                  .time = (at_first  ? time(first)
+                                           : at_last ? time(last)
+                                                     : block * work[s])
+                                              .base()});
     }
     join_alike(slowest.stages);
     slowest.block_time = block;
