@@ -11,7 +11,7 @@ PROGRAM := build/headroom
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid format format-check include-check reference-check lint fit bench examples clean
+.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid agreement format format-check include-check reference-check lint fit bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -47,6 +47,10 @@ browser: packages build ## every verb's page in headless Chromium; pictures in b
 
 test-cluster: packages build ## predicted against measured: collectives across 4 and 8 emulated hosts (root, 6 minutes)
 	@tests/cluster/run.sh build/release build/cluster
+
+agreement: packages build/dev/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
+	@$(call NINJA,dev) --target property_tests
+	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/dev/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
 
 test-simgrid: packages build ## predicted against simulated: the same collectives in SimGrid
 	@tests/simgrid/run.sh build/release build/simgrid

@@ -126,11 +126,11 @@ struct BlockProgram {
 struct StepProgram {
     LayerProgram embedding, head;
     std::vector<BlockProgram> blocks;
-    std::vector<BlockProgram> prediction; ///< blocks that predict later tokens; they run beside the head
-    double depth = 1.0;                   ///< layers that share the work of `blocks`
+    std::vector<BlockProgram> prediction;   ///< blocks that predict later tokens; they run beside the head
+    double depth = 1.0;                     ///< layers that share the work of `blocks`
     std::vector<std::size_t> kind_of_block; ///< first to last, where there are several kinds
-    double heads_run = 1.0;               ///< output projections: one, and one for each prediction block
-    int heads = 0;                        ///< attention heads of the whole model
+    double heads_run = 1.0;                 ///< output projections: one, and one for each prediction block
+    int heads = 0;                          ///< attention heads of the whole model
 };
 
 /// Writes the program of one micro-batch from the model and the shape of the strategy.

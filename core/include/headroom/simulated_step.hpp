@@ -78,7 +78,7 @@ struct SimulatedStep {
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options = {});
 
-/// Times of every stage's passes for one micro-batch, picoseconds: what exposed communication and the host add included.
+/// Times of every stage's passes for one micro-batch, picoseconds, with what exposed communication and the host add.
 PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 /// A condition under which the closed form is known to differ from the simulation.
@@ -86,7 +86,7 @@ struct ClosedFormLimit {
     std::string_view name;   ///< "uneven stages"
     std::string_view reason; ///< why, in words
 };
-/// Those that hold for a strategy; none: the closed form claims to be within 1 % of the simulation. Nothing is simulated.
+/// Those that hold for a strategy; none: the closed form claims to be within 1 % of the simulation. No task is run.
 std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Strategy const& strategy,
                                                 LayerCosts const& costs);
 

@@ -25,6 +25,7 @@ struct LayerCost {
     Seconds recomputed_core;           ///< the part of attention that selective recomputation adds
     Seconds backward;                  ///< the part of the first three that is backward work
     Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
     Seconds host;                      ///< what issuing the kernels takes (a floor)
     Seconds kernels;                   ///< launch gaps between kernels
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
@@ -35,6 +36,8 @@ struct LayerCost {
     double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
     /// Kernels, gaps and exposed communication, never less than the host needs.
     [[nodiscard]] Seconds total() const;
+    /// The forward pass, its share of gaps and of what the host adds with it.
+    [[nodiscard]] Seconds forward() const;
     /// What the host adds: max(chip, host) - chip, with a smooth maximum.
     [[nodiscard]] Seconds host_excess() const;
     /// Adds `times` of another kind of layer.

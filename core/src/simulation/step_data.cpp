@@ -24,11 +24,11 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
         result.all.dense += held.dense;
         result.all.experts += held.experts;
     };
-    auto const block = parameters_held(setting, strategy, 1.0, false, false);
+    auto const block = stage_parameters(setting, strategy, StageShare{.blocks = 1.0});
     for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
         ChunkWork const& work = layout.at(stage, chunk);
         auto& units = result.units.emplace_back();
-        if (work.embedding) { add(units, parameters_held(setting, strategy, 0.0, true, false)); }
+        if (work.embedding) { add(units, stage_parameters(setting, strategy, StageShare{.first = true})); }
         // operators stand for all parameters together
         double const share = setting.model.operators.empty() ? 1.0 : 1.0 / std::max(1, work.blocks);
         for (int i = 0; i < work.blocks; ++i) {
@@ -38,8 +38,8 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
             // a table that both ends share is kept once where one stage has both
             bool const with_embedding =
                 layout.shape.stages == 1 || (layout.layout == ChunkLayout::v && layout.at(stage, 0).embedding);
-            auto head = parameters_held(setting, strategy, 0.0, with_embedding, true);
-            if (with_embedding) { head.dense -= parameters_held(setting, strategy, 0.0, true, false).dense; }
+            auto head = stage_parameters(setting, strategy, StageShare{.first = with_embedding, .last = true});
+            if (with_embedding) { head.dense -= stage_parameters(setting, strategy, StageShare{.first = true}).dense; }
             add(units, head);
         }
     }
@@ -47,8 +47,7 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
 }
 
 double seconds_per_byte(StepSetting const& setting) {
-    return 1.0 /
-           (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
+    return 1.0 / (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
 }
 
 /// Bytes that compressing and decompressing a stage's gradients reads and writes.
@@ -91,8 +90,7 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     rules.every_micro_batch = strategy.zero >= 2 && framework.gathers_per_micro_batch;
     if (late && !rules.in_the_way) { rules.shown = setting.constants[Constant::gradients_exposed_old]; }
     if (!late && !off) {
-        rules.slowdown =
-            setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
+        rules.slowdown = setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
     }
     rules.backward_gathers = gathers_per_pass(strategy, framework) - 1.0;
     return rules;
@@ -112,8 +110,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
     Seconds const accumulate{setting.constants[Constant::accumulate_bytes] * accumulated * byte};
     Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
-    double const down_share = setting.framework.gradient_bytes /
-                              (setting.framework.gradient_bytes + setting.framework.parameter_bytes);
+    double const down_share =
+        setting.framework.gradient_bytes / (setting.framework.gradient_bytes + setting.framework.parameter_bytes);
     double const visits = 2.0 * micro_batch_count(strategy, setting.workload) * layout.blocks_of(stage);
     double const elements = traffic.dense.gradients.base() / setting.framework.reduced_bytes;
     double const expert_elements = traffic.experts.gradients.base() / setting.framework.reduced_bytes;
@@ -141,8 +139,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
         result.accumulate.push_back(Shares{of_chunk, held.all}.of(accumulate));
     }
     if (!offloads_optimizer(strategy.offload)) {
-        result.update = ticks_of(
-            Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
+        result.update =
+            ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
     }
     result.host_update = ticks_of(host.update);
     result.blocking = ticks_of(traffic.blocking);

@@ -7,10 +7,10 @@ namespace headroom::simulation {
 /// What the parameters of one unit of a chunk send and keep: ticks of whole transfers.
 struct UnitTraffic {
     Ticks reduce = 0, gather = 0;
-    Ticks compress = 0;             ///< computation before gradients are sent
+    Ticks compress = 0;               ///< computation before gradients are sent
     Ticks host_down = 0, host_up = 0; ///< of an optimizer that is kept with the host, and its weights
-    Ticks kept_copy = 0;            ///< kept activations of one micro-batch, one way
-    double elements = 0.0;          ///< gradients that are reduced
+    Ticks kept_copy = 0;              ///< kept activations of one micro-batch, one way
+    double elements = 0.0;            ///< gradients that are reduced
 };
 
 /// Work of a stage that no pass has.
@@ -23,11 +23,11 @@ struct StageTraffic {
 
 /// How data-parallel traffic runs.
 struct DataRules {
-    bool sharded = false;          ///< ZeRO 3: weights are gathered block by block
-    bool gathers = false;          ///< ZeRO 1 and 2: updated weights, before the first forward pass
-    bool in_the_way = false;       ///< hides behind nothing
+    bool sharded = false;           ///< ZeRO 3: weights are gathered block by block
+    bool gathers = false;           ///< ZeRO 1 and 2: updated weights, before the first forward pass
+    bool in_the_way = false;        ///< hides behind nothing
     bool every_micro_batch = false; ///< gradients are reduced after each
-    double shown = 0.0;            ///< share that runs after the backward pass and before the forward pass
+    double shown = 0.0;             ///< share that runs after the backward pass and before the forward pass
     double slowdown = 0.0;
     double backward_gathers = 1.0; ///< of a block's weights, before its backward pass
 };

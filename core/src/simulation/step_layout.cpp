@@ -60,8 +60,7 @@ BlockOrder block_order(StepSetting const& setting, Strategy const& strategy) {
     }
     auto const kinds = block_kinds(model);
     int const blocks = static_cast<int>(kinds.size());
-    int const trained =
-        strategy.trained == Trained::last_layers ? std::min(strategy.trained_layers, blocks) : blocks;
+    int const trained = strategy.trained == Trained::last_layers ? std::min(strategy.trained_layers, blocks) : blocks;
     int const again = strategy.recompute == Recompute::none ? 0
                       : strategy.recompute_layers > 0       ? std::min(trained, strategy.recompute_layers)
                                                             : trained;

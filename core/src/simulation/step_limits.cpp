@@ -1,5 +1,4 @@
 #include "step_data.hpp"
-
 #include "training/traffic.hpp"
 
 #include "headroom/placement.hpp"
@@ -15,7 +14,7 @@ namespace {
 using namespace simulation;
 
 /// Shares of a step from which a disagreement is told, and of a pass from which the host counts as about as fast.
-constexpr double told = 0.004, host_is_close = 0.7, host_share = 0.02;
+constexpr double told = 0.006, host_is_close = 0.7, host_share = 0.02;
 
 double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
@@ -51,12 +50,16 @@ struct Inputs {
 
     [[nodiscard]] double pass(ChunkWork const& work, PassKind kind) const {
         Ticks all = 0;
-        for (Unit const* unit : units_of(work, order, units)) { all += std::max((*unit)[kind].chip(), (*unit)[kind].host()); }
+        for (Unit const* unit : units_of(work, order, units)) {
+            all += std::max((*unit)[kind].chip(), (*unit)[kind].host());
+        }
         return seconds_of(all);
     }
     [[nodiscard]] double stage(int s) const {
         double sum = 0.0;
-        for (int c = 0; c < layout.shape.chunks; ++c) { sum += chunk[static_cast<std::size_t>(s * layout.shape.chunks + c)]; }
+        for (int c = 0; c < layout.shape.chunks; ++c) {
+            sum += chunk[static_cast<std::size_t>(s * layout.shape.chunks + c)];
+        }
         return layout.layout == ChunkLayout::bidirectional ? sum / 2.0 : sum;
     }
     [[nodiscard]] std::vector<double> stages() const {
@@ -102,14 +105,14 @@ bool kinds_are_uneven(Inputs const& in) {
     return in.matters(in.micro_batches() * (*std::ranges::max_element(stages) - slowest_by_mean_block(in)));
 }
 
-/// A stage before the last that is slower than it: the closed form has it wait for all others once.
-bool slow_stage_is_early(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || !in.in_turn()) { return false; }
+/// 1F1B on stages that differ so much that their length is not known to a percent.
+bool stages_are_far_apart(Inputs const& in) {
+    if (in.layout.shape.stages == 1 || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return false; }
     auto const stages = in.stages();
-    double behind = 0.0;
     auto const slowest = std::ranges::max_element(stages);
+    double behind = 0.0;
     for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    return in.matters(behind);
+    return *std::ranges::min_element(stages) < *slowest * 2.0 / 3.0 && in.matters(0.1 * behind);
 }
 
 /// Chunks that are not alike where each stage has several, or splits its backward passes.
@@ -117,7 +120,9 @@ bool chunks_are_uneven(Inputs const& in) {
     if (in.layout.shape.stages == 1 || in.in_turn()) { return false; }
     double const most = *std::ranges::max_element(in.chunk);
     double const mean = std::accumulate(in.chunk.begin(), in.chunk.end(), 0.0) / static_cast<double>(in.chunk.size());
-    return in.matters(3.0 * (most - mean));
+    // interleaved: less than four times as much over the plans that were tried; others: once a stage
+    bool const turns = in.strategy.schedule() == PipelineSchedule::interleaved;
+    return in.matters((turns ? 4.0 : in.layout.shape.stages) * (most - mean));
 }
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -138,7 +143,8 @@ double leaving_traffic(Inputs const& in) {
     if (placement.context.domains() > 1) { all += visits * block.context.base(); }
     if (placement.experts.domains() > 1) { all += visits * block.experts.base(); }
     if (placement.pipeline_leaves_domain) {
-        double const hop = hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
+        double const hop =
+            hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
         all += 2.0 * in.micro_batches() * in.layout.shape.chunks * hop;
     }
     return all;
@@ -147,13 +153,64 @@ double leaving_traffic(Inputs const& in) {
 /// Data-parallel traffic that has the adapter in common with other traffic, and meets it.
 bool adapter_is_shared(Inputs const& in) {
     auto const placement = place(in.strategy, in.setting.cluster.domain);
+    // both ways out of a stage
+    if (placement.pipeline_leaves_domain && in.matters(0.12 * in.time.pipeline_communication.base())) { return true; }
     if (placement.data.domains() == 1) { return false; }
     double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
     double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
     double const data = reductions * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)) +
                         gathers * seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
-    double const density = leaving_traffic(in) / in.step;
-    return in.matters(data * std::min(1.0, density));
+    double const others = leaving_traffic(in);
+    // in a pipeline the last pass of every stage meets the reduction of its gradients
+    double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
+    return in.matters(data * std::min(1.0, others / in.step)) ||
+           (in.layout.shape.stages > 1 && in.matters(last_passes * 0.4));
+}
+
+/// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
+bool reductions_fill_every_pass(Inputs const& in) {
+    if (in.strategy.zero != 2 || in.rules.in_the_way) { return false; }
+    double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
+    return reduce > 0.6 * in.pass(in.layout.chunks.front(), PassKind::backward);
+}
+
+/// Data-parallel traffic of the first stage, which the step waits for, against that of the fullest.
+bool first_stage_is_not_the_fullest(Inputs const& in) {
+    if (in.layout.shape.stages == 1) { return false; }
+    auto const fullest =
+        data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
+    double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather) +
+                                   in.traffic.blocking);
+    double const theirs = (fullest.reduce() + fullest.gather() + fullest.blocking).base();
+    double const held = fullest.dense.parameters_held + fullest.experts.parameters_held;
+    double const first = stage_parameters(in.setting, in.strategy,
+                                          StageShare{.blocks = static_cast<double>(in.layout.blocks_of(0)),
+                                                     .first = true,
+                                                     .last = in.layout.layout == ChunkLayout::v})
+                             .all();
+    double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
+    double const shown = theirs > 0.0 ? in.time.data_communication.base() * (1.0 - mine / theirs) : 0.0;
+    return in.matters(0.7 * (shown + optimizer));
+}
+
+/// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
+bool halves_hide_less(Inputs const& in) {
+    if (in.layout.shape.stages == 1 || !schedule_row(in.strategy.schedule()).splits_backward) { return false; }
+    double more = 0.0;
+    for (ChunkWork const& work : in.layout.chunks) {
+        more = std::max(more, in.pass(work, PassKind::input_gradient) + in.pass(work, PassKind::weight_gradient) -
+                                  in.pass(work, PassKind::backward));
+    }
+    return in.matters(more * in.layout.shape.chunks * in.micro_batches());
+}
+
+/// Interleaved: reductions of early chunks slow every stage while others still work.
+bool chunks_reduce_in_turn(Inputs const& in) {
+    if (in.layout.shape.stages == 1 || in.strategy.schedule() == PipelineSchedule::one_f_one_b ||
+        in.strategy.schedule() == PipelineSchedule::gpipe) {
+        return false;
+    }
+    return in.matters(in.rules.slowdown * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)));
 }
 
 bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
@@ -172,10 +229,13 @@ bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
     auto const& work = in.layout.chunks.front();
     double const gather = seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
     double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    double const rate = 1.0 - in.rules.slowdown;
-    bool const forward = gather > rate * in.pass(work, PassKind::forward);
-    bool const backward = in.rules.backward_gathers * gather + reduce > rate * in.pass(work, PassKind::backward);
-    return forward || backward;
+    double const rate = 0.75 * (1.0 - in.rules.slowdown);
+    auto const& units = in.traffic.units.front();
+    // nothing is there for the first gathering and the last reduction to run behind
+    if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
+    double const forward = in.pass(work, PassKind::forward), backward = in.pass(work, PassKind::backward);
+    if (in.matters(0.12 * in.time.data_communication.base())) { return true; }
+    return gather > rate * forward || in.rules.backward_gathers * gather + reduce > rate * backward;
 }
 
 struct Condition {
@@ -184,30 +244,53 @@ struct Condition {
 };
 
 constexpr std::array conditions{
-    Condition{{"host about as fast", "passes that the host issues about as fast as the chip runs them: the closed form "
-                                     "rounds the larger of the two up and evens them out over passes; the host runs ahead "
-                                     "while a stage waits"},
+    Condition{{"host about as fast",
+               "passes that the host issues about as fast as the chip runs them: the closed form "
+               "rounds the larger of the two up and evens them out over passes; the host runs ahead "
+               "while a stage waits"},
               host_is_close_to_chip},
-    Condition{{"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
-              kinds_are_uneven},
-    Condition{{"slow stage before the last", "the closed form lets the slowest stage wait once for every other; one that "
-                                             "comes early waits less while the pipeline drains"},
-              slow_stage_is_early},
-    Condition{{"uneven chunks", "the waits of schedules with several chunks or split backward passes are known for equal "
-                                "stages"},
+    Condition{
+        {"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
+        kinds_are_uneven},
+    Condition{{"stages far apart",
+               "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of "
+               "the longest"},
+              stages_are_far_apart},
+    Condition{{"uneven chunks",
+               "the waits of schedules with several chunks or split backward passes are known for equal "
+               "stages"},
               chunks_are_uneven},
-    Condition{{"shared adapter", "gradients or weights and other traffic leave the node by one adapter at once; the closed "
-                                 "form gives each the whole of it"},
+    Condition{{"shared adapter",
+               "gradients or weights and other traffic leave the node by one adapter at once; the closed "
+               "form gives each the whole of it"},
               adapter_is_shared},
-    Condition{{"sharded traffic outlasts a pass", "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
-                                                  "run behind"},
+    Condition{{"sharded traffic outlasts a pass",
+               "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
+               "run behind"},
               sharded_traffic_outlasts_a_pass},
+    Condition{{"gradients of every micro-batch",
+               "reductions of ZeRO 2 that take about as long as a backward pass queue up "
+               "behind one another"},
+              reductions_fill_every_pass},
+    Condition{{"fullest stage is not the first",
+               "the closed form reduces, gathers and updates what the fullest stage holds; "
+               "a pipeline drains towards the first, and the step ends with its own"},
+              first_stage_is_not_the_fullest},
+    Condition{{"chunks reduce in turn",
+               "gradients of some chunks are reduced while others are still worked on, on every "
+               "stage at its own time"},
+              chunks_reduce_in_turn},
+    Condition{{"halves hide less",
+               "collectives that hide behind a whole backward pass outlast its half that makes gradients "
+               "of inputs"},
+              halves_hide_less},
     Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
                           "behind the whole step"},
               offloads},
     Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush},
-    Condition{{"frozen blocks first", "blocks without a backward pass are the first ones; the closed form spreads them over "
-                                      "all stages"},
+    Condition{{"frozen blocks first",
+               "blocks without a backward pass are the first ones; the closed form spreads them over "
+               "all stages"},
               frozen_blocks_come_first},
 };
 

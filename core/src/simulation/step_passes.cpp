@@ -34,9 +34,9 @@ WorkKind kind_of(Operation const& operation) {
     return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
 }
 Group3 group_of(Operation const& operation) {
-    return operation.kind == OperationKind::exchange         ? Group3::experts
-           : operation.traffic == Traffic::tensor ? Group3::tensor
-                                                  : Group3::context;
+    return operation.kind == OperationKind::exchange ? Group3::experts
+           : operation.traffic == Traffic::tensor    ? Group3::tensor
+                                                     : Group3::context;
 }
 constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
 constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
@@ -60,8 +60,8 @@ public:
     double pace = 1.0; ///< factor on computation and its host
 
     void append(Source const& source, Unit& unit) {
-        for (PassKind const kind : {PassKind::forward, PassKind::backward, PassKind::input_gradient,
-                                    PassKind::weight_gradient}) {
+        for (PassKind const kind :
+             {PassKind::forward, PassKind::backward, PassKind::input_gradient, PassKind::weight_gradient}) {
             UnitPass pass = write(source, kind);
             if (detail_ == StepDetail::block) { fuse(pass); }
             auto& items = unit.passes[static_cast<std::size_t>(kind)].items;
@@ -131,8 +131,8 @@ private:
             }
             for (std::size_t i = 0; i < hider_.size(); ++i) {
                 if (hider_[i] == nullptr || !hides(static_cast<Group3>(g), *hider_[i], source)) { continue; }
-                pass.items[i].beside[g] =
-                    ticks_of(Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
+                pass.items[i].beside[g] = ticks_of(
+                    Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
             }
         }
     }
@@ -146,10 +146,20 @@ private:
         Ticks gap = ticks_of(pricer_.gaps(*source.block, passes) * pace);
         Ticks launch = ticks_of(pricer_.issue(*source.block, passes) * (pace * source.issued));
         auto left = static_cast<Ticks>(kernels);
+        // a gap hides nothing: it goes beside kernels that have no collective behind them
+        auto const bare = [](PassItem const& item) {
+            return item.role == Role::compute && std::ranges::all_of(item.beside, [](Ticks t) { return t == 0; });
+        };
+        Ticks bare_left = std::ranges::count_if(pass.items, bare);
+        bool const any = bare_left == 0;
+        if (any) { bare_left = left; }
         for (PassItem& item : pass.items) {
             if (item.role != Role::compute) { continue; }
-            item.cost += gap / left;
-            gap -= gap / left;
+            if (any || bare(item)) {
+                item.cost += gap / bare_left;
+                gap -= gap / bare_left;
+                --bare_left;
+            }
             item.launch = launch / left;
             launch -= item.launch;
             --left;

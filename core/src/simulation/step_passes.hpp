@@ -1,7 +1,6 @@
 #pragma once
 
 #include "step_layout.hpp"
-
 #include "training/operation_price.hpp"
 
 #include "headroom/simulated_step.hpp"

@@ -34,7 +34,7 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
     set(Role::send_forward, pipeline, crosses);
     set(Role::send_backward, pipeline, crosses);
-    set(Role::receive, pipeline && strategy.overlap == Overlap::off, crosses);
+    set(Role::receive, pipeline && strategy.overlap == Overlap::off, false); // the other way on a link of both
     set(Role::data, true, placement.data.domains() > 1);
     set(Role::copies, strategy.offload != Offload::none, false);
     return use;
@@ -46,11 +46,11 @@ constexpr std::array<std::string_view, role_count> role_names{"compute",       "
 
 /// What a stage has written so far.
 struct StageState {
-    std::size_t next = 0;          ///< of its row
-    TaskId compute = no_task;      ///< its last kernel
-    TaskId before_visit = no_task; ///< its last kernel when the visit before this one began
-    std::vector<TaskId> pending; ///< what the next kernel waits for beside the last one
-    std::vector<TaskId> kernels; ///< of the visit under way
+    std::size_t next = 0;              ///< of its row
+    TaskId compute = no_task;          ///< its last kernel
+    TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
+    std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
+    std::vector<TaskId> kernels;       ///< of the visit under way
     std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
@@ -472,7 +472,9 @@ private:
     void gather_before(int stage, StageState& state, double share) {
         Ticks all = 0;
         for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
-            for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
+            for (UnitTraffic const& unit : chunk) {
+                all += static_cast<Ticks>(share * static_cast<double>(unit.gather));
+            }
         }
         if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
     }

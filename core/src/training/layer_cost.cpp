@@ -22,8 +22,10 @@ public:
     }
 
     /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
-    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) const {
+    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false,
+                                bool recomputes_core = false) const {
         LayerCost cost = pass(program, in_block, true, false);
+        cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
@@ -32,6 +34,7 @@ private:
     /// The operations of the forward pass, or of the backward pass with what it computes again.
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) const {
         LayerCost cost;
+        Seconds core_again;
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
@@ -40,8 +43,11 @@ private:
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
             default: add_kernel(operation, price.time, cost);
             }
+            bool const attends =
+                operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
+            if (recomputes_core && attends && operation.phase == Phase::recompute) { core_again += price.time; }
         }
-        expose(cost, recomputes_core ? cost.recompute : Seconds{});
+        expose(cost, core_again);
         return cost;
     }
 
@@ -94,6 +100,14 @@ Seconds LayerCost::total() const {
     return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
 }
 
+Seconds LayerCost::forward() const {
+    Seconds const all = gemm + attention + memory, own = all - backward - recompute;
+    Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
+    Seconds const chip = all + kernels + shown;
+    if (all.base() <= 0.0) { return total(); }
+    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
+}
+
 Seconds LayerCost::host_excess() const {
     Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
     if (host.base() <= 0.0) { return Seconds{}; }
@@ -114,7 +128,8 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
-                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient};
+                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
+                          &LayerCost::shown_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;

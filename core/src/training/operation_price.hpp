@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/library_collectives.hpp"
 #include "headroom/framework.hpp"
 #include "headroom/kernel.hpp"
+#include "headroom/library_collectives.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/operation.hpp"
 #include "headroom/placement.hpp"

@@ -78,7 +78,7 @@ StageTimes passes_of(LayerCost const& cost, double total) {
     if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
     double const stretch = total / kernels;
     double const weight = cost.weight_gradient.base() * stretch;
-    double const back = (cost.backward + cost.recompute).base() * stretch;
+    double const back = total - cost.forward().base();
     return {.forward = total - back, .input = back - weight, .weight = weight};
 }
 

@@ -118,11 +118,6 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
     return stage_parameters(setting, strategy, {.blocks = blocks, .first = first, .last = last});
 }
 
-StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool embedding,
-                                bool head) {
-    return stage_parameters(setting, strategy, {.blocks = blocks, .first = embedding, .last = head});
-}
-
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share) {
     auto const& count = setting.count;
     auto const [blocks, first, last] = share;

@@ -66,10 +66,6 @@ struct StageShare {
 };
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share);
 
-/// Those of so many blocks, with the embedding, with the output projection and blocks that predict later tokens.
-StageParameters parameters_held(StepSetting const& setting, Strategy const& strategy, double blocks, bool embedding,
-                                bool head);
-
 /// Those of the stage that has the most.
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy);
 

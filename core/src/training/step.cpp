@@ -23,11 +23,12 @@ template <class N> struct Parts {
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
-    N early;       ///< share of the gradients that is on its way before the last pass
+    N early;        ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
-    N kernels;     ///< share of the computation that is kernels: the rest is no slower beside traffic
-    N drained;     ///< stages whose last backward pass is over before, one after the other
+    N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
+    N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
+    N drained;   ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
 
@@ -41,12 +42,12 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
-///     ZeRO 0 to 2   max(s_b + u R, R - W_b) + d s_b + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
 ///     ZeRO 3        max(s, T - W),   T = passes (gathers G + R), W all computation of the step
 ///
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
-/// to run behind, for it waits for the last block or the first block waits for it; d the stages of a pipeline that drain
-/// before the first: the last pass of each is slowed by the reduction of its own gradients, and the next waits for it.
+/// to run behind, for it waits for the last block or the first block waits for it; a what
+/// adding gradients up takes, which is behind the last block.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
@@ -64,12 +65,21 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
-    N const slow = slowed(e, larger(last - e.last_bucket * e.reduce, literal<N>(0.0)), window, e.loss), slow_before = slowed(e, before, e.early_window, e.loss);
-    N const behind_backward =
-        larger(slow + slow_before + e.last_bucket * e.reduce, reduce - window - e.early_window) + e.drained * slow;
+    N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
+    N const slow_before = slowed(e, before, e.early_window, e.loss);
+    N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
     return behind_backward + behind_forward;
+}
+
+/// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
+/// reduction of its own gradients, and the next stage waits for it.
+template <class N> N slowed_drain(Exposure<N> const& e) {
+    N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
+    N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
+    return e.drained * slowed(e, last, e.reductions * e.backward_window, e.loss);
 }
 
 /// What every part of the closed form reads.
@@ -140,6 +150,34 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     return work;
 }
 
+/// What the slowest stage waits for in a step of 1F1B, for other stages and for transfers.
+struct Waits {
+    double bubble = 0.0, transfers = 0.0;
+};
+
+/// Of stages as they are, with adding gradients up as a part of their backward passes.
+template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
+    auto stages = f.stage.stages;
+    double slowest = 0.0;
+    for (EqualStages& group : stages) {
+        group.time += accumulation_seconds(f);
+        slowest = std::max(slowest, group.time);
+    }
+    auto const& block = f.costs.block;
+    double const forward = slowest > 0.0 ? f.stage.layers * block.forward().base() / slowest : 0.5;
+    auto const length = [&](double transfer) {
+        auto const at = [&](double m) {
+            return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
+                                      f.strategy.overlap == Overlap::off);
+        };
+        double const whole = std::floor(f.micro_batch_count), rest = f.micro_batch_count - whole;
+        return rest > 0.0 ? at(whole) + rest * (at(whole + 1.0) - at(whole)) : at(whole);
+    };
+    double const without = length(0.0);
+    return {.bubble = std::max(0.0, without - f.micro_batch_count * slowest),
+            .transfers = std::max(0.0, length(hop) - without)};
+}
+
 /// The slowest stage works m times; filling and draining costs the other stages once, over v when each holds v chunks
 /// that take turns; other schedules wait as their rows of the table say. Transfers show while the pipeline fills and
 /// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a
@@ -155,10 +193,16 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * accumulation_seconds(f));
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
-    parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+    double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
+    if (work.schedule.id == PipelineSchedule::one_f_one_b && f.micro_batch_count >= f.strategy.pp) {
+        auto const waits = one_f_one_b_waits(f, seconds);
+        parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
+        parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
+        return;
+    }
+    parts.bubble = f.record.term("stages_wait_seconds", "s",
                                  in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
                                          : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
-    double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
     N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
@@ -224,8 +268,8 @@ constexpr double bucket_elements = 40e6;
 template <class N> double last_bucket_share(Frame<N> const& f) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
     if (held <= 0.0) { return 0.0; }
-    double const blocks = parameters_held(f.setting, f.strategy, f.stage.layers, false, false).all();
-    double const table = parameters_held(f.setting, f.strategy, 0.0, true, false).all();
+    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
+    double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
 }
 
@@ -241,8 +285,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = (block.backward + block.recompute).base() * layers * stretch;
-    double const forward = (kernels - block.backward - block.recompute).base() * layers * stretch;
+    double const backward = (block.total() - block.forward()).base() * layers;
+    double const forward = block.forward().base() * layers;
     // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
@@ -263,6 +307,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .adding_up = f.in("adding_up_seconds", accumulation_seconds(f)),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
@@ -271,6 +316,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f);
+    if (f.strategy.pp > 1) {
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+    }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
                                blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);

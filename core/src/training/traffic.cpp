@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace headroom {
@@ -200,6 +201,25 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
     return work;
 }
 
+/// Joins neighbours that take equally long; then, while there are more groups than 1F1B is timed by, those that differ
+/// least, at their mean.
+void join_alike(std::vector<EqualStages>& groups) {
+    while (groups.size() > 1) {
+        std::size_t closest = 0;
+        auto const apart = [&groups](std::size_t i) { return std::abs(groups[i].time - groups[i + 1].time); };
+        for (std::size_t i = 1; i + 1 < groups.size(); ++i) {
+            if (apart(i) < apart(closest)) { closest = i; }
+        }
+        bool const too_many = groups.size() > static_cast<std::size_t>(most_stage_groups);
+        if (!too_many && apart(closest) > 0.0) { return; }
+        auto& one = groups[closest];
+        auto const& next = groups[closest + 1];
+        one.time = (one.time * one.count + next.time * next.count) / (one.count + next.count);
+        one.count += next.count;
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
+    }
+}
+
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
@@ -216,8 +236,10 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
+    std::vector<double> work(static_cast<std::size_t>(strategy.pp), middle.layers); // of the stages
+    work.front() = first.layers, work.back() = last.layers;
     if (!costs.until.empty()) {
-        auto const work = work_of_stages(setting, strategy, costs);
+        work = work_of_stages(setting, strategy, costs);
         first.layers = work.front();
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
@@ -229,6 +251,15 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    for (std::size_t s = 0; s < work.size(); ++s) {
+        bool const at_first = s == 0, at_last = s + 1 == work.size();
+        slowest.stages.push_back({.count = 1,
+                                  .time = (at_first  ? time(first)
+                                           : at_last ? time(last)
+                                                     : block * work[s])
+                                              .base()});
+    }
+    join_alike(slowest.stages);
     slowest.block_time = block;
     slowest.embedding_time = embedding;
     slowest.head_time = head;

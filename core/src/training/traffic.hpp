@@ -2,6 +2,7 @@
 
 #include "stage.hpp"
 
+#include "headroom/pipeline_length.hpp"
 #include "headroom/step.hpp"
 
 namespace headroom {
@@ -48,6 +49,7 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
+    std::vector<EqualStages> stages = {}; ///< all of them in order, seconds; those that differ little as one
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
