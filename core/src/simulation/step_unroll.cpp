@@ -289,7 +289,10 @@ private:
 
     /// A pass, or two that run as one: they take all their inputs before and hand on what they made after both.
     void write_passes(int stage, StageState& state, std::size_t first, std::size_t count) {
+        arriving_.swap(state.sent_blocking);
         for (std::size_t i = first; i < first + count; ++i) { receive(stage, state, order_.passes[i]); }
+        state.pending.insert(state.pending.end(), arriving_.begin(), arriving_.end());
+        arriving_.clear();
         for (std::size_t i = first; i < first + count; ++i) { write_pass(stage, state, i); }
         for (std::size_t i = first; i < first + count; ++i) { send(stage, state, order_.passes[i]); }
     }
@@ -378,24 +381,31 @@ private:
 
     // ---- between stages --------------------------------------------------------------------------------------------
 
-    void receive(int stage, StageState& state, Pass const& pass) {
+    void receive(int stage, StageState const& state, Pass const& pass) {
         note(pass);
-        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
-        state.sent_blocking.clear();
         auto const from = source_of(stage, pass);
         if (!from || from->stage == stage) { return; }
         auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
         TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[there];
-        if (made == no_task) { return; }
-        if (!blocking_) {
-            state.pending.push_back(made);
-            return;
-        }
-        // `made` is what the sender computed last: both ends are busy with the transfer
+        arriving_.push_back(blocking_ ? receive_blocking(stage, state, made) : made);
+    }
+
+    /// Both ends are busy with the transfer: it comes after all of the pass that made it, its collectives too, and after
+    /// all of the pass before on this stage, which may send at the same time.
+    TaskId receive_blocking(int stage, StageState const& state, TaskId made) {
         TaskId const task = add(stage, Role::receive, WorkKind::pipeline, hop_, receive_name_);
-        wait(task, made);
-        wait(task, state.compute);
-        state.pending.push_back(task);
+        for (std::size_t i = made; made_[i] != no_task; ++i) { wait(task, made_[i]); }
+        wait_for_work(task, state);
+        return task;
+    }
+
+    /// Where the list begins of what a pass that has just been written did last.
+    TaskId made_by(StageState const& state) {
+        auto const first = static_cast<TaskId>(made_.size());
+        if (state.compute != no_task) { made_.push_back(state.compute); }
+        made_.insert(made_.end(), state.pending.begin(), state.pending.end());
+        made_.push_back(no_task);
+        return first;
     }
 
     void send(int stage, StageState& state, Pass const& pass) {
@@ -411,7 +421,7 @@ private:
         TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                                 forward ? send_name_ : back_name_);
         wait_for_work(task, state);
-        (forward ? forward_ : back_)[here] = blocking_ ? state.compute : task;
+        (forward ? forward_ : back_)[here] = blocking_ ? made_by(state) : task;
         if (blocking_) { state.sent_blocking.push_back(task); }
     }
 
@@ -582,7 +592,10 @@ private:
     std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
     std::vector<StageTraffic> traffic_;                 ///< by stage
     std::vector<StageState> stages_;
-    std::vector<TaskId> forward_, back_; ///< by place and micro-batch: what brings its output
+    /// By place and micro-batch: what brings its output; of transfers that block where its list in `made_` begins.
+    std::vector<TaskId> forward_, back_;
+    std::vector<TaskId> arriving_; ///< what the passes being written wait for beside their stage
+    std::vector<TaskId> made_;     ///< lists of tasks, each with no task at its end
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<Visit> visits_;
