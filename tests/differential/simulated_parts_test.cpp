@@ -1,0 +1,66 @@
+#include "support/simulated_plans.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+// Sums that a simulated step promises, to the picosecond, and the pieces that its gradients are sent in.
+
+namespace headroom {
+namespace {
+
+using namespace training;
+
+constexpr double picosecond = 1e-12;
+
+/// Half a picosecond, beside what adding up a dozen doubles rounds away.
+double close_to(Seconds time) { return 0.5 * picosecond + 1e-14 * time.base(); }
+
+TEST(SimulatedParts, AddUpToThePicosecond) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        auto const one = agreement_of(seed);
+        auto const& time = one.simulated.time;
+        Seconds const sum = time.total() - time.imbalance - time.stragglers - time.overhead;
+        EXPECT_NEAR(sum.base(), one.simulated.makespan.base(), close_to(time.total())) << name_of(one.question);
+    }
+}
+
+TEST(SimulatedParts, TheCriticalPathHasNoGapsAndItsKindsAddUp) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        auto const step = agreement_of(seed).simulated;
+        Ticks at = 0;
+        std::array<Ticks, work_kind_count> by_kind{};
+        for (TaskId const task : step.run.critical_path) {
+            EXPECT_EQ(step.run.begin[task], at) << "seed " << seed;
+            at = step.run.end[task];
+            by_kind[static_cast<std::size_t>(step.program.kind[task])] += at - step.run.begin[task];
+        }
+        EXPECT_EQ(at, step.run.makespan) << "seed " << seed;
+        for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+            Seconds const told = step.critical[kind];
+            EXPECT_NEAR(told.base(), static_cast<double>(by_kind[kind]) * picosecond, close_to(told))
+                << "seed " << seed;
+        }
+    }
+}
+
+TEST(SimulatedParts, BlocksOfSeveralBucketsSendThemWhileTheyWork) {
+    // Expectation: a block of Llama 3 8B has 218 million parameters, five buckets of 40 million, the last with what is left
+    // over. So has one of Mixtral's with an expert a rank: 176 million of it beside 42 million that all ranks share.
+    for (auto const& [name, experts] : {std::pair{"llama-3-8b", 1}, std::pair{"mixtral-8x7b", 8}}) {
+        Strategy const strategy{.dp = 8, .ep = experts, .zero = 1};
+        Workload const workload{.sequence_length = 4096, .global_batch = 16};
+        Priced const priced{question(catalog().model(name), catalog().cluster("dgx-h100"),
+                                     catalog().framework("megatron-core"), strategy, workload)};
+        auto const step = simulate_step(priced.setting(), priced.question.strategy, priced.costs, {.places = true});
+        int sent = 0;
+        for (std::size_t task = 0; task < step.program.size(); ++task) {
+            bool const gradients = step.program.names[step.program.name[task]] == "gradients";
+            sent += gradients && step.places[task].layer >= 0 ? 1 : 0;
+        }
+        EXPECT_EQ(sent, 32 * 5) << name;
+    }
+}
+
+} // namespace
+} // namespace headroom
