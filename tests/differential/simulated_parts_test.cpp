@@ -44,6 +44,22 @@ TEST(SimulatedParts, TheCriticalPathHasNoGapsAndItsKindsAddUp) {
     }
 }
 
+/// Steps that run into each other gather their updated weights in every step too.
+TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
+    for (auto const& row : pipeline_schedules()) {
+        if (row.asynchronous) { continue; } // its updates between micro-batches are left out
+        Strategy strategy{.dp = 4, .tp = 2, .pp = 2, .zero = 1, .sequence_parallel = true, .overlap = Overlap::off};
+        auto const model = catalog().model("llama-3-8b");
+        set_schedule(strategy, row.id, model);
+        Workload const workload{.sequence_length = 4096, .global_batch = 32};
+        Priced const priced{
+            question(model, catalog().cluster("dgx-h100"), catalog().framework("megatron-core"), strategy, workload)};
+        auto const step = simulate_step(priced.setting(), priced.question.strategy, priced.costs);
+        ASSERT_TRUE(step.refused.empty()) << row.name << ": " << step.refused;
+        EXPECT_NEAR(step.time.data_communication / priced.time.data_communication, 1.0, 0.01) << row.name;
+    }
+}
+
 TEST(SimulatedParts, BlocksOfSeveralBucketsSendThemWhileTheyWork) {
     // Expectation: a block of Llama 3 8B has 218 million parameters, five buckets of 40 million, the last with what is left
     // over. So has one of Mixtral's with an expert a rank: 176 million of it beside 42 million that all ranks share.

@@ -46,7 +46,8 @@ public:
         }
     }
 
-    /// Of the whole run, or from a stage's first kernel to its last task.
+    /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every step:
+    /// weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile.
     [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
         StageSpan span;
         span.begin = whole ? 0 : first_kernel(chip);
@@ -59,6 +60,7 @@ public:
         auto events = events_of(chip, span);
         std::ranges::sort(events, {}, &Event::at);
         sweep(events, span);
+        if (!whole) { add_before_first_kernel(chip, span); }
         return span;
     }
 
@@ -70,6 +72,19 @@ private:
             if (computes(task)) { return run_.begin[task]; }
         }
         return 0;
+    }
+
+    /// They are under way from the start of the run, all of a kind one after the other.
+    void add_before_first_kernel(std::size_t chip, StageSpan& span) const {
+        Ticks weights = 0, copies = 0;
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task)) { break; }
+            if (program_.kind[task] == WorkKind::data) { weights = run_.end[task]; }
+            if (program_.kind[task] == WorkKind::offload) { copies = run_.end[task]; }
+        }
+        span.exposed[static_cast<std::size_t>(WorkKind::data)] += weights;
+        span.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, copies - weights);
+        span.begin -= std::max(weights, copies);
     }
 
     std::vector<Event> events_of(std::size_t chip, StageSpan& span) const {
