@@ -109,5 +109,35 @@ TEST(SimulatedTransfers, NothingIsUsedBeforeItWasMadeAndHasArrived) {
     }
 }
 
+/// Rows whose transfers block know nothing of kernels and collectives; tasks know nothing of rows.
+TEST(SimulatedTransfers, ThatBlockTakeWhatTheRowsTake) {
+    for (auto const& row : pipeline_schedules()) {
+        for (int const tp : {1, 2}) {
+            auto asked = asked_of(row, Overlap::off, tp > 1);
+            asked.strategy.tp = tp;
+            asked.framework.host = HostPace::native; // passes take what the chip takes
+            Calibration constants = fitted().values();
+            constants[Constant::gradients_exposed] = 0.0; // two directions sum gradients over both copies
+            Priced const priced{asked, constants};
+            auto const& strategy = priced.question.strategy;
+            auto const times = pipeline_times(priced.setting(), strategy, priced.costs);
+            auto const run = run_pipeline(row.order(pipeline_shape(strategy, asked.workload)), times);
+            ASSERT_TRUE(run) << row.name;
+            auto const step =
+                simulate_step(priced.setting(), strategy, priced.costs, {.share_links = false, .places = true});
+            Span passes;
+            for (std::size_t task = 0; task < step.program.size(); ++task) {
+                WorkKind const kind = step.program.kind[task];
+                bool const works = step.program.streams[step.program.stream[task]].computes || kind == WorkKind::tensor;
+                if (works && step.places[task].micro_batch >= 0) {
+                    passes.add(step.run.begin[task], step.run.end[task]);
+                }
+            }
+            auto const makespan = static_cast<double>(run->makespan);
+            EXPECT_NEAR(static_cast<double>(passes.end - passes.begin), makespan, 1e-6 * makespan) << row.name << tp;
+        }
+    }
+}
+
 } // namespace
 } // namespace headroom

@@ -20,7 +20,8 @@ enum class Role : std::uint8_t {
     experts,
     send_forward,
     send_backward,
-    receive, ///< used where transfers block
+    receive, ///< used where transfers block, as the next one
+    receive_back,
     data,
     copies,
     count_,

@@ -34,15 +34,17 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
     set(Role::send_forward, pipeline, crosses);
     set(Role::send_backward, pipeline, crosses);
-    set(Role::receive, pipeline && strategy.overlap == Overlap::off, false); // the other way on a link of both
+    bool const blocks = pipeline && strategy.overlap == Overlap::off;
+    set(Role::receive, blocks, false); // the other way on a link of both
+    set(Role::receive_back, blocks, false);
     set(Role::data, true, placement.data.domains() > 1);
     set(Role::copies, strategy.offload != Offload::none, false);
     return use;
 }
 
-constexpr std::array<std::string_view, role_count> role_names{"compute",       "launch",     "tensor",    "context",
-                                                              "experts",       "send",       "send back", "receive",
-                                                              "data parallel", "host copies"};
+constexpr std::array<std::string_view, role_count> role_names{"compute",      "launch",        "tensor",     "context",
+                                                              "experts",      "send",          "send back",  "receive",
+                                                              "receive back", "data parallel", "host copies"};
 
 /// What a stage has written so far.
 struct StageState {
@@ -387,13 +389,14 @@ private:
         if (!from || from->stage == stage) { return; }
         auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
         TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[there];
-        arriving_.push_back(blocking_ ? receive_blocking(stage, state, made) : made);
+        Role const role = pass.kind == PassKind::forward ? Role::receive : Role::receive_back;
+        arriving_.push_back(blocking_ ? receive_blocking(stage, state, role, made) : made);
     }
 
     /// Both ends are busy with the transfer: it comes after all of the pass that made it, its collectives too, and after
     /// all of the pass before on this stage, which may send at the same time.
-    TaskId receive_blocking(int stage, StageState const& state, TaskId made) {
-        TaskId const task = add(stage, Role::receive, WorkKind::pipeline, hop_, receive_name_);
+    TaskId receive_blocking(int stage, StageState const& state, Role role, TaskId made) {
+        TaskId const task = add(stage, role, WorkKind::pipeline, hop_, receive_name_);
         for (std::size_t i = made; made_[i] != no_task; ++i) { wait(task, made_[i]); }
         wait_for_work(task, state);
         return task;
