@@ -44,7 +44,6 @@ inline bool is_uniform(Model const& model) {
     return runs.size() == 1 && runs.front().kind == BlockKind{.causal = model.causal} && model.prediction_layers == 0;
 }
 
-/// Every such model of the catalog.
 /// Blocks of one kind, dense and causal without a window, whose every token reaches the head.
 inline bool is_plain_stack(Model const& model) {
     auto const runs = block_runs(model);
@@ -57,8 +56,7 @@ inline std::vector<Model> const& dense_models() {
         std::vector<Model> result;
         for (auto const& name : catalog().names(io::RecordKind::model)) {
             auto model = catalog().model(name);
-            if (is_uniform(model)) { result.push_back(std::move(model)); }
-            if (is_plain_stack(model)) { result.push_back(std::move(model)); }
+            if (is_uniform(model) || is_plain_stack(model)) { result.push_back(std::move(model)); }
         }
         return result;
     }();
