@@ -61,8 +61,8 @@ TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
 }
 
 TEST(SimulatedParts, BlocksOfSeveralBucketsSendThemWhileTheyWork) {
-    // Expectation: a block of Llama 3 8B has 218 million parameters, five buckets of 40 million, the last with what is left
-    // over. So has one of Mixtral's with an expert a rank: 176 million of it beside 42 million that all ranks share.
+    // Expectation: a block of Llama 3 8B has 218 million parameters, five buckets of 40 million, the last with what is
+    // left over. So has one of Mixtral's with an expert a rank: 176 million of it, and 42 million that all ranks share.
     for (auto const& [name, experts] : {std::pair{"llama-3-8b", 1}, std::pair{"mixtral-8x7b", 8}}) {
         Strategy const strategy{.dp = 8, .ep = experts, .zero = 1};
         Workload const workload{.sequence_length = 4096, .global_batch = 16};

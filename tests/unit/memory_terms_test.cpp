@@ -25,10 +25,10 @@ std::vector<MemoryUse> by_stage(Question const& question) {
 }
 
 TEST(MemoryTerms, LatentAttentionKeepsEveryHeadAndTheNarrowVectors) {
-    // Expectation: DeepSeek-V3 on one rank, bytes a token of a block. Attention: input and normalised input, queries and
-    // keys of 128 heads of 128 + 64, values and output of 128 heads of 128, latent vectors of 1536, 512 and 64, a
-    // statistic a head in 32 bits. A dense layer (3 of 61): 3 tensors of 18432. Experts (58 of 61): 8 copies of 7168 and of
-    // 3 x 2048, one shared expert of 3 x 2048, 256 scores of the router.
+    // Expectation: DeepSeek-V3 on one rank, bytes a token of a block. Attention: input and normalised input, queries
+    // and keys of 128 heads of 128 + 64, values and output of 128 heads of 128, latent vectors of 1536, 512 and 64, a
+    // statistic a head in 32 bits. A dense layer (3 of 61): 3 tensors of 18432. Experts (58): 8 copies of 7168 and
+    // of 3 x 2048, one shared expert of 3 x 2048, 256 scores of the router.
     double const h = 7168, tokens = 4096;
     double const attention = 4 * h + 2 * (2 * 128 * 192 + 2 * 128 * 128 + 1536 + 512 + 64) + 4 * 128;
     double const dense = 4 * h + 6 * 18432;
@@ -39,8 +39,8 @@ TEST(MemoryTerms, LatentAttentionKeepsEveryHeadAndTheNarrowVectors) {
 }
 
 TEST(MemoryTerms, ScoresOfTheRouterAreSharedOutWithTheTokens) {
-    // Expectation: Mixtral over 4 tensor ranks with sequence parallelism keeps a quarter of everything that one rank keeps,
-    // the 8 scores a token of the router included.
+    // Expectation: Mixtral over 4 tensor ranks with sequence parallelism keeps a quarter of everything that one rank
+    // keeps, the 8 scores a token of the router included.
     auto const one = Priced{asked("mixtral-8x7b", {})}.memory();
     auto const four = Priced{asked("mixtral-8x7b", {.tp = 4, .sequence_parallel = true})}.memory();
     EXPECT_NEAR(one.activations / four.activations, 4.0, 1e-12);
@@ -50,8 +50,8 @@ TEST(MemoryTerms, ScoresOfTheRouterAreSharedOutWithTheTokens) {
 }
 
 TEST(MemoryTerms, NoMoreWeightsAreGatheredThanThereAre) {
-    // Expectation: DeepSpeed may keep 10^9 parameters gathered; a model of 124 million has only those, 2 bytes each, beside
-    // four and a half buckets that hold no more either.
+    // Expectation: DeepSpeed may keep 10^9 parameters gathered; a model of 124 million has only those, 2 bytes each,
+    // beside four and a half buckets that hold no more either.
     auto const question = asked("gpt2-small", {.dp = 8, .zero = 3}, "deepspeed-2024");
     double const parameters = count_parameters(question.model).total;
     ASSERT_LT(parameters, 5e8);

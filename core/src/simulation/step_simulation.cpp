@@ -46,8 +46,8 @@ public:
         }
     }
 
-    /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every step:
-    /// weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile.
+    /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every
+    /// step: weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile.
     [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
         StageSpan span;
         span.begin = whole ? 0 : first_kernel(chip);

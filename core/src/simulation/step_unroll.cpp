@@ -393,18 +393,20 @@ private:
         arriving_.push_back(blocking_ ? receive_blocking(stage, state, role, made) : made);
     }
 
-    /// Both ends are busy with the transfer: it comes after all of the pass that made it, its collectives too, and after
-    /// all of the pass before on this stage, which may send at the same time.
+    /// Both ends are busy with the transfer: it comes after all of the pass that made it, its collectives too, and
+    /// after all of the pass before on this stage, which may send at the same time.
     TaskId receive_blocking(int stage, StageState const& state, Role role, TaskId made) {
         TaskId const task = add(stage, role, WorkKind::pipeline, hop_, receive_name_);
-        for (std::size_t i = made; made_[i] != no_task; ++i) { wait(task, made_[i]); }
+        for (std::size_t i = made + std::size_t{1}; made_[i] != no_task; ++i) { wait(task, made_[i]); }
         wait_for_work(task, state);
+        arriving_.push_back(made_[made]); // where links are shared sending takes longer
         return task;
     }
 
-    /// Where the list begins of what a pass that has just been written did last.
-    TaskId made_by(StageState const& state) {
+    /// Where the list begins of what sends the output of a pass that has just been written, and what that did last.
+    TaskId made_by(StageState const& state, TaskId sent) {
         auto const first = static_cast<TaskId>(made_.size());
+        made_.push_back(sent);
         if (state.compute != no_task) { made_.push_back(state.compute); }
         made_.insert(made_.end(), state.pending.begin(), state.pending.end());
         made_.push_back(no_task);
@@ -424,7 +426,7 @@ private:
         TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                                 forward ? send_name_ : back_name_);
         wait_for_work(task, state);
-        (forward ? forward_ : back_)[here] = blocking_ ? made_by(state) : task;
+        (forward ? forward_ : back_)[here] = blocking_ ? made_by(state, task) : task;
         if (blocking_) { state.sent_blocking.push_back(task); }
     }
 
