@@ -58,7 +58,7 @@ struct Table {
     int plans = 0;
     std::vector<std::string> beyond; ///< claimed, and off by more than the bar
 
-    void add(std::uint64_t seed, Agreement const& one) {
+    void add(std::uint64_t seed, PlanAgreement const& one) {
         ++plans;
         ModelRow& row = models[one.question.model.name];
         ++row.plans;
