@@ -19,9 +19,20 @@ struct PlanMenu {
     std::vector<Framework> frameworks; ///< one that stands there twice is drawn twice as often
 };
 
-/// The plan of one index: models take turns, all else is drawn. Half have a pipeline, of which one in five runs another
-/// schedule than 1F1B. Every plan is legal (`illegal_because`); whether it fits in memory is not asked. It follows from
-/// seed and index alone.
+/// The plan of one index; it follows from seed and index alone. Models take turns; cluster, stack and workers are drawn
+/// evenly. Then every field comes evenly from its list and what is not legal (`illegal_because`) is drawn again, so all
+/// legal plans of the grid are equally likely. None has to fit in memory.
+///
+///     workers          8 to 1,024
+///     batch            16 to 4,096 sequences a step, at most 64 micro-batches a replica
+///     length           2,048 to 16,384 tokens, of an encoder 512
+///     micro-batch      1 to 8 sequences, of an encoder 8 to 128
+///     tp, pp, cp       up to 8, 16, 4; ep up to 32; dp is the rest
+///     ZeRO, recomputation, sequence parallelism, exchange of keys: any
+///     schedule         of plans with a pipeline a quarter others than 1F1B, evenly; the rest 1F1B and interleaved with
+///                      2, 4 or 8 chunks, half each
+///     one in twenty    each: FP8, no overlap, state or activations with the host, recomputation of some blocks,
+///                      training of adapters or of the last blocks, and local updates, servers or compression
 Question random_plan(PlanMenu const& menu, std::uint64_t seed, std::uint64_t index);
 
 // ---- closed form beside simulation --------------------------------------------------------------------------------

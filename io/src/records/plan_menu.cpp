@@ -5,10 +5,9 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::array models{"llama-3-8b", "llama-3-70b", "gpt3-175b", "mixtral-8x7b", "deepseek-v3", "bert-large"};
+constexpr std::array models{"llama-3-70b", "gpt3-175b", "mixtral-8x7b", "deepseek-v3", "nemotron-h-8b", "bert-large"};
 constexpr std::array clusters{"dgx-h100", "dgx-a100", "gb200-nvl72", "mi300x-node"};
-/// Twice: the stack that most large runs have.
-constexpr std::array frameworks{"megatron-core", "megatron-core",  "nemo-2023",    "torchtitan",
+constexpr std::array frameworks{"megatron-core", "nemo-2023",      "torchtitan",
                                 "pytorch-fsdp",  "deepspeed-2024", "megatron-2021"};
 
 } // namespace

@@ -5,8 +5,9 @@
 
 namespace headroom::io {
 
-/// The records that the agreement of closed form and simulated step is stated over: six models (dense ones small and
-/// large, mixtures with whole and with fine experts, an encoder), four clusters, six stacks.
+/// The records that the agreement of closed form and simulated step is stated over. Six models: a dense one with grouped
+/// queries, a larger plain one, mixtures with whole and with fine experts, a hybrid with scans, an encoder; four clusters,
+/// six stacks.
 PlanMenu agreement_menu(Catalog const& catalog);
 
 } // namespace headroom::io
