@@ -1,7 +1,6 @@
 #include "setting.hpp"
 #include "threads.hpp"
 #include "validate/agreement_report.hpp"
-#include "validate/agreement_run.hpp"
 #include "validate/communication_report.hpp"
 #include "validate/validation_report.hpp"
 #include "watch.hpp"
@@ -181,7 +180,7 @@ int run_simulation(Arguments const& arguments) {
     AgreementReport report{catalog, calibration.name, plans, seed, {}, {}, {}, {}};
     {
         Watch const watch{"simulating " + std::to_string(plans) + " plans", output.quiet};
-        report.rows = run_agreement(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
+        report.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
     }
     report.table = agreement_table(report.rows);
     report.gates = check_gates(arguments, metrics_of(report.table));

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "headroom/plan.hpp"
 #include "headroom/prediction.hpp"
 #include "headroom/simulated_step.hpp"
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,10 @@ struct AgreementRow {
     }
 };
 AgreementRow agreement_row(PlanAgreement const& plan, std::uint64_t index);
+
+/// Rows of the plans 0 .. count - 1 of a seed. When stopped, those before the first that was not reached.
+std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet const& calibration, std::uint64_t seed,
+                                         int count, Executor const& run = {}, std::stop_token const& stop = {});
 
 /// Absolute differences of some plans that were simulated.
 struct DifferenceSpread {
