@@ -69,9 +69,12 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
 std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const& scale) {
     if (schedule_row(picture.schedule).asynchronous) {
         return " This is one step by itself: the next begins before it has drained, and fills its ends, so that from "
-               "step "
-               "to step it takes " +
+               "step to step it takes " +
                significant(step.in(scale.unit)) + " " + scale.name + ".";
+    }
+    if (step < seconds_of(static_cast<double>(picture.run.makespan))) {
+        return " The closed form of the step, " + significant(step.in(scale.unit)) + " " + scale.name +
+               ", is shorter than that: its bubble is an approximation here (--simulate).";
     }
     return " What ends a step of " + significant(step.in(scale.unit)) + " " + scale.name +
            " (gradients that are summed, the update, what is fixed) is not drawn.";

@@ -3,6 +3,8 @@
 #include "document/text.hpp"
 #include "predict/prediction_report.hpp"
 
+#include "headroom/simulation_agreement.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -65,7 +67,10 @@ std::string agreement_words(Simulation const& simulation) {
     double const difference = simulation.difference();
     std::string text = "closed form " + times_words(simulation.closed.total()) + ", simulated " +
                        times_words(simulation.step.step()) + ", " + percent(std::abs(difference), 2) + " % apart; ";
-    if (simulation.limits.empty()) { return text + "the closed form claims to hold here, within 1 %"; }
+    if (simulation.limits.empty()) {
+        bool const kept = std::abs(difference) <= agreement_bar;
+        return text + "the closed form claims to hold here, within 1 %" + (kept ? "" : ", and does not");
+    }
     std::vector<std::string> names;
     for (ClosedFormLimit const& limit : simulation.limits) { names.emplace_back(limit.name); }
     return text + "the closed form does not claim to hold here: " + join(names, ", ");
