@@ -110,10 +110,16 @@ template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
            trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
 }
 
+/// Two directions hold two parts of the model, and a micro-batch passes one of them.
+bool has_two_directions(Strategy const& strategy) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::bidirectional;
+}
+
 /// Parameters whose gradients are added up after every micro-batch. With ZeRO 2 a pass still writes whole gradients and
 /// reads them to send them.
 template <class N> double accumulated_parameters(Frame<N> const& f) {
-    return kept_of(f, f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    double const parts = has_two_directions(f.strategy) ? 2.0 : 1.0;
+    return kept_of(f, f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients) / parts;
 }
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
@@ -124,6 +130,39 @@ BytesPerSecond sustained_memory(StepSetting const& setting) {
 template <class N> double accumulation_seconds(Frame<N> const& f) {
     return f.setting.constants[Constant::accumulate_bytes] * accumulated_parameters(f) /
            sustained_memory(f.setting).base();
+}
+
+/// Every place as it is, for rows to be run; none where they are too long.
+template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, PipelineWork const& work) {
+    PipelineShape const shape = pipeline_shape(f.strategy, f.setting.workload);
+    double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
+    if (passes > most_passes_run) { return {}; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto const blocks = blocks_of_parts(depth_of(f.setting.model), shape, work.schedule.layout);
+    std::vector<std::size_t> first(blocks.size() + 1, 0);
+    for (std::size_t part = 0; part < blocks.size(); ++part) {
+        first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
+    }
+    auto const& until = f.costs.until;
+    auto const work_of = [&](std::size_t part) {
+        return until.empty() ? static_cast<double>(blocks[part]) : until[first[part + 1]] - until[first[part]];
+    };
+    double const accumulate = accumulation_seconds(f) / (has_two_directions(f.strategy) ? 1.0 : shape.chunks);
+    std::vector<StageTimes> places;
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            auto const part = static_cast<std::size_t>(part_of(shape, work.schedule.layout, {stage, chunk}));
+            StageTimes place{.forward = 0.0, .input = 0.0, .weight = accumulate};
+            for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
+                place.*pass += work_of(part) * block.*pass + (part == 0 ? ends.*pass : 0.0) +
+                               (part + 1 == blocks.size() ? head.*pass : 0.0);
+            }
+            places.push_back(place);
+        }
+    }
+    return places;
 }
 
 /// The slowest stage and the mean of the others, by pass.
@@ -147,6 +186,7 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     }
     work.slowest.weight += accumulation_seconds(f);
     work.others.weight += accumulation_seconds(f);
+    if (id != PipelineSchedule::interleaved) { work.places = places_of(f, work); }
     return work;
 }
 
@@ -194,7 +234,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
     double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
-    if (work.schedule.id == PipelineSchedule::one_f_one_b && f.micro_batch_count >= f.strategy.pp) {
+    if (work.schedule.id == PipelineSchedule::one_f_one_b) {
         auto const waits = one_f_one_b_waits(f, seconds);
         parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
         parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
