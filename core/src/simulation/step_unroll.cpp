@@ -438,8 +438,9 @@ private:
             wait(task, blocking_ ? state.compute : state.before_visit);
             state.pending.push_back(task);
         }
-        bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
-        state.host_waits = routed ? state.before_visit : no_task;
+        // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
+        bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+        state.host_waits = close ? state.before_visit : no_task;
         state.before_visit = state.compute;
     }
 
