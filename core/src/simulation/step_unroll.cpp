@@ -524,6 +524,7 @@ private:
         state.held_back += later;
         state.bucket += traffic.reduce - later;
         state.bucket_elements += traffic.elements;
+        if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
         if (state.bucket_elements < options_.bucket_elements) { return; }
         auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
         Ticks left = state.bucket;
