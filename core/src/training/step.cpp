@@ -76,8 +76,8 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
-    N const beside_others = e.adapter_backward * smaller(reduce, window) +
-                            e.adapter_forward * smaller(e.gather, e.forward_window);
+    N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
+                            e.adapter_forward * smaller(beside * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
 }
 
@@ -258,11 +258,23 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
 }
 
+/// What the host adds to a block. Where it does not read from the chip (routing, a pipeline's transfers) it gets ahead
+/// while the chip works on the ends of the model x, adds gradients up or waits for nothing it has to issue:
+///
+///     smooth maximum - max(chip, host) + [host - chip - x/n]+
+template <class N> Seconds host_of_block(Frame<N> const& f) {
+    auto const& block = f.costs.block;
+    Seconds const excess = block.host_excess(), chip = block.total() - excess;
+    if (f.strategy.pp > 1 || f.setting.model.moe.experts > 0 || block.host <= chip) { return excess; }
+    Seconds const beside = f.costs.embedding.total() + f.costs.head.total() + Seconds{accumulation_seconds(f)};
+    return std::max(excess - (block.host - chip), excess - beside / f.stage.layers);
+}
+
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
 template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
     N const kernels = f.in("block_kernel_seconds", kernels_of(f.costs.block));
-    N const host = f.in("block_host_excess_seconds", f.costs.block.host_excess().base());
+    N const host = f.in("block_host_excess_seconds", host_of_block(f).base());
     N const tensor = f.in("block_tensor_exposed_seconds", f.costs.block.tensor_exposed.base());
     N const context = f.in("block_context_exposed_seconds", f.costs.block.context_exposed.base());
     N const experts = f.in("block_experts_exposed_seconds", f.costs.block.experts_exposed.base());
