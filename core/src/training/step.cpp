@@ -31,6 +31,7 @@ template <class N> struct Exposure {
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
+    N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
     N sharded;                           ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
     N drained;   ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
@@ -82,11 +83,15 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
 }
 
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
-/// reduction of its own gradients, and the next stage waits for it.
+/// reduction of its own gradients, and what it hands on has the adapter in common with the rest of it; the next stage
+/// waits for it.
 template <class N> N slowed_drain(Exposure<N> const& e) {
     N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
-    return e.drained * slowed(e, last, e.reductions * e.backward_window, e.loss);
+    N const window = e.reductions * e.backward_window;
+    N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
+    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
+                        smaller(e.adapter_hop, after));
 }
 
 /// What every part of the closed form reads.
@@ -361,6 +366,14 @@ AdapterUse adapter_use(StepSetting const& setting, Strategy const& strategy, Lay
     return use;
 }
 
+/// A transfer between stages that leaves by the adapter of the gradients.
+template <class N> double adapter_hop(Frame<N> const& f) {
+    if (f.strategy.pp == 1) { return 0.0; }
+    auto const placement = place(f.strategy, f.setting.cluster.domain);
+    bool const shared = placement.pipeline_leaves_domain && placement.data.domains() > 1;
+    return shared ? hop_time(f.setting, f.strategy, f.fabric).base() : 0.0;
+}
+
 /// Computation of one pass of a unit, and what of it is kernels and leaving traffic.
 struct VisitWork {
     double seconds = 0.0, kernels = 1.0, shown = 0.0, hidden = 0.0; ///< the last three are shares
@@ -471,6 +484,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
                                  share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
         .adapter_forward =
             f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
+        .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
         .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
         .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
