@@ -76,7 +76,7 @@ private:
         std::vector<Event> events;
         Ticks free = 0, launched = -1; // end of the last kernel, and of the launch of the next one
         for (TaskId const task : by_chip_[chip]) {
-            if (program_.kind[task] == WorkKind::launch) {
+            if (program_.kind[task] == WorkKind::launch && !computes(task)) {
                 launched = run_.end[task];
                 continue;
             }
@@ -91,7 +91,7 @@ private:
             Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
             if (computes(task)) {
                 Ticks const cost = program_.cost[task];
-                (program_.kind[task] == WorkKind::optimizer ? span.optimizer : span.work) += cost;
+                part_of(span, program_.kind[task]) += cost;
                 span.slowed += run_.end[task] - run_.begin[task] - cost;
             }
             if (end <= begin) { continue; }
@@ -100,6 +100,15 @@ private:
             events.push_back({end, kind, -1});
         }
         return events;
+    }
+
+    /// Where the time of a kernel goes, or of a wait between kernels.
+    static Ticks& part_of(StageSpan& span, WorkKind kind) {
+        switch (kind) {
+        case WorkKind::optimizer: return span.optimizer;
+        case WorkKind::launch: return span.exposed[static_cast<std::size_t>(WorkKind::launch)];
+        default: return span.work;
+        }
     }
 
     static void sweep(std::vector<Event> const& events, StageSpan& span) {
