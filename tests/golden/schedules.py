@@ -45,6 +45,22 @@ check("two parts of the model" in said(found["dualpipe"]), "the second copy of t
 equal(said(found["1f1b"]), "", "1F1B asks for nothing")
 equal(predict(*PIPED, "--virtual-pp", "2")["step_seconds"], found["interleaved"]["step_seconds"], "chunks are interleaved")
 
+# ---- long steps ------------------------------------------------------------------------------------------------------
+
+# rows of very many micro-batches are not run to their end: what a round waits is the same throughout
+
+
+def long_bubble(name, micro_batches):
+    value = predict("llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "8", "--pp", "8", "--dp", "1", "--micro-batch", "1",
+                    "--global-batch", str(micro_batches), "--schedule", name)
+    return value["breakdown"]["pipeline_bubble_seconds"]
+
+
+for name in ("v-half", "v-min"):
+    run, further, far = (long_bubble(name, count) for count in (10912, 21824, 992000))
+    each = (further - run) / 10912
+    close(far, run + each * (992000 - 10912), f"{name}: bubble of a long step", 1e-4)
+
 # ---- other ways to say it --------------------------------------------------------------------------------------------
 
 lever = predict(*PIPED, "--schedule", "1f1b", "--what-if", "schedule=zb-h1,schedule=interleaved")["what_if"]

@@ -37,9 +37,34 @@ std::vector<PassTicks> places_of(PipelineWork const& work, PipelineShape const& 
     return passes;
 }
 
+constexpr double most_run = 1 << 20; ///< passes; of more the wait is continued
+
+double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
+                     bool blocking);
+
+/// The wait of a long step, from two shorter ones: by then rows are in step with themselves, and every further round of
+/// micro-batches waits as long as the one before.
+double continued_wait(PipelineWork const& work, PipelineShape shape, StageTimes const& stage, double hop,
+                      bool blocking) {
+    int const micro_batches = shape.micro_batches, round = 2 * shape.stages; // what every schedule goes round by
+    double const rounds = most_run / (3.0 * shape.stages * shape.chunks * round);
+    int const far = round * std::max(8, static_cast<int>(rounds)),
+              near = round * std::max(4, static_cast<int>(rounds / 2));
+    auto const wait = [&](int count) {
+        shape.micro_batches = count;
+        return unrolled_wait(work, shape, stage, hop, blocking);
+    };
+    double const there = wait(far);
+    return there + (there - wait(near)) / (far - near) * (micro_batches - far);
+}
+
 /// What running the rows takes beside the work of one stage.
 double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
                      bool blocking) {
+    double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
+    if (passes > most_run && shape.micro_batches > 16 * shape.stages) {
+        return continued_wait(work, shape, stage, hop, blocking);
+    }
     if (!impossible_because(work.schedule.id, shape).empty()) { return 0.0; } // a ragged count of micro-batches
     auto const run = run_pipeline(work.schedule.order(shape),
                                   {.passes = places_of(work, shape, stage),
@@ -76,7 +101,8 @@ double long_hops(PipelineWork const& work, PipelineShape const& shape, double ho
 double hops_of(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
     auto const shape = shape_of(work, micro_batches);
     bool const as_they_are = !work.places.empty();
-    auto const known = !as_they_are && work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
+    auto const known =
+        !as_they_are && work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
     if (known) { return *known; }
     if (work.schedule.id == PipelineSchedule::interleaved) { return long_hops(work, shape, hop, blocking); }
     return std::max(0.0, unrolled_wait(work, shape, work.slowest, hop, blocking) -
@@ -109,7 +135,8 @@ PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking) 
     return {.filling = filling,
             .steady = all - filling,
             .spare = !work.places.empty() ? 0.0
-                     : turns ? work.stages * (v - 1.0) / v : std::max(0.0, work.micro_batches - 1.0)};
+                     : turns              ? work.stages * (v - 1.0) / v
+                                          : std::max(0.0, work.micro_batches - 1.0)};
 }
 
 } // namespace headroom

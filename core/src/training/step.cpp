@@ -198,7 +198,8 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     }
     work.slowest.weight += accumulation_seconds(f);
     work.others.weight += accumulation_seconds(f);
-    if (id != PipelineSchedule::interleaved) { work.places = places_of(f, work); }
+    bool const runs = id != PipelineSchedule::interleaved && !work.schedule.asynchronous; // steps that run into each other
+    if (runs) { work.places = places_of(f, work); }                                       // have no ends to wait at
     return work;
 }
 
