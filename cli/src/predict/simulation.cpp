@@ -85,12 +85,13 @@ Table beside_table(Simulation const& simulation) {
                             {"simulated " + scale.name},
                             {"difference " + scale.name}},
                 .rows = {}};
+    double const least = 1e-6 * simulation.closed.total().base(); // less is the rounding to whole ticks
     auto const row = [&](std::string const& name, Seconds closed, Seconds simulated) {
+        Seconds const more = simulated - closed;
         table.rows.push_back({name, significant(closed.in(scale.unit)), significant(simulated.in(scale.unit)),
-                              significant((simulated - closed).in(scale.unit))});
+                              std::abs(more.base()) > least ? significant(more.in(scale.unit)) : "0"});
     };
     auto const closed = parts_of(simulation.closed), simulated = parts_of(simulation.step.time);
-    double const least = 1e-6 * simulation.closed.total().base();
     for (std::size_t i = 0; i < closed.size(); ++i) {
         bool const any = std::max(closed[i].second.base(), simulated[i].second.base()) > least;
         if (any) { row(closed[i].first, closed[i].second, simulated[i].second); }
