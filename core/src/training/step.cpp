@@ -531,17 +531,38 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
         f.record.term("optimizer_seconds", "s", compresses ? accumulate + update + compress : accumulate + update);
 }
 
-/// Transfers to and from the host hide behind computation, and behind waiting for the network; its update does not.
+/// What transfers to and from the host show: those of a pass hide behind its computation.
+///
+///     activations   m + p - 1 times  [a - forward]+ + [a - backward]+ + [2 a/n - head]+   a one way for a micro-batch
+///     gradients     [down - last backward pass]+,    updated weights   [up - first forward pass]+
+///
+/// The kept activations of the last block come back as soon as they have gone, with the head between. Without overlap all
+/// of it shows.
+template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& host) {
+    double const optimizer = host.optimizer_transfer.base(), activations = host.activation_transfer.base();
+    if (f.strategy.overlap == Overlap::off) { return optimizer + activations; }
+    auto const& block = f.costs.block;
+    auto const& framework = f.setting.framework;
+    double const forward = f.stage.layers * block.forward().base();
+    double const backward = f.stage.layers * block.total().base() - forward;
+    double const head = f.stage.head * f.costs.head.total().base();
+    double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
+    double const once = activations / (2.0 * f.micro_batch_count);
+    auto const beyond = [](double copies, double window) { return std::max(0.0, copies - window); };
+    double const each = beyond(once, forward) + beyond(once, backward) + beyond(2.0 * once / f.stage.layers, head);
+    return (f.micro_batch_count + f.strategy.pp - 1.0) * each + beyond(down * optimizer, backward) +
+           beyond((1.0 - down) * optimizer, forward);
+}
+
+/// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
+/// Source: [Ren2021]
 template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     parts.offload = literal<N>(0.0);
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
-    N const transfer = f.in("host_transfer_seconds", (host.optimizer_transfer + host.activation_transfer).base());
-    N const window =
-        f.strategy.overlap == Overlap::off ? literal<N>(0.0) : f.micro_batches * f.layers * f.block + parts.data;
     parts.offload =
         f.record.term("offload_seconds", "s",
-                      larger(transfer - window, literal<N>(0.0)) + f.in("host_update_seconds", host.update.base()));
+                      f.in("shown_copies_seconds", shown_copies(f, host)) + f.in("host_update_seconds", host.update.base()));
 }
 
 /// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.
