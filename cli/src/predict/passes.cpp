@@ -119,7 +119,7 @@ PassPicture run_passes(PipelineSchedule schedule, PipelineShape const& shape, Pi
         picture.refused = "its " + scaled(passes * 2.0 / 3.0) + " passes are too many to be drawn";
     }
     if (picture.drawn() && row.order == nullptr) { picture.refused = "its rows are not known"; }
-    if (!picture.drawn()) { return picture; }
+    if (!picture.drawn() || row.order == nullptr) { return picture; }
     picture.order = row.order(shape);
     auto run = run_pipeline(picture.order, picture.times, true, stop);
     if (!run) {
