@@ -90,6 +90,15 @@ TEST(RandomPlans, AreLegalAndFollowFromSeedAndIndex) {
     EXPECT_GT(seen.size(), 170U); // of 180
 }
 
+TEST(RandomPlans, ArePricedAsPredictPricesThem) {
+    for (std::uint64_t index = 0; index < 30; ++index) {
+        auto const plan = random_plan(training::simulated_menu(), 0, index);
+        auto const one = agreement_of(plan, training::fitted());
+        EXPECT_EQ(one.closed.total(), predict(plan, training::fitted()).step());
+        EXPECT_DOUBLE_EQ(one.closed.total() * (1.0 + one.difference) / one.simulated.step(), 1.0);
+    }
+}
+
 TEST(RandomPlans, RowsDoNotDependOnThreads) {
     auto const& menu = training::simulated_menu();
     auto const one = agreement_rows(menu, training::fitted(), 3, 40);
