@@ -572,9 +572,10 @@ template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& hos
                  .head = f.stage.head * f.costs.head.total().base()};
     c.backward = f.stage.layers * block.total().base() - c.forward;
     double const each = c.between(c.forward) + c.after(0.0, c.backward);
-    double const first = std::max(0.0, c.up - c.forward - data) + c.between(std::max(0.0, c.forward - c.up));
-    double const last = c.after(c.down, c.backward + data);
-    return (m - 1.0 + filling) * each + first + last;
+    double const ends = c.between(std::max(0.0, c.forward - c.up)) + c.after(0.0, c.backward);
+    double const weights = std::max(0.0, c.up - c.forward);
+    double const gradients = c.after(c.down, c.backward) - c.after(0.0, c.backward);
+    return (m - 1.0 + filling) * each + ends + std::max(0.0, weights + gradients - data);
 }
 
 /// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
