@@ -73,8 +73,7 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     Metric const& metric = metric_named(condition.name, metrics);
     bool const plain = metric.dimension == Dimension{};
     double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
-    GateOutcome outcome{metric.name + condition.comparison + condition.value, metric.value,
-                        "unknown: it needs --tokens or --price", false};
+    GateOutcome outcome{metric.name + condition.comparison + condition.value, metric.value, metric.unknown, false};
     if (metric.value) {
         outcome.found = plain ? significant(*metric.value, 4) : format_base(*metric.value, metric.dimension, 4);
         outcome.passed = holds(*metric.value, condition.comparison, limit);

@@ -17,6 +17,7 @@ struct Metric {
     std::string name;            ///< "mfu", "step"
     std::optional<double> value; ///< in base units; empty: the result has none
     Dimension dimension = {};
+    std::string unknown = "unknown: it needs --tokens or --price"; ///< what is said where there is no value
 };
 
 /// One condition of --require and how it came out.

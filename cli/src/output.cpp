@@ -60,6 +60,8 @@ void check_targets(Arguments const& arguments, Output const& output) {
                           .why = "one of them would replace the other",
                           .hint = "give one of them another file"}};
     }
+    io::require_place(output.file);
+    if (!output.html.empty()) { io::require_place(output.html); }
 }
 
 /// Whether a file could be there: what `write_file` refuses before it writes anything.
@@ -110,6 +112,7 @@ std::optional<std::string> timeline_file(Arguments const& arguments, Output cons
         refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
                "they would run into each other", "give one of them another file");
     }
+    io::require_place(*file);
     return file;
 }
 

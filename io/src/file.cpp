@@ -147,18 +147,26 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
     return content;
 }
 
+void require_place(fs::path const& path) {
+    if (path == "-") { return; }
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+        usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
+    }
+    if (path.empty() || !path.has_filename()) { usage_error(path.string(), "cannot be written", "it names no file"); }
+    fs::path const folder = path.parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, error)) { not_written(path, ENOENT); }
+}
+
 void write_file(fs::path const& path, std::string_view content) {
     if (path == "-") {
         if (!write_all(STDOUT_FILENO, content)) { not_written("standard output", errno); }
         return;
     }
+    require_place(path);
     std::error_code error;
     fs::file_status status = fs::status(path, error);
     error.clear(); // an absent file is no error here: it is made
-    if (fs::is_directory(status)) {
-        usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
-    }
-    if (path.empty() || !path.has_filename()) { usage_error(path.string(), "cannot be written", "it names no file"); }
     if (is_stream(status)) { return write_in_place(path, content); }
 
     // Behind a symbolic link lies the file that is meant: it is replaced, not the link.

@@ -150,9 +150,11 @@ constexpr std::array fields{
     row<&P::tp, &S::tp, parse_whole>("--tp", "N", "tensor-parallel degree"),
     row<&P::pp, &S::pp, parse_whole>("--pp", "N", "pipeline stages"),
     row<&P::virtual_pp, &S::virtual_pp, parse_whole>("--virtual-pp", "N", "model chunks a stage"),
-    row<&P::pipeline, &S::pipeline, schedule>("--schedule", "NAME",
-                                              "of the pipeline: 1f1b, interleaved, gpipe, zb-h1, zb-2p, zbv, v-half, "
-                                              "v-min, dualpipe, dualpipe-v or pipedream"),
+    row<&P::pipeline, &S::pipeline, schedule>(
+        "--schedule", "NAME",
+        "of the pipeline: 1f1b, interleaved, gpipe, zb-h1, zb-2p, zbv, v-half, "
+        "v-min, dualpipe, dualpipe-v or pipedream; predict: all sets them side by "
+        "side"),
     row<&P::cp, &S::cp, parse_whole>("--cp", "N", "context-parallel degree: ranks that share a sequence"),
     row<&P::exchange, &S::exchange, exchange>("--exchange", "KIND",
                                               "of keys and values under --cp: gather, ring or all-to-all (ulysses)"),

@@ -1,3 +1,4 @@
+#include "support/random_questions.hpp"
 #include "support/simulated_plans.hpp"
 
 #include <gtest/gtest.h>

@@ -69,9 +69,12 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
 std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const& scale) {
     if (schedule_row(picture.schedule).asynchronous) {
         return " This is one step by itself: the next begins before it has drained, and fills its ends, so that from "
-               "step "
-               "to step it takes " +
+               "step to step it takes " +
                significant(step.in(scale.unit)) + " " + scale.name + ".";
+    }
+    if (step < seconds_of(static_cast<double>(picture.run.makespan))) {
+        return " The closed form of the step, " + significant(step.in(scale.unit)) + " " + scale.name +
+               ", is shorter than that: its bubble is an approximation here (--simulate).";
     }
     return " What ends a step of " + significant(step.in(scale.unit)) + " " + scale.name +
            " (gradients that are summed, the update, what is fixed) is not drawn.";
@@ -116,7 +119,7 @@ PassPicture run_passes(PipelineSchedule schedule, PipelineShape const& shape, Pi
         picture.refused = "its " + scaled(passes * 2.0 / 3.0) + " passes are too many to be drawn";
     }
     if (picture.drawn() && row.order == nullptr) { picture.refused = "its rows are not known"; }
-    if (!picture.drawn()) { return picture; }
+    if (!picture.drawn() || row.order == nullptr) { return picture; }
     picture.order = row.order(shape);
     auto run = run_pipeline(picture.order, picture.times, true, stop);
     if (!run) {

@@ -27,6 +27,14 @@ ScheduleOutcome outcome_of(PipelineSchedule schedule, Question question, Calibra
     return outcome;
 }
 
+/// Which chunks the row of interleaved 1F1B has; empty where there is no such row.
+std::string chunks_words(std::vector<ScheduleOutcome> const& outcomes) {
+    auto const row = std::ranges::find(outcomes, PipelineSchedule::interleaved, &ScheduleOutcome::schedule);
+    if (row == outcomes.end() || !row->prediction) { return {}; }
+    return row->chosen ? " v: chunks of a stage, those of this strategy."
+                       : " v: chunks of a stage, the fewest that its layers allow (--virtual-pp sets them).";
+}
+
 /// Fastest that fits, fastest that does not, impossible; ties by the order of the table.
 bool is_better(ScheduleOutcome const& left, ScheduleOutcome const& right) {
     auto const rank = [](ScheduleOutcome const& one) { return one.fits() ? 0 : one.prediction ? 1 : 2; };
@@ -63,7 +71,11 @@ std::string verdict_words(std::vector<ScheduleOutcome> const& outcomes) {
 
 std::vector<std::string> row_of(ScheduleOutcome const& outcome, TimeScale const& scale) {
     ScheduleRow const& row = schedule_row(outcome.schedule);
-    std::string const name = std::string{row.name} + (outcome.chosen ? " (this)" : "");
+    std::string name = std::string{row.name};
+    if (outcome.prediction && outcome.schedule == PipelineSchedule::interleaved) {
+        name += " v=" + std::to_string(outcome.prediction->question.strategy.virtual_pp);
+    }
+    if (outcome.chosen) { name += " (this)"; }
     if (!outcome.prediction) { return {name, "-", "-", "-", "-", "-", "-", "-"}; }
     Prediction const& p = *outcome.prediction;
     return {name,
@@ -115,7 +127,8 @@ std::vector<Block> schedule_comparison(std::vector<ScheduleOutcome> const& outco
         blocks.emplace_back(std::move(table));
         blocks.emplace_back(Paragraph{verdict_words(outcomes) +
                                       " GiB: memory of the fullest stage; in flight: micro-batches whose activations "
-                                      "it holds at once; copies: of its weights."});
+                                      "it holds at once; copies: of its weights." +
+                                      chunks_words(outcomes)});
     }
     if (!impossible.items.empty()) { blocks.emplace_back(std::move(impossible)); }
     return blocks;

@@ -3,6 +3,8 @@
 #include "document/text.hpp"
 #include "predict/prediction_report.hpp"
 
+#include "headroom/simulation_agreement.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -65,7 +67,10 @@ std::string agreement_words(Simulation const& simulation) {
     double const difference = simulation.difference();
     std::string text = "closed form " + times_words(simulation.closed.total()) + ", simulated " +
                        times_words(simulation.step.step()) + ", " + percent(std::abs(difference), 2) + " % apart; ";
-    if (simulation.limits.empty()) { return text + "the closed form claims to hold here, within 1 %"; }
+    if (simulation.limits.empty()) {
+        bool const kept = std::abs(difference) <= agreement_bar;
+        return text + "the closed form claims to hold here, within 1 %" + (kept ? "" : ", and does not");
+    }
     std::vector<std::string> names;
     for (ClosedFormLimit const& limit : simulation.limits) { names.emplace_back(limit.name); }
     return text + "the closed form does not claim to hold here: " + join(names, ", ");
@@ -80,12 +85,13 @@ Table beside_table(Simulation const& simulation) {
                             {"simulated " + scale.name},
                             {"difference " + scale.name}},
                 .rows = {}};
+    double const least = 1e-6 * simulation.closed.total().base(); // less is the rounding to whole ticks
     auto const row = [&](std::string const& name, Seconds closed, Seconds simulated) {
+        Seconds const more = simulated - closed;
         table.rows.push_back({name, significant(closed.in(scale.unit)), significant(simulated.in(scale.unit)),
-                              significant((simulated - closed).in(scale.unit))});
+                              std::abs(more.base()) > least ? significant(more.in(scale.unit)) : "0"});
     };
     auto const closed = parts_of(simulation.closed), simulated = parts_of(simulation.step.time);
-    double const least = 1e-6 * simulation.closed.total().base();
     for (std::size_t i = 0; i < closed.size(); ++i) {
         bool const any = std::max(closed[i].second.base(), simulated[i].second.base()) > least;
         if (any) { row(closed[i].first, closed[i].second, simulated[i].second); }

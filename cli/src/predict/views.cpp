@@ -59,8 +59,10 @@ void draw(PredictionReport& report, std::stop_token const& stop) {
 
 Views read_views(Arguments& arguments, Output const& output) {
     Views views;
-    auto const schedule = arguments.text("--schedule");
-    views.compares = schedule && normalised(*schedule) == "all";
+    std::vector<std::string> names{"all"};
+    for (ScheduleRow const& row : pipeline_schedules()) { names.emplace_back(row.name); }
+    auto const schedule = arguments.choice("--schedule", names);
+    views.compares = schedule == "all";
     if (views.compares) { arguments = arguments.without("--schedule"); }
     views.timeline = timeline_file(arguments, output);
     views.page = !output.html.empty();

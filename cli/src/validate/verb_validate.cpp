@@ -1,4 +1,6 @@
 #include "setting.hpp"
+#include "threads.hpp"
+#include "validate/agreement_report.hpp"
 #include "validate/communication_report.hpp"
 #include "validate/validation_report.hpp"
 #include "watch.hpp"
@@ -9,6 +11,7 @@
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
+#include "headroom/io/plan_menu.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <algorithm>
@@ -22,11 +25,17 @@ namespace {
 constexpr std::string_view embedded_runs = "validation/published_runs.csv";
 constexpr std::string_view embedded_communication = "validation/published_communication.csv";
 constexpr std::string_view folds_record = "folds";
+constexpr int usual_plans = 1000, most_plans = 1'000'000;
 
 constexpr std::array options{
     Option{"--runs", "FILE.csv", "measured runs (default: the published ones)", "Question"},
     Option{"--communication", "FILE.csv", "measured collectives instead (default: the published ones)", "Question",
            Takes::perhaps_value},
+    Option{"--simulation", "", "the closed form beside the simulated step instead, over random legal plans", "Question",
+           Takes::nothing},
+    Option{"--plans", "N", "of --simulation (default: 1000)", "Question"},
+    Option{"--seed", "N", "of --simulation: other plans (default: 0)", "Question"},
+    Option{"--threads", "N", "of --simulation (default: all cores); the answer does not depend on it", "Question"},
     Option{"--leave-one-source-out", "", "refit without each source and predict it", "Question", Takes::nothing},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
@@ -39,7 +48,8 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --leave-one-source-out\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
-                                 "      --require 'median_absolute_error_fitted<=5%'";
+                                 "      --require 'median_absolute_error_fitted<=5%'\n"
+                                 "  headroom validate --simulation --plans 10000 --require 'claimed>=80%'";
 
 struct RunsText {
     std::string text, name;
@@ -109,18 +119,19 @@ private:
     std::map<std::string, io::MeasuredSystem> systems_;
 };
 
-void check_options(Arguments const& arguments) {
-    for (char const* option : {"--runs", "--leave-one-source-out", "--calibration"}) {
-        if (arguments.has(option)) {
-            refuse(option, "belongs to runs, not to --communication", "it would be ignored", "leave it out");
-        }
+/// Refuses options that a mode has no use for.
+void refuse_unused(Arguments const& arguments, std::initializer_list<char const*> options_of_others,
+                   std::string const& why) {
+    for (char const* option : options_of_others) {
+        if (arguments.has(option)) { refuse(option, why, "it would be ignored", "leave it out"); }
     }
 }
 
 int run_communication(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_options(arguments);
+    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--calibration"},
+                  "belongs to runs, not to --communication");
     check_gates(arguments, metrics_of(fit::CommunicationSummary{}));
     io::Catalog const catalog = open_catalog(arguments);
     RunsText const text = read_text(arguments, "--communication", embedded_communication);
@@ -139,9 +150,56 @@ int run_communication(Arguments const& arguments) {
     return report_gates(report.gates) ? Exit::done : Exit::gate;
 }
 
+// ---- simulated step -----------------------------------------------------------------------------------------------
+
+std::uint64_t read_seed(Arguments const& arguments) {
+    auto const text = arguments.text("--seed");
+    return text && *text != "0" ? static_cast<std::uint64_t>(parse_whole(*text, "--seed")) : 0;
+}
+
+int read_plans(Arguments const& arguments) {
+    int const plans = arguments.count("--plans").value_or(usual_plans);
+    if (plans > most_plans) {
+        refuse("--plans", std::to_string(plans) + " are too many", "", "ask for at most " + std::to_string(most_plans));
+    }
+    return plans;
+}
+
+int run_simulation(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    refuse_unused(arguments, {"--runs", "--leave-one-source-out"}, "belongs to runs, not to --simulation");
+    refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
+    check_gates(arguments, metrics_of(AgreementTable{}));
+    int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    Executor const run = executor(std::min(256, arguments.count("--threads").value_or(cores)));
+    std::uint64_t const seed = read_seed(arguments);
+    io::Catalog const catalog = open_catalog(arguments);
+    CalibrationSet const calibration = read_calibration(arguments, catalog);
+    refuse_other_machine(calibration, "--simulation");
+    AgreementReport report{catalog, calibration.name, plans, seed, {}, {}, {}, {}};
+    {
+        Watch const watch{"simulating " + std::to_string(plans) + " plans", output.quiet};
+        report.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
+    }
+    report.table = agreement_table(report.rows);
+    report.gates = check_gates(arguments, metrics_of(report.table));
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
+                          [&] { return sheet_of(report); }});
+    if (!report.complete()) {
+        note(output, "validate: interrupted (" + std::to_string(report.rows.size()) + " of " + std::to_string(plans) +
+                         " plans finished). the result covers those");
+        return Exit::interrupted;
+    }
+    return report_gates(report.gates) ? Exit::done : Exit::gate;
+}
+
 // ---- runs -------------------------------------------------------------------------------------------------------
 
 int run(Arguments const& arguments) {
+    if (arguments.has("--simulation")) { return run_simulation(arguments); }
+    refuse_unused(arguments, {"--plans", "--seed", "--threads"}, "belongs to --simulation");
     if (arguments.has("--communication")) { return run_communication(arguments); }
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);

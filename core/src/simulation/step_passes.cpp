@@ -48,7 +48,8 @@ struct Source {
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
     double issued = 1.0;                 ///< factor on what the host takes
-    double repeats = 1.0;                ///< of the program
+    double uneven_host = 0.0; ///< share of its kernels and gaps that they wait for a host that is faster on average
+    double repeats = 1.0;     ///< of the program
 };
 
 /// Writes the passes of blocks and ends as items.
@@ -164,6 +165,18 @@ private:
             launch -= item.launch;
             --left;
         }
+        add_uneven_host(source, pass);
+    }
+
+    /// Waits for a host that is late now and then, beside those for one that is slower on the whole.
+    void add_uneven_host(Source const& source, UnitPass& pass) const {
+        auto const wait = static_cast<Ticks>(source.uneven_host * static_cast<double>(pass.chip()));
+        if (wait <= 0) { return; }
+        pass.items.push_back({.cost = wait,
+                              .role = Role::compute,
+                              .kind = WorkKind::launch,
+                              .name = names_.index("wait for the host"),
+                              .launch = wait}); // the host does not get ahead by being late
     }
     static double passes_of(BlockProgram const& block, PassKind kind) {
         bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);
@@ -187,7 +200,7 @@ private:
         }
         pass.items.clear();
         for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
-                                    WorkKind::attention, WorkKind::memory}) {
+                                    WorkKind::attention, WorkKind::memory, WorkKind::launch}) {
             PassItem const& sum = sums[static_cast<std::size_t>(kind)];
             if (sum.cost > 0 || sum.launch > 0) { pass.items.push_back(sum); }
         }
@@ -205,6 +218,13 @@ double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
         return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
     };
     return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
+}
+
+/// What blocks wait for a host whose pace is uneven over what they take: the closed form's smooth maximum of chip and host
+/// beyond the larger of the two.
+double uneven_host_share(LayerCost const& block) {
+    Seconds const chip = block.total() - block.host_excess(), larger = std::max(chip, block.host);
+    return chip.base() > 0.0 ? std::max(0.0, (block.total() - larger) / chip) : 0.0;
 }
 
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
@@ -273,8 +293,10 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                        .in_block = true,
                        .recomputes_core = block.recomputes_core,
                        .block = &block,
-                       .issued = issued},
+                       .issued = issued,
+                       .uneven_host = uneven_host_share(costs.block)},
                       units.variants.emplace_back());
+        units.variants.back().routed = block.routed;
     }
     writer.append({.program = program.embedding, .in_block = false}, units.embedding);
     for (BlockProgram const& block : program.prediction) {

@@ -91,7 +91,7 @@ private:
         std::vector<Event> events;
         Ticks free = 0, launched = -1; // end of the last kernel, and of the launch of the next one
         for (TaskId const task : by_chip_[chip]) {
-            if (program_.kind[task] == WorkKind::launch) {
+            if (program_.kind[task] == WorkKind::launch && !computes(task)) {
                 launched = run_.end[task];
                 continue;
             }
@@ -106,7 +106,7 @@ private:
             Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
             if (computes(task)) {
                 Ticks const cost = program_.cost[task];
-                (program_.kind[task] == WorkKind::optimizer ? span.optimizer : span.work) += cost;
+                part_of(span, program_.kind[task]) += cost;
                 span.slowed += run_.end[task] - run_.begin[task] - cost;
             }
             if (end <= begin) { continue; }
@@ -115,6 +115,15 @@ private:
             events.push_back({end, kind, -1});
         }
         return events;
+    }
+
+    /// Where the time of a kernel goes, or of a wait between kernels.
+    static Ticks& part_of(StageSpan& span, WorkKind kind) {
+        switch (kind) {
+        case WorkKind::optimizer: return span.optimizer;
+        case WorkKind::launch: return span.exposed[static_cast<std::size_t>(WorkKind::launch)];
+        default: return span.work;
+        }
     }
 
     static void sweep(std::vector<Event> const& events, StageSpan& span) {
@@ -149,13 +158,23 @@ bool counts_spans(Strategy const& strategy) {
     return row.asynchronous || row.validates_late;
 }
 
-/// The stage that a step waits for: it ends last, or works longest where steps run into each other.
+/// What a stage works, and what stands in the way of its kernels in every pass.
+Ticks own_work(StageSpan const& span) {
+    Ticks all = span.work + span.optimizer;
+    for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::launch}) {
+        all += span.exposed[static_cast<std::size_t>(kind)];
+    }
+    return all;
+}
+
+/// The stage whose time is told part by part: the one that works longest, as in the closed form; where steps run into each
+/// other the one whose span is longest.
 StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, bool spans) {
     StageSpan longest;
     for (std::size_t stage = 0; stage < stages; ++stage) {
-        StageSpan const span = reader.read(stage, false);
-        bool const later = spans ? span.all() > longest.all() : span.end > longest.end;
-        if (stage == 0 || later) { longest = spans ? span : reader.read(stage, true); }
+        StageSpan const span = reader.read(stage, !spans);
+        bool const longer = spans ? span.all() > longest.all() : own_work(span) > own_work(longest);
+        if (stage == 0 || longer) { longest = span; }
     }
     if (!spans) { longest.end = std::max(longest.end, run.makespan); }
     return longest;

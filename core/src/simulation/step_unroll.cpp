@@ -51,6 +51,7 @@ struct StageState {
     std::size_t next = 0;              ///< of its row
     TaskId compute = no_task;          ///< its last kernel
     TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
+    TaskId host_waits = no_task;       ///< what the next launch waits for
     std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
     std::vector<TaskId> kernels;       ///< of the visit under way
     std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
@@ -366,6 +367,7 @@ private:
     void write_kernel(int stage, StageState& state, PassItem const& item) {
         TaskId const launch =
             item.launch > 0 ? add(stage, Role::host, WorkKind::launch, scaled(item.launch), launch_name_) : no_task;
+        if (launch != no_task) { wait(launch, std::exchange(state.host_waits, no_task)); }
         beside_.clear();
         for (std::size_t g = 0; g < group3_count; ++g) {
             if (item.beside[g] == 0) { continue; }
@@ -451,6 +453,9 @@ private:
             wait(task, blocking_ ? state.compute : state.before_visit);
             state.pending.push_back(task);
         }
+        // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
+        bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+        state.host_waits = close ? state.before_visit : no_task;
         state.before_visit = state.compute;
     }
 
@@ -534,6 +539,7 @@ private:
         state.held_back += later;
         state.bucket += traffic.reduce - later;
         state.bucket_elements += traffic.elements;
+        if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
         if (state.bucket_elements < options_.bucket_elements) { return; }
         auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
         Ticks left = state.bucket;

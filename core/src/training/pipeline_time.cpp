@@ -22,17 +22,52 @@ template <class Figure> double at_micro_batches(double micro_batches, Figure fig
     return rest > 0.0 ? low + rest * (figure(below + 1.0) - low) : low;
 }
 
-/// What running the rows of equal stages takes beside the work of one, where the source has no form for it.
+/// Passes of every place, of equal stages where they are not known one by one.
+std::vector<PassTicks> places_of(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage) {
+    auto const ticks = [](StageTimes const& times, double share) {
+        return PassTicks{.forward = ticks_of(times.forward * share),
+                         .input = ticks_of(times.input * share),
+                         .weight = ticks_of(times.weight * share)};
+    };
+    std::vector<PassTicks> passes;
+    for (StageTimes const& place : work.places) { passes.push_back(ticks(place, 1.0)); }
+    if (!passes.empty()) { return passes; }
+    double const share = work.schedule.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / shape.chunks;
+    passes.assign(static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.chunks), ticks(stage, share));
+    return passes;
+}
+
+constexpr double most_run = 1 << 20; ///< passes; of more the wait is continued
+
+double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
+                     bool blocking);
+
+/// The wait of a long step, from two shorter ones: by then rows are in step with themselves, and every further round of
+/// micro-batches waits as long as the one before.
+double continued_wait(PipelineWork const& work, PipelineShape shape, StageTimes const& stage, double hop,
+                      bool blocking) {
+    int const micro_batches = shape.micro_batches, round = 2 * shape.stages; // what every schedule goes round by
+    double const rounds = most_run / (3.0 * shape.stages * shape.chunks * round);
+    int const far = round * std::max(8, static_cast<int>(rounds)),
+              near = round * std::max(4, static_cast<int>(rounds / 2));
+    auto const wait = [&](int count) {
+        shape.micro_batches = count;
+        return unrolled_wait(work, shape, stage, hop, blocking);
+    };
+    double const there = wait(far);
+    return there + (there - wait(near)) / (far - near) * (micro_batches - far);
+}
+
+/// What running the rows takes beside the work of one stage.
 double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
                      bool blocking) {
+    double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
+    if (passes > most_run && shape.micro_batches > 16 * shape.stages) {
+        return continued_wait(work, shape, stage, hop, blocking);
+    }
     if (!impossible_because(work.schedule.id, shape).empty()) { return 0.0; } // a ragged count of micro-batches
-    double const share = work.schedule.layout == ChunkLayout::bidirectional ? 1.0 : 1.0 / shape.chunks;
-    PassTicks const pass{.forward = ticks_of(stage.forward * share),
-                         .input = ticks_of(stage.input * share),
-                         .weight = ticks_of(stage.weight * share)};
-    auto const places = static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.chunks);
     auto const run = run_pipeline(work.schedule.order(shape),
-                                  {.passes = std::vector<PassTicks>(places, pass),
+                                  {.passes = places_of(work, shape, stage),
                                    .hop = std::vector<Ticks>(static_cast<std::size_t>(shape.stages), ticks_of(hop)),
                                    .blocking = blocking});
     if (!run) { return 0.0; }
@@ -43,6 +78,7 @@ double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, Stage
 
 double bubble_of(PipelineWork const& work, double micro_batches) {
     auto const shape = shape_of(work, micro_batches);
+    if (!work.places.empty()) { return unrolled_wait(work, shape, work.slowest, 0.0, false); }
     auto const known = work.schedule.bubble ? work.schedule.bubble(shape, work.others) : std::nullopt;
     return known ? *known : unrolled_wait(work, shape, work.others, 0.0, false);
 }
@@ -64,7 +100,9 @@ double long_hops(PipelineWork const& work, PipelineShape const& shape, double ho
 
 double hops_of(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
     auto const shape = shape_of(work, micro_batches);
-    auto const known = work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
+    bool const as_they_are = !work.places.empty();
+    auto const known =
+        !as_they_are && work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
     if (known) { return *known; }
     if (work.schedule.id == PipelineSchedule::interleaved) { return long_hops(work, shape, hop, blocking); }
     return std::max(0.0, unrolled_wait(work, shape, work.slowest, hop, blocking) -
@@ -76,8 +114,9 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 StageTimes passes_of(LayerCost const& cost, double total) {
     double const kernels = (cost.gemm + cost.attention + cost.memory).base();
     if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
-    double const stretch = total / kernels;
-    double const weight = cost.weight_gradient.base() * stretch;
+    double const chip = (cost.total() - cost.host_excess()).base();
+    double const gaps = 1.0 + cost.kernels.base() / kernels, late = chip > 0.0 ? total / chip : 1.0;
+    double const weight = cost.weight_gradient.base() * gaps * late;
     double const back = total - cost.forward().base();
     return {.forward = total - back, .input = back - weight, .weight = weight};
 }
@@ -95,7 +134,9 @@ PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking) 
     bool const turns = work.schedule.id == PipelineSchedule::interleaved; // waits only while it fills and drains
     return {.filling = filling,
             .steady = all - filling,
-            .spare = turns ? work.stages * (v - 1.0) / v : std::max(0.0, work.micro_batches - 1.0)};
+            .spare = !work.places.empty() ? 0.0
+                     : turns              ? work.stages * (v - 1.0) / v
+                                          : std::max(0.0, work.micro_batches - 1.0)};
 }
 
 } // namespace headroom

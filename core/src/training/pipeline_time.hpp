@@ -3,28 +3,34 @@
 #include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
 
+#include <vector>
+
 namespace headroom {
 
-/// Times of one kind of layer and micro-batch by pass. What is not kernels (gaps, host, exposed traffic) is spread over
-/// the passes in proportion; what is computed again belongs to the gradients of inputs, which wait for it.
+/// Times of one kind of layer and micro-batch by pass. Gaps and the host are spread over the passes in proportion; exposed
+/// traffic stands in the forward pass and before gradients of inputs, which what is computed again belongs to.
 /// `total` is that of the layer.
 StageTimes passes_of(LayerCost const& cost, double total);
+
+/// Rows of a pipeline that are run for the closed form have so many passes at most.
+inline constexpr double most_passes_run = 1 << 16;
 
 /// A pipeline as the closed form sees it. `micro_batches` may be fractional.
 struct PipelineWork {
     ScheduleRow const& schedule;
     int stages = 1, chunks = 1;
     double micro_batches = 1.0;
-    StageTimes slowest; ///< of the slowest stage for one micro-batch
-    StageTimes others;  ///< the mean of the other stages
+    StageTimes slowest;                  ///< of the slowest stage for one micro-batch
+    StageTimes others;                   ///< the mean of the other stages
+    std::vector<StageTimes> places = {}; ///< of every chunk of every stage for one micro-batch; none: rows are not run
 };
 
 /// Time that the slowest stage waits for the others, transfers not counted.
 ///
 ///     sum of the other stages / v      1F1B, GPipe, interleaved; exact where no stage behind the slowest is faster
-///     the schedule's own form          of the mean of the other stages (`ScheduleRow::bubble`), else its rows are run
+///     its rows run                     others, with every stage as it is; of more passes than `most_passes_run` the
+///                                      schedule's own form (`ScheduleRow::bubble`) for the mean of the other stages
 ///
-/// Assumes:    others: stages that differ wait as long as equal ones of their mean.
 /// Source:     [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 double pipeline_bubble_seconds(PipelineWork const& work);
 

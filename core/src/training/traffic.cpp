@@ -238,6 +238,10 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     }
     std::vector<double> work(static_cast<std::size_t>(strategy.pp), middle.layers); // of the stages
     work.front() = first.layers, work.back() = last.layers;
+    if (middle.layers * (strategy.pp - 2.0) + first.layers + last.layers > layers) { // some of the middle have fewer
+        auto const blocks = blocks_of_parts(layers, {.stages = strategy.pp}, ChunkLayout::loop);
+        std::ranges::copy(blocks, work.begin());
+    }
     if (!costs.until.empty()) {
         work = work_of_stages(setting, strategy, costs);
         first.layers = work.front();

@@ -13,6 +13,10 @@ std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 
 /// Whether there is a file or folder; no error when that cannot be told.
 bool is_there(std::filesystem::path const& path);
 
+/// Refuses a file that `write_file` could not make: its folder is missing, or it is one. For before long work.
+/// Errors: InputError{usage}.
+void require_place(std::filesystem::path const& path);
+
 /// Writes a whole file or nothing: a temporary beside it, then a rename. "-" is standard output.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
