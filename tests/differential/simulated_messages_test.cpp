@@ -69,7 +69,16 @@ TEST(SimulatedMessages, AreNeverFasterWhereGroupsShareAnAdapter) {
     }
 }
 
-/// Pairs of 12 ranks in domains of 8: half of some pairs' messages leave, which the closed form takes to stay.
+/// But for an all-to-all: while some ranks of an adapter send inside, those that leave have more of it than their share.
+TEST(SimulatedMessages, LetAnExchangeHaveTheAdapterWhileOthersSendInside) {
+    Question const question = asked({.dp = 16, .tp = 2, .ep = 8, .etp = 2, .zero = 1}, "mixtral-8x7b");
+    EXPECT_NEAR(longer(on_adapters(question, 8)), 1.0, 1e-6);
+    double const shared = longer(on_adapters(question, 2));
+    EXPECT_LT(shared, 1.0);
+    EXPECT_GT(shared, 0.9);
+}
+
+/// Groups of 8 in domains of 12: every second one lies across two, which the closed form takes to lie in one.
 TEST(SimulatedMessages, TakeLongerWhereGroupsLieAcrossDomains) {
     Question question = asked({.dp = 4, .tp = 8, .sequence_parallel = true});
     question.cluster.domain = 12;

@@ -17,7 +17,8 @@ namespace headroom::simulation {
 ///
 /// Holds for:  all that `CollectivesByMessages` prices. Tokens on their way to experts go as an all-to-all of as many
 ///             bytes. Data-parallel collectives of a stage have one factor, that of their whole size, for all buckets.
-/// Assumes:    all groups of a dimension run it at once, those of other stages too.
+/// Assumes:    all groups of a dimension run it at once, those of other stages too; a round of keys passed on is the hop
+///             from a group's first rank to its last.
 class StepMessages {
 public:
     StepMessages(StepSetting const& setting, Strategy const& strategy, std::stop_token stop);

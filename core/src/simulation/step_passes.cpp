@@ -205,7 +205,7 @@ private:
     OperationPricer const& pricer_;
     Names& names_;
     StepDetail detail_;
-    StepMessages* messages_; ///< none: collectives take what the closed form has
+    StepMessages* messages_;              ///< none: collectives take what the closed form has
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 
@@ -232,8 +232,9 @@ Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
     std::vector<Unit const*> all;
     if (work.embedding) { all.push_back(&units.embedding); }
-    for (int block = 0; block < work.blocks; ++block) {
-        all.push_back(&units.variants[order.variant_of[static_cast<std::size_t>(work.first_block + block)]]);
+    auto const first = static_cast<std::size_t>(work.first_block), count = static_cast<std::size_t>(work.blocks);
+    for (std::size_t block = first; block < first + count; ++block) {
+        all.push_back(&units.variants[order.variant_of[block]]);
     }
     if (work.head) { all.push_back(&units.head); }
     return all;
