@@ -164,6 +164,30 @@ if value:
 text = succeed(*BASE, "--simulate").out
 check(re.search(r"simulation: closed form [\d.]+ m?s, simulated [\d.]+ m?s, [\d.]+ % apart", text) is not None, f"agreement in words: {text[:1500]}")
 check("The critical path by kind" in text, "the critical path in the text")
+
+# ---- collectives by messages ------------------------------------------------------------------------------------------
+
+BY_WAY = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "16", "--tp", "8", "--dp", "2", "--pp", "1", "--global-batch", "16"]
+answers = {way: succeed(*BY_WAY, "--simulate", *way, "--format", "json").json()["simulation"] for way in ((), ("operation",), ("messages",))}
+equal(answers[()], answers[("operation",)], "operations unless asked otherwise")
+equal((answers[()]["collectives"], answers[()]["stood_in"]), ("operation", []), "how collectives are priced")
+messages = answers[("messages",)]
+equal((messages["collectives"], messages["stood_in"]), ("messages", []), "every collective by its messages")
+close(messages["makespan_seconds"], answers[()]["makespan_seconds"], "on adapters of their own groups do not meet", 1e-6)
+equal([limit["name"] for limit in messages["limits"]][-1:], ["collectives by messages"], "the closed form claims nothing of messages")
+equal(messages["claims_to_hold"], False, "nor does it say so")
+
+# 64 neighbours in domains of 72: the closed form takes them to be placed within one, messages as they come
+GAPS = ["predict", "llama-3-8b", "--cluster", "gb200-nvl72", "--workers", "576", "--tp", "8", "--cp", "8", "--pp", "1", "--micro-batch", "1",
+        "--global-batch", "144", "--sequence-length", "32768"]
+value = succeed(*GAPS, "--simulate", "messages", "--format", "json").json()
+check(value["simulation"]["exposed_by_kind"]["context_seconds"] > 2 * value["exposed_communication"]["context_seconds"], "groups across domains are slower")
+gaps = [one["reason"] for one in value["assumed"] if one["field"] == "domain"]
+check(len(gaps) == 1 and "groups of 64 ranks in domains of 72" in gaps[0] and "8 accelerators" in gaps[0], f"unused accelerators are named: {gaps}")
+stands_in = succeed("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "16", "--tp", "2", "--pp", "4", "--dp", "2", "--micro-batch", "1",
+                    "--global-batch", "16", "--simulate", "messages").out
+check("stood in:" in stands_in and "pipeline: some neighbouring stages" in re.sub(r"\s+", " ", stands_in), "where the closed form stands in is told")
+
 first, second = (succeed(*BASE, "--timeline", SCRATCH / name).out for name in ("a.json", "b.json"))
 equal(first, second, "the same result twice")
 equal((SCRATCH / "a.json").read_bytes(), (SCRATCH / "b.json").read_bytes(), "the same timeline twice")
@@ -182,6 +206,8 @@ for arguments, words in (
     ([*BASE, "--timeline", ""], "names no file"),
     ([*BASE, "--timeline", SCRATCH / "same", "--out", SCRATCH / "same"], "where the result goes too"),
     ([*BASE, "--schedule", "zb-h2"], "zb-h1"),
+    ([*BASE, "--simulate", "mesages"], "choose from operation, messages"),
+    (["predict", "--simulate", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8"], "a model goes before --simulate"),
     ([*HUGE, "--timeline", SCRATCH / "huge.json"], "no timeline"),
 ):
     begin = time.monotonic()

@@ -211,8 +211,9 @@ int run(Arguments const& arguments) {
     }
     add_assumptions(report.plan.assumptions, setting.assumptions);
     if (auto const chosen = report.plan.recommended) {
-        add_assumptions(report.plan.assumptions, consequences(report.plan.curve[*chosen].prediction->question.strategy,
-                                                              question.model, question.workload));
+        add_assumptions(report.plan.assumptions,
+                        consequences(report.plan.curve[*chosen].prediction->question.strategy, question.model,
+                                     question.workload, question.cluster.domain));
     }
     if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }

@@ -118,8 +118,11 @@ PassPicture run_passes(PipelineSchedule schedule, PipelineShape const& shape, Pi
     if (picture.drawn() && passes > 1.5 * static_cast<double>(most_drawn)) {
         picture.refused = "its " + scaled(passes * 2.0 / 3.0) + " passes are too many to be drawn";
     }
-    if (picture.drawn() && row.order == nullptr) { picture.refused = "its rows are not known"; }
-    if (!picture.drawn() || row.order == nullptr) { return picture; }
+    if (!picture.drawn()) { return picture; }
+    if (row.order == nullptr) {
+        picture.refused = "its rows are not known";
+        return picture;
+    }
     picture.order = row.order(shape);
     auto run = run_pipeline(picture.order, picture.times, true, stop);
     if (!run) {

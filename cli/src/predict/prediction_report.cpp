@@ -3,6 +3,7 @@
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_charts.hpp"
+#include "predict/prediction_quantities.hpp"
 #include "setting_parts.hpp"
 
 #include <algorithm>
@@ -11,113 +12,6 @@
 
 namespace headroom::cli {
 namespace {
-
-double accelerators(Prediction const& prediction) { return static_cast<double>(prediction.workers); }
-
-FlopsPerSecond model_rate(Prediction const& prediction) {
-    return prediction.model_flops / (prediction.step() * accelerators(prediction));
-}
-
-/// Dollars for a million tokens; empty without a price.
-std::optional<double> dollars_per_million(Prediction const& prediction) {
-    if (!prediction.question.cluster.price || !prediction.progresses()) { return std::nullopt; }
-    double const lost = prediction.goodput ? prediction.goodput->time_over_work : 1.0;
-    return prediction.question.cluster.price->base() * accelerators(prediction) / prediction.tokens_per_second * 1e6 *
-           lost;
-}
-
-/// None where nothing is serial.
-std::optional<double> ceiling_of(Prediction const& prediction) {
-    return prediction.serial.value > 0.0 ? std::optional{prediction.speedup_ceiling} : std::nullopt;
-}
-
-std::optional<double> inverse_million(std::optional<double> const& dollars) {
-    return dollars && *dollars > 0.0 ? std::optional{1e6 / *dollars} : std::nullopt;
-}
-
-Json communication_json(std::vector<CommunicationRow> const& rows) {
-    Json list = Json::array();
-    for (CommunicationRow const& row : rows) {
-        list.push(Json::object()
-                      .set("dimension", row.dimension)
-                      .set("collective", row.collective)
-                      .set("why", row.why)
-                      .set("algorithm", row.algorithm)
-                      .set("bytes", row.bytes.base())
-                      .set("operations", row.operations)
-                      .set("group_size", row.group.size)
-                      .set("group_per_domain", row.group.per_domain)
-                      .set("seconds", row.seconds.base())
-                      .set("exposed_seconds", row.exposed.base()));
-    }
-    return list;
-}
-
-Json remedies_json(std::vector<MemoryRemedy> const& remedies) {
-    Json list = Json::array();
-    for (MemoryRemedy const& remedy : remedies) {
-        list.push(Json::object()
-                      .set("change", remedy.change)
-                      .set("step_seconds", remedy.step.base())
-                      .set("memory_bytes", remedy.memory.base()));
-    }
-    return list;
-}
-
-/// Every stage of the pipeline; memory asks no constants.
-std::vector<MemoryUse> stages_of(Prediction const& p) {
-    static constexpr Calibration unused{};
-    return memory_by_stage(step_setting(p.question, p.question.cluster, unused), p.question.strategy);
-}
-
-Json stages_json(Prediction const& p) {
-    Json list = Json::array();
-    for (MemoryUse const& use : stages_of(p)) {
-        list.push(Json::object()
-                      .set("stage", use.stage)
-                      .set("state_bytes", use.state().base())
-                      .set("kept_activations_bytes", use.activations.base())
-                      .set("logits_bytes", use.logits.base())
-                      .set("temporaries_bytes", use.temporaries.base())
-                      .set("buffers_bytes", use.buffers.base())
-                      .set("total_bytes", use.total().base())
-                      .set("footprint_bytes", use.footprint().base()));
-    }
-    return list;
-}
-
-Json terms_json(std::vector<Term> const& terms) {
-    Json list = Json::array();
-    for (Term const& term : terms) {
-        Json inputs = Json::object();
-        for (auto const& [name, value] : term.inputs) { inputs.set(name, value); }
-        list.push(Json::object()
-                      .set("name", term.name)
-                      .set("unit", term.unit)
-                      .set("formula", term.formula)
-                      .set("inputs", inputs)
-                      .set("value", term.value));
-    }
-    return list;
-}
-
-Json what_if_json(PredictionReport const& report) {
-    Json list = Json::array();
-    double const base = report.prediction.step().base();
-    for (LeverOutcome const& lever : report.what_if) {
-        double const step = lever.prediction.step().base();
-        list.push(Json::object()
-                      .set("lever", lever.name)
-                      .set("base_step_seconds", base)
-                      .set("step_seconds", step)
-                      .set("speedup", base / step)
-                      .set("fits", lever.prediction.fits)
-                      .set("breakdown", breakdown_json(lever.prediction.time)));
-    }
-    return list;
-}
-
-// ---- for people ------------------------------------------------------------------------------------------------
 
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.prediction;
@@ -284,17 +178,22 @@ Items explanation(std::vector<Term> const& terms) {
     return list;
 }
 
+/// The pipeline's schedule, others beside it, and the step as it was simulated.
+void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Medium medium) {
+    auto const add = [&blocks](std::vector<Block> more) { std::ranges::move(more, std::back_inserter(blocks)); };
+    bool const page = medium == Medium::page;
+    if (report.passes && (page || report.draws_in_text)) {
+        add(schedule_drawing(*report.passes, report.prediction.step()));
+        auto chart = memory_chart(*report.passes, report.memory, report.prediction, page ? 5 : 2);
+        if (chart) { blocks.emplace_back(std::move(*chart)); }
+    }
+    if (!report.schedules.empty()) { add(schedule_comparison(report.schedules)); }
+    if (report.simulation && (page || report.tells_simulation)) { add(simulation_blocks(*report.simulation)); }
+}
+
 } // namespace
 
 TimeScale scale_of(Seconds step) { return step.base() < 1.0 ? TimeScale{units::ms, "ms"} : TimeScale{units::s, "s"}; }
-
-std::optional<Seconds> duration_of(Prediction const& prediction) { return run_time(prediction); }
-
-std::optional<Dollars> cost_of(Prediction const& prediction) {
-    auto const duration = duration_of(prediction);
-    if (!duration || !prediction.question.cluster.price) { return std::nullopt; }
-    return *prediction.question.cluster.price * *duration * accelerators(prediction);
-}
 
 std::string step_words(Prediction const& prediction) {
     TimeScale const scale = scale_of(prediction.step());
@@ -310,165 +209,6 @@ std::string interval_words(Prediction const& prediction) {
 std::string pace_words(double pace) {
     return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this stack";
 }
-
-double samples_per_second(Prediction const& prediction) {
-    return prediction.question.workload.global_batch / prediction.step().base();
-}
-
-std::vector<Metric> metrics_of(Prediction const& p) {
-    Dimension const seconds{.seconds = 1}, bytes{.bytes = 1}, dollars{.dollars = 1};
-    auto const base = [](auto const& quantity) { return quantity ? std::optional{quantity->base()} : std::nullopt; };
-    std::vector<Metric> metrics = left_out_metrics(p);
-    metrics.insert(metrics.begin(), {{"step", p.step().base(), seconds},
-                                     {"mfu", p.mfu},
-                                     {"hfu", p.hfu},
-                                     {"gamma", p.gamma},
-                                     {"tokens_per_second", p.tokens_per_second},
-                                     {"tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p)},
-                                     {"memory", p.memory.total().base(), bytes},
-                                     {"exposed_communication", p.time.exposed_communication().base(), seconds},
-                                     {"time", base(duration_of(p)), seconds},
-                                     {"cost", base(cost_of(p)), dollars},
-                                     {"dollars_per_million_tokens", dollars_per_million(p)}});
-    return metrics;
-}
-
-std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
-    return {{"compute", time.compute},
-            {"host", time.host},
-            {"tensor communication", time.tensor_communication},
-            {"context communication", time.context_communication},
-            {"expert communication", time.expert_communication},
-            {"pipeline communication", time.pipeline_communication},
-            {"data communication", time.data_communication},
-            {"pipeline bubble", time.pipeline_bubble},
-            {"optimizer", time.optimizer},
-            {"offload", time.offload},
-            {"imbalance", time.imbalance},
-            {"stragglers", time.stragglers},
-            {"overhead", time.overhead}};
-}
-
-std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
-    return {{"weights", memory.weights},         {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
-            {"activations", memory.activations}, {"logits", memory.logits},       {"temporaries", memory.temporaries},
-            {"buffers", memory.buffers}};
-}
-
-Json breakdown_json(StepTime const& time) {
-    return Json::object()
-        .set("compute_seconds", time.compute.base())
-        .set("host_seconds", time.host.base())
-        .set("exposed_communication_seconds", time.exposed_communication().base())
-        .set("pipeline_bubble_seconds", time.pipeline_bubble.base())
-        .set("optimizer_seconds", time.optimizer.base())
-        .set("offload_seconds", time.offload.base())
-        .set("imbalance_seconds", time.imbalance.base())
-        .set("stragglers_seconds", time.stragglers.base())
-        .set("overhead_seconds", time.overhead.base());
-}
-
-Json exposed_json(StepTime const& time) {
-    return Json::object()
-        .set("tensor_seconds", time.tensor_communication.base())
-        .set("context_seconds", time.context_communication.base())
-        .set("expert_seconds", time.expert_communication.base())
-        .set("pipeline_seconds", time.pipeline_communication.base())
-        .set("data_seconds", time.data_communication.base());
-}
-
-/// `activations_bytes` is its three parts, so that the five first keys sum to the total, and with fragmentation and runtime
-/// to the footprint, which fits or does not.
-Json memory_json(Prediction const& p) {
-    return Json::object()
-        .set("weights_bytes", p.memory.weights.base())
-        .set("gradients_bytes", p.memory.gradients.base())
-        .set("optimizer_bytes", p.memory.optimizer.base())
-        .set("activations_bytes", p.memory.all_activations().base())
-        .set("buffers_bytes", p.memory.buffers.base())
-        .set("total_bytes", p.memory.total().base())
-        .set("kept_activations_bytes", p.memory.activations.base())
-        .set("logits_bytes", p.memory.logits.base())
-        .set("temporaries_bytes", p.memory.temporaries.base())
-        .set("fragmentation_bytes", p.memory.fragmentation.base())
-        .set("runtime_bytes", p.memory.runtime.base())
-        .set("footprint_bytes", p.memory.footprint().base())
-        .set("stage", p.memory.stage)
-        .set("usable_bytes", p.memory_usable.base())
-        .set("capacity_bytes", p.memory_capacity.base())
-        .set("fits", p.fits)
-        .set("remedies", remedies_json(p.remedies));
-}
-
-Json json_of(PredictionReport const& report) {
-    Prediction const& p = report.prediction;
-    Workload const& work = p.question.workload;
-    auto const duration = duration_of(p);
-    auto const cost = cost_of(p);
-    Json json = result_head("predict", report.setting.catalog, report.setting.calibration.name);
-    json.set("model", model_json(report.setting.model))
-        .set("cluster", cluster_json(report.setting.cluster))
-        .set("framework", report.setting.framework.name)
-        .set("workers", p.workers)
-        .set("pace", p.pace)
-        .set("workload", workload_json(work, p.question.tokens))
-        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
-        .set("strategy", strategy_json(p.question.strategy, work))
-        .set("fits", p.fits)
-        .set("why_not", p.fits ? Json{} : Json{p.why_not})
-        .set("step_seconds", p.step().base())
-        .set("interval_seconds", Json::array().push(p.interval.low.base()).push(p.interval.high.base()))
-        .set("interval_coverage", p.interval.coverage)
-        .set("tokens_per_second", p.tokens_per_second)
-        .set("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p))
-        .set("samples_per_second", samples_per_second(p))
-        .set("model_flops_per_second_per_accelerator", model_rate(p).base())
-        .set("peak_flops_per_second", p.peak.base())
-        .set("mfu", p.mfu)
-        .set("hfu", p.hfu)
-        .set("mfu_convention", name_of(p.convention))
-        .set("mfu_full_attention", p.mfu_full_attention)
-        .set("breakdown", breakdown_json(p.time))
-        .set("exposed_communication", exposed_json(p.time))
-        .set("communication", communication_json(p.communication))
-        .set("memory", memory_json(p))
-        .set("memory_by_stage", stages_json(p))
-        .set("gamma", p.gamma)
-        .set("serial_fraction", Json::object().set("value", p.serial.value).set("at_workers", p.serial.at_workers))
-        .set("speedup_ceiling", ceiling_of(p))
-        .set("days", duration ? Json{duration->in(units::day)} : Json{})
-        .set("cost_dollars", cost ? Json{cost->base()} : Json{})
-        .set("tokens_per_dollar", inverse_million(dollars_per_million(p)))
-        .set("dollars_per_million_tokens", dollars_per_million(p))
-        .set("assumed", assumptions_json(report.assumptions))
-        .set("constants", constants_json(report.setting.calibration))
-        .set("notes", Json::array_of(report.setting.notes));
-    add_left_out(json, p, report.setting.calibration);
-    if (!report.schedules.empty()) { json.set("schedules", schedules_json(report.schedules)); }
-    if (report.tells_simulation && report.simulation) { json.set("simulation", simulation_json(*report.simulation)); }
-    if (!report.what_if.empty()) { json.set("what_if", what_if_json(report)); }
-    if (report.terms) { json.set("terms", terms_json(*report.terms)); }
-    if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
-    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
-    return json;
-}
-
-namespace {
-
-/// The pipeline's schedule, others beside it, and the step as it was simulated.
-void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Medium medium) {
-    auto const add = [&blocks](std::vector<Block> more) { std::ranges::move(more, std::back_inserter(blocks)); };
-    bool const page = medium == Medium::page;
-    if (report.passes && (page || report.draws_in_text)) {
-        add(schedule_drawing(*report.passes, report.prediction.step()));
-        auto chart = memory_chart(*report.passes, report.memory, report.prediction, page ? 5 : 2);
-        if (chart) { blocks.emplace_back(std::move(*chart)); }
-    }
-    if (!report.schedules.empty()) { add(schedule_comparison(report.schedules)); }
-    if (report.simulation && (page || report.tells_simulation)) { add(simulation_blocks(*report.simulation)); }
-}
-
-} // namespace
 
 Document document_of(PredictionReport const& report, Medium medium) {
     Prediction const& p = report.prediction;
@@ -496,64 +236,6 @@ Document document_of(PredictionReport const& report, Medium medium) {
             significant(*report.wall_seconds) + " s, " + format_binary(Bytes{peak_memory_bytes()}), "this call"});
     }
     return document;
-}
-
-Sheet sheet_of(PredictionReport const& report) {
-    Prediction const& p = report.prediction;
-    Sheet sheet{{"quantity", "value"}, {}};
-    auto const row = [&sheet](std::string name, double value) {
-        sheet.rows.push_back({std::move(name), exact(value)});
-    };
-    auto const maybe = [&sheet](std::string name, std::optional<double> value) {
-        sheet.rows.push_back({std::move(name), value ? exact(*value) : ""});
-    };
-    sheet.rows.push_back({"strategy", short_name(p.question.strategy)});
-    sheet.rows.push_back({"fits", p.fits ? "true" : "false"});
-    row("workers", p.workers);
-    row("step_seconds", p.step().base());
-    row("interval_low_seconds", p.interval.low.base());
-    row("interval_high_seconds", p.interval.high.base());
-    row("tokens_per_second", p.tokens_per_second);
-    row("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p));
-    row("samples_per_second", samples_per_second(p));
-    row("model_flops_per_second_per_accelerator", model_rate(p).base());
-    row("mfu", p.mfu);
-    row("hfu", p.hfu);
-    row("compute_seconds", p.time.compute.base());
-    row("host_seconds", p.time.host.base());
-    row("exposed_communication_seconds", p.time.exposed_communication().base());
-    row("pipeline_bubble_seconds", p.time.pipeline_bubble.base());
-    row("optimizer_seconds", p.time.optimizer.base());
-    row("offload_seconds", p.time.offload.base());
-    row("imbalance_seconds", p.time.imbalance.base());
-    row("stragglers_seconds", p.time.stragglers.base());
-    row("overhead_seconds", p.time.overhead.base());
-    for (auto const& [name, size] : parts_of(p.memory)) { row("memory_" + name + "_bytes", size.base()); }
-    row("memory_bytes", p.memory.total().base());
-    row("memory_capacity_bytes", p.memory_capacity.base());
-    row("gamma", p.gamma);
-    row("serial_fraction", p.serial.value);
-    maybe("speedup_ceiling", ceiling_of(p));
-    auto const duration = duration_of(p);
-    auto const cost = cost_of(p);
-    maybe("days", duration ? std::optional{duration->in(units::day)} : std::nullopt);
-    maybe("cost_dollars", cost ? std::optional{cost->base()} : std::nullopt);
-    maybe("dollars_per_million_tokens", dollars_per_million(p));
-    add_left_out(sheet, p, report.setting.calibration);
-    for (ScheduleOutcome const& outcome : report.schedules) {
-        std::string const name = "schedule " + std::string{schedule_row(outcome.schedule).name};
-        auto const& other = outcome.prediction;
-        maybe(name + " step_seconds", other ? std::optional{other->step().base()} : std::nullopt);
-        maybe(name + " bubble_seconds", other ? std::optional{other->time.pipeline_bubble.base()} : std::nullopt);
-        maybe(name + " memory_bytes", other ? std::optional{other->memory.total().base()} : std::nullopt);
-    }
-    if (report.tells_simulation && report.simulation && report.simulation->ran()) {
-        row("simulation step_seconds", report.simulation->step.step().base());
-    }
-    for (LeverOutcome const& lever : report.what_if) {
-        row("what_if " + lever.name + " step_seconds", lever.prediction.step().base());
-    }
-    return sheet;
 }
 
 } // namespace headroom::cli

@@ -47,6 +47,22 @@ Json limits_json(std::vector<ClosedFormLimit> const& limits) {
     return list;
 }
 
+std::string_view name_of(CollectiveDetail detail) {
+    return detail == CollectiveDetail::messages ? "messages" : "operation";
+}
+
+Json stood_in_json(SimulatedStep const& step) {
+    Json list = Json::array();
+    for (std::string const& reason : step.stood_in) { list.push(reason); }
+    return list;
+}
+
+/// Where the closed form stood in for messages.
+std::string stood_in_words(SimulatedStep const& step) {
+    return "not all collectives are priced by their messages, the closed form stands in for " +
+           join(step.stood_in, "; ") + ".";
+}
+
 Json stages_json(SimulatedStep const& step) {
     Json list = Json::array();
     for (SimulatedStage const& stage : step.stages) {
@@ -128,6 +144,9 @@ std::vector<Block> simulation_blocks(Simulation const& simulation) {
     for (ClosedFormLimit const& limit : simulation.limits) {
         blocks.emplace_back(Paragraph{std::string{limit.reason}, std::string{limit.name}});
     }
+    if (!simulation.step.stood_in.empty()) {
+        blocks.emplace_back(Paragraph{stood_in_words(simulation.step), "stood in"});
+    }
     blocks.emplace_back(beside_table(simulation));
     if (StackedBars bars = critical_bars(simulation.step); !bars.parts.empty()) {
         blocks.emplace_back(std::move(bars));
@@ -142,6 +161,8 @@ Json simulation_json(Simulation const& simulation) {
     json.set("step_seconds", known(step.step().base()))
         .set("closed_form_seconds", simulation.closed.total().base())
         .set("difference", known(simulation.difference()))
+        .set("collectives", name_of(simulation.collectives))
+        .set("stood_in", stood_in_json(step))
         .set("claims_to_hold", simulation.limits.empty())
         .set("limits", limits_json(simulation.limits));
     if (!simulation.ran()) { return json; }

@@ -30,8 +30,11 @@ constexpr std::array options{
            Takes::perhaps_value},
     Option{"--gantt", "", "draw what each pipeline stage does when, the bubble marked (so does --schedule NAME)",
            "Answer", Takes::nothing},
-    Option{"--simulate", "", "run the step task by task beside the closed form: agreement, critical path", "Answer",
-           Takes::nothing},
+    Option{
+        "--simulate", "COLLECTIVES",
+        "run the step task by task beside the closed form: agreement, critical path; collectives as one operation, or "
+        "by messages: all groups of a dimension at once on the links of the cluster",
+        "Answer", Takes::perhaps_value},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
 };
 
@@ -104,7 +107,8 @@ Question make_question(Arguments const& arguments, Setting& setting) {
     }
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);
-    add_assumptions(assumptions, consequences(assumed.strategy, setting.model, setting.workload));
+    add_assumptions(assumptions,
+                    consequences(assumed.strategy, setting.model, setting.workload, setting.cluster.domain));
     Question question{.model = setting.model,
                       .cluster = setting.cluster,
                       .framework = setting.framework,

@@ -19,18 +19,30 @@ void refuse_without_pipeline(PredictionReport const& report, Views const& views)
     if (views.gantt) { refuse("--gantt", "there is no schedule to draw", "the pipeline has one stage", hint); }
 }
 
+CollectiveDetail collective_detail(std::string const& word) {
+    std::string const name = normalised(word);
+    if (name.empty() || name == "operation") { return CollectiveDetail::operation; }
+    if (name == "messages") { return CollectiveDetail::messages; }
+    refuse("--simulate", "unknown way to price collectives " + headroom::quoted(word), "",
+           "choose from operation, messages; a model goes before --simulate");
+}
+
 Simulation simulate(Prediction const& prediction, CalibrationSet const& calibration, SimulationOptions const& options) {
     StepContext const context{prediction, calibration};
     Strategy const& strategy = prediction.question.strategy;
-    return {.step = simulate_step(context.setting(), strategy, prediction.costs, options),
-            .closed = prediction.time,
-            .limits = closed_form_limits(context.setting(), strategy, prediction.costs)};
+    Simulation simulation{.step = simulate_step(context.setting(), strategy, prediction.costs, options),
+                          .collectives = options.collectives,
+                          .closed = prediction.time,
+                          .limits = closed_form_limits(context.setting(), strategy, prediction.costs)};
+    if (options.collectives == CollectiveDetail::messages) { simulation.limits.push_back(prices_no_messages); }
+    return simulation;
 }
 
 /// A timeline that would be too long is made of coarser tasks before it is refused.
 Simulation simulate_as_wanted(PredictionReport const& report, Views const& views, std::stop_token const& stop) {
     SimulationOptions options;
     options.stop = stop;
+    options.collectives = views.collectives;
     options.places = views.timeline.has_value();
     if (views.timeline) {
         options.most_tasks = most_events;
@@ -67,6 +79,7 @@ Views read_views(Arguments& arguments, Output const& output) {
     views.timeline = timeline_file(arguments, output);
     views.page = !output.html.empty();
     views.simulates = arguments.has("--simulate") || views.timeline.has_value();
+    views.collectives = collective_detail(arguments.text("--simulate").value_or(""));
     views.gantt = arguments.has("--gantt");
     views.draws = views.gantt || views.simulates || (schedule && !views.compares);
     return views;

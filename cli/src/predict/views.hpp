@@ -11,15 +11,17 @@ namespace headroom::cli {
 
 /// What of the schedule and the simulated step is wanted beside the closed form.
 struct Views {
-    bool compares = false;  ///< --schedule all
-    bool gantt = false;     ///< --gantt
-    bool draws = false;     ///< the schedule, in the text
-    bool simulates = false; ///< --simulate, or for a timeline
-    bool page = false;      ///< --html: draws and simulates, in bounds
+    bool compares = false;                                      ///< --schedule all
+    bool gantt = false;                                         ///< --gantt
+    bool draws = false;                                         ///< the schedule, in the text
+    bool simulates = false;                                     ///< --simulate, or for a timeline
+    CollectiveDetail collectives = CollectiveDetail::operation; ///< --simulate messages
+    bool page = false;                                          ///< --html: draws and simulates, in bounds
     std::optional<std::string> timeline = {};
 };
 
 /// Reads --gantt, --simulate, --timeline and --schedule; takes `all` away from the latter, which names no strategy.
+/// Errors: InputError{usage} for collectives that are simulated in no such way.
 Views read_views(Arguments& arguments, Output const& output);
 
 /// Fills what is wanted; false when it was interrupted, with what is finished filled in.

@@ -2,6 +2,8 @@
 
 #include "headroom/strategy.hpp"
 
+#include <compare>
+
 namespace headroom {
 
 /// A communication group as the network sees it: `size` ranks, `per_domain` of them in each scale-up
@@ -20,7 +22,14 @@ struct Group {
 /// Where the stride does not divide the domain the count is rounded down, so that the slow link is never under-used.
 Group group_of(int size, int stride, int domain);
 
-/// Which links the groups of each dimension cross. Ranks are laid out tensor first, then context,
+/// The groups of a dimension of parallelism: of `ranks` ranks in all, `size` to a group, `stride` apart
+/// (`strided_groups`).
+struct DimensionGroups {
+    int size = 1, stride = 1, ranks = 1;
+    auto operator<=>(DimensionGroups const&) const = default;
+};
+
+/// The groups of each dimension in rank order. Ranks are laid out tensor first, then context,
 /// then data, then pipeline (Megatron's default order): tensor groups are neighbours.
 ///
 ///     tensor     tp         stride 1
@@ -33,6 +42,13 @@ Group group_of(int size, int stride, int domain);
 ///     expert data  dp cp tp / (ep etp)  stride ep etp     gradients of an expert; its shards and copies likewise
 ///
 /// Source: [Narayanan2021]
+struct StrategyGroups {
+    DimensionGroups tensor, context, data, shard, replicate, pipeline;
+    DimensionGroups experts, expert_data, expert_shard, expert_replicate;
+};
+StrategyGroups groups_of(Strategy const& strategy);
+
+/// Which links the groups of each dimension cross: `group_of` for each of `groups_of`.
 struct Placement {
     Group tensor, context, data, shard, replicate, pipeline;
     Group experts, expert_data, expert_shard, expert_replicate;

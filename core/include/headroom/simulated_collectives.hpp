@@ -3,21 +3,14 @@
 #include "headroom/collective.hpp"
 #include "headroom/library_collectives.hpp"
 #include "headroom/machine.hpp"
+#include "headroom/placement.hpp"
 
-#include <compare>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 namespace headroom {
-
-/// The groups of a dimension of parallelism: of `ranks` ranks in all, `size` to a group, `stride` apart
-/// (`strided_groups`).
-struct DimensionGroups {
-    int size = 1, stride = 1, ranks = 1;
-    auto operator<=>(DimensionGroups const&) const = default;
-};
 
 /// What a collective takes when all groups of its dimension run it at once.
 struct CollectiveByMessages {

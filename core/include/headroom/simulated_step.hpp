@@ -64,6 +64,8 @@ struct SimulatedStep {
     StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
     std::vector<TaskPlace> places; ///< by task, where they were asked for
+    /// Why collectives that were to be priced by messages have the time of the closed form, in words, each reason once.
+    std::vector<std::string> stood_in;
     std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
     [[nodiscard]] Seconds step() const { return time.total(); }
 };

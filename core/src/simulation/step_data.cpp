@@ -96,10 +96,12 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     return rules;
 }
 
-StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage) {
+StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
+                           StepMessages* messages) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const held = unit_parameters(setting, strategy, layout, stage);
-    auto const traffic = data_traffic(setting, strategy, fabric, held.all);
+    auto traffic = data_traffic(setting, strategy, fabric, held.all);
+    if (messages != nullptr) { messages->lengthen(traffic); }
     auto const trained = trained_parts(strategy, setting.model, setting.count);
     auto const host = host_traffic(setting, strategy);
     double const byte = seconds_per_byte(setting);

@@ -33,6 +33,8 @@ struct DataRules {
 };
 
 DataRules data_rules(StepSetting const& setting, Strategy const& strategy);
-StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage);
+/// `messages` say what becomes of its collectives; none: they stay as the closed form has them.
+StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
+                           StepMessages* messages = nullptr);
 
 } // namespace headroom::simulation

@@ -55,8 +55,8 @@ struct Source {
 /// Writes the passes of blocks and ends as items.
 class UnitWriter {
 public:
-    UnitWriter(OperationPricer const& pricer, Names& names, StepDetail detail)
-        : pricer_{pricer}, names_{names}, detail_{detail} {}
+    UnitWriter(OperationPricer const& pricer, Names& names, StepDetail detail, StepMessages* messages)
+        : pricer_{pricer}, names_{names}, detail_{detail}, messages_{messages} {}
 
     double pace = 1.0; ///< factor on computation and its host
 
@@ -78,7 +78,7 @@ private:
         std::array<double, group3_count> hidden{}, behind{}; // seconds of collectives, and of kernels to run behind
         for (auto const& operation : source.program.operations()) {
             if (!belongs(operation, kind)) { continue; }
-            auto const price = pricer_.price(operation, source.in_block);
+            auto const price = price_of(operation, source.in_block);
             if (is_kernel(operation)) {
                 double const time = price.time.base() * pace;
                 pass.items.push_back({.cost = ticks_of(Seconds{time}),
@@ -104,6 +104,15 @@ private:
         add_host(source, kind, pass);
         std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0 && item.launch == 0; });
         return pass;
+    }
+
+    [[nodiscard]] OperationPrice price_of(Operation const& operation, bool in_block) const {
+        auto price = pricer_.price(operation, in_block);
+        if (messages_ != nullptr && !is_kernel(operation)) {
+            double const longer = messages_->of_operation(operation);
+            price.time *= longer, price.shown *= longer;
+        }
+        return price;
     }
 
     /// What hides a collective in the closed form: products; of keys and values the attention core, of tokens both.
@@ -209,6 +218,7 @@ private:
     OperationPricer const& pricer_;
     Names& names_;
     StepDetail detail_;
+    StepMessages* messages_;              ///< none: collectives take what the closed form has
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 
@@ -242,8 +252,9 @@ Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
     std::vector<Unit const*> all;
     if (work.embedding) { all.push_back(&units.embedding); }
-    for (int block = 0; block < work.blocks; ++block) {
-        all.push_back(&units.variants[order.variant_of[static_cast<std::size_t>(work.first_block + block)]]);
+    auto const first = static_cast<std::size_t>(work.first_block), count = static_cast<std::size_t>(work.blocks);
+    for (std::size_t block = first; block < first + count; ++block) {
+        all.push_back(&units.variants[order.variant_of[block]]);
     }
     if (work.head) { all.push_back(&units.head); }
     return all;
@@ -278,14 +289,14 @@ std::uint32_t Names::index(std::string_view name) {
 }
 
 StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                     BlockOrder const& order, StepDetail detail) {
+                     BlockOrder const& order, StepDetail detail, StepMessages* messages) {
     auto const shape = shape_of(strategy, setting.workload);
     auto const program = step_program(setting.model, shape, setting.framework);
     auto const unpaced = layer_costs(program, shape, setting.cluster, setting.framework, setting.constants);
     double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
     OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
     StepUnits units;
-    UnitWriter writer{pricer, units.names, detail};
+    UnitWriter writer{pricer, units.names, detail, messages};
     writer.pace = pace_of_costs(costs, unpaced);
     for (BlockVariant const& variant : order.variants) {
         auto const block = program_of(setting, shape, variant);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "step_layout.hpp"
+#include "step_messages.hpp"
 #include "training/operation_price.hpp"
 
 #include "headroom/simulated_step.hpp"
@@ -76,9 +77,10 @@ struct StepUnits {
     Names names;
 };
 
-/// Prices the programs of a strategy. `costs` say by which factor computation is paced.
+/// Prices the programs of a strategy. `costs` say by which factor computation is paced, `messages` what becomes of
+/// collectives; none: they stay as the closed form has them.
 StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                     BlockOrder const& order, StepDetail detail);
+                     BlockOrder const& order, StepDetail detail, StepMessages* messages = nullptr);
 
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);

@@ -225,12 +225,9 @@ Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options) {
     SimulatedStep result;
-    if (options.collectives == CollectiveDetail::messages) {
-        result.refused = "collectives of a step are priced as operations, not by their messages";
-        return result;
-    }
     auto unrolled = unroll_step(setting, strategy, costs, options);
     result.refused = std::move(unrolled.refused);
+    result.stood_in = std::move(unrolled.stood_in);
     result.run.complete = unrolled.complete;
     if (!result.refused.empty() || !unrolled.complete) { return result; }
     result.run = run_streams(unrolled.program, options.stop);

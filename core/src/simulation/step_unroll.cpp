@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace headroom::simulation {
@@ -80,32 +81,48 @@ public:
         : setting_{setting},
           strategy_{strategy},
           options_{options},
+          messages_{options.collectives == CollectiveDetail::messages
+                        ? std::make_unique<StepMessages>(setting, strategy, options.stop)
+                        : nullptr},
           layout_{step_layout(setting, strategy)},
           blocks_{block_order(setting, strategy)},
-          units_{step_units(setting, strategy, costs, blocks_, options.detail)},
+          units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
           rules_{data_rules(setting, strategy)},
-          hop_{ticks_of(hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)))},
+          hop_{ticks_of(transfer_time())},
           blocking_{strategy.overlap == Overlap::off},
           last_share_{1.0 - (whole_micro_batches(strategy, setting.workload) -
                              micro_batch_count(strategy, setting.workload))} {}
 
     UnrolledStep run() && {
-        auto const& shape = layout_.shape;
-        auto const& row = schedule_row(strategy_.schedule());
-        result_.refused = impossible_because(strategy_.schedule(), shape);
-        if (!result_.refused.empty()) { return std::move(result_); }
-        order_ = row.order(shape);
-        write_streams();
-        name_tasks();
-        prepare();
-        if (!result_.refused.empty()) { return std::move(result_); }
-        if (!unroll()) { return std::move(result_); }
-        for (int stage = 0; stage < shape.stages; ++stage) { finish(stage); }
-        result_.program.names = units_.names.all();
+        write();
+        if (messages_) {
+            result_.stood_in = messages_->stood_in();
+            result_.complete = result_.complete && messages_->complete();
+        }
         return std::move(result_);
     }
 
 private:
+    void write() {
+        auto const& shape = layout_.shape;
+        auto const& row = schedule_row(strategy_.schedule());
+        result_.refused = impossible_because(strategy_.schedule(), shape);
+        if (!result_.refused.empty()) { return; }
+        order_ = row.order(shape);
+        write_streams();
+        name_tasks();
+        prepare();
+        if (!result_.refused.empty()) { return; }
+        if (!unroll()) { return; }
+        for (int stage = 0; stage < shape.stages; ++stage) { finish(stage); }
+        result_.program.names = units_.names.all();
+    }
+
+    [[nodiscard]] Seconds transfer_time() const {
+        Seconds const closed = hop_time(setting_, strategy_, calibrated_fabric(setting_.cluster, setting_.constants));
+        return messages_ ? closed * messages_->of_transfer() : closed;
+    }
+
     // ---- streams and sizes -----------------------------------------------------------------------------------------
 
     void write_streams() {
@@ -154,7 +171,7 @@ private:
         for (ChunkWork const& work : layout_.chunks) { chunk_units_.push_back(units_of(work, blocks_, units_)); }
         stages_.resize(static_cast<std::size_t>(layout_.shape.stages));
         for (int stage = 0; stage < layout_.shape.stages; ++stage) {
-            traffic_.push_back(stage_traffic(setting_, strategy_, layout_, stage));
+            traffic_.push_back(stage_traffic(setting_, strategy_, layout_, stage, messages_.get()));
             stages_[static_cast<std::size_t>(stage)].next = order_.first[static_cast<std::size_t>(stage)];
         }
         forward_.assign(places * micro_batches, no_task);
@@ -592,6 +609,7 @@ private:
     StepSetting const& setting_;
     Strategy const& strategy_;
     SimulationOptions const& options_;
+    std::unique_ptr<StepMessages> messages_; ///< where collectives are priced by them
     StepLayout layout_;
     BlockOrder blocks_;
     StepUnits units_;

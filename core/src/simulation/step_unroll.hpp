@@ -13,6 +13,7 @@ struct UnrolledStep {
     StreamProgram program; ///< streams of stage s: those from `role_count` s on that are used
     std::vector<std::array<StreamId, role_count>> streams; ///< by stage
     std::vector<TaskPlace> places;                         ///< by task, where they are asked for
+    std::vector<std::string> stood_in;                     ///< for collectives by messages, why
     std::string refused;
     bool complete = true; ///< whether nobody asked to stop
 };

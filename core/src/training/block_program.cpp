@@ -1,77 +1,19 @@
 #include "block_program.hpp"
 
-#include <algorithm>
+#include "block_pieces.hpp"
+
+#include <string_view>
+#include <vector>
 
 namespace headroom {
 namespace {
 
-constexpr double elements_two_bytes = 2.0;
-
-/// Sizes of one block on one rank, named as in the literature: T tokens, h, a/t heads ...
-struct BlockSizes {
-    double tokens, hidden, query_width, kv_width, value_width, ffn, heads, sequences;
-    double branches; ///< products side by side into the feed-forward width
-    double element;  ///< bytes of an activation element
-};
-
-BlockSizes sizes_of(Model const& model, BlockKind const& kind, LayerShape const& shape) {
-    double const t = shape.tp;
-    double const kv_heads = std::max(1.0, model.kv_heads / t); // replicated when t > kv_heads
-    auto const& latent = model.latent;
-    bool const narrow = kind.mixer == Mixer::latent_attention;
-    double const heads = std::max(1.0, model.heads / t);
-    return {
-        .tokens = tokens_of(shape) * (kind.decoder ? model.decoder_length : 1.0),
-        .hidden = static_cast<double>(model.hidden),
-        .query_width = narrow ? heads * (latent.nope_dim + latent.rope_dim)
-                              : static_cast<double>(model.heads) * model.head_dim / t,
-        .kv_width = narrow ? heads * (latent.nope_dim + latent.rope_dim) : kv_heads * model.head_dim,
-        .value_width = narrow ? heads * latent.value_dim : kv_heads * model.head_dim,
-        .ffn = model.ffn / t,
-        .heads = heads,
-        .sequences = static_cast<double>(shape.micro_batch),
-        .branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0,
-        .element = element_bytes(shape.precision),
-    };
-}
-
-/// What a rank has of a routed layer: its slice of the tokens, and the experts that it holds.
-struct ExpertSizes {
-    double tokens;     ///< of this rank before they are sent
-    double width;      ///< of a token as it is sent
-    double per_expert; ///< tokens that one expert works on, on the fullest rank
-    double experts;    ///< held by a rank
-    double ffn;        ///< of one expert on one rank
-    double shared_ffn; ///< of all shared experts together, on one rank
-    double copies;     ///< experts that a token goes to, on the fullest rank
-};
-
-ExpertSizes expert_sizes(Model const& model, LayerShape const& shape, BlockSizes const& size) {
-    auto const& moe = model.moe;
-    double const tokens = size.tokens / shape.tp; // the tensor ranks share the tokens out
-    double const copies = moe.top_k * shape.expert_load;
-    double const ffn = moe.ffn > 0 ? moe.ffn : model.ffn;
-    double const shared = moe.shared_ffn > 0 ? moe.shared_ffn : ffn;
-    return {.tokens = tokens,
-            .width = moe.latent > 0 ? static_cast<double>(moe.latent) : size.hidden,
-            .per_expert = tokens * copies * shape.etp * shape.ep / moe.experts,
-            .experts = static_cast<double>(moe.experts) / shape.ep,
-            .ffn = ffn / shape.etp,
-            .shared_ffn = moe.shared_experts * shared / shape.tp,
-            .copies = copies};
-}
-
 /// Appends the operations of a block pass by pass, so that a pass is written once and reused for recomputation.
-class BlockWriter {
+class BlockWriter : BlockPieces {
 public:
     BlockWriter(LayerProgram& program, Model const& model, BlockKind const& kind, LayerShape const& shape,
                 Framework const& framework)
-        : program_{program},
-          model_{model},
-          kind_{kind},
-          shape_{shape},
-          framework_{framework},
-          size_{sizes_of(model, kind, shape)} {}
+        : BlockPieces{program, model, kind, shape, framework} {}
 
     void forward(Phase phase) {
         memory("norms and residuals", phase, MemoryClass::hidden, hidden_bytes());
@@ -104,10 +46,6 @@ public:
             attention_backward();
         }
         low_precision_and_adapters(phase, 2.0);
-    }
-
-    [[nodiscard]] bool has_core() const {
-        return kind_.mixer == Mixer::attention || kind_.mixer == Mixer::latent_attention;
     }
 
 private:
@@ -161,10 +99,6 @@ private:
         all.push_back({"key and value up", keys_and_values, static_cast<double>(latent.kv_rank)});
         return all;
     }
-    [[nodiscard]] double output_width() const {
-        return kind_.mixer == Mixer::latent_attention ? size_.value_width : size_.query_width;
-    }
-
     /// The core over this rank's queries; by all-to-all a rank has all queries of some heads.
     void attention(Phase phase, double matrix_passes) {
         double const length = shape_.attended * (kind_.decoder ? model_.decoder_length : 1.0);
@@ -228,9 +162,6 @@ private:
 
     // State space ------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] double inner_width() const {
-        return static_cast<double>(model_.state_space.heads) * model_.state_space.head_dim / shape_.tp;
-    }
     [[nodiscard]] double scan_width() const {
         auto const& m = model_.state_space;
         return 2.0 * inner_width() + (2.0 * m.groups * m.state + m.heads) / shape_.tp;
@@ -371,143 +302,6 @@ private:
                        hidden_vector());
         }
     }
-
-    // Pieces -----------------------------------------------------------------------------------------------------
-
-    // Reads and writes of h-wide tensors per token: a norm (read, write) and a residual sum (read two, write one)
-    // for each part of a block; of a norm's reads and the sum before it one in two is shared.
-    [[nodiscard]] double hidden_bytes() const {
-        int const parts =
-            (kind_.mixer != Mixer::none ? 1 : 0) + (kind_.channel != Channel::none ? 1 : 0) + (kind_.cross ? 1 : 0);
-        double const per_token = 4.5 * parts * size_.element * size_.hidden;
-        return size_.tokens * per_token / (shape_.sequence_parallel ? shape_.tp : 1);
-    }
-    // Rotary positions or bias on queries and keys, and the layout change of all three: read, write.
-    [[nodiscard]] double attention_bytes() const {
-        return size_.tokens * 2.0 * size_.element * (size_.query_width + size_.kv_width + size_.value_width);
-    }
-    [[nodiscard]] double activation_bytes(double ffn) const {
-        return size_.tokens * size_.element * (size_.branches + 1.0) * ffn;
-    }
-
-    void memory(std::string_view name, Phase phase, MemoryClass kind, double bytes) {
-        program_.add(
-            {.name = name, .kind = OperationKind::memory, .phase = phase, .bytes = Bytes{bytes}, .memory = kind});
-    }
-
-    void product(std::string_view name, Phase phase, double out, double in) {
-        product_over(name, phase, size_.tokens, out, in);
-    }
-    void product_over(std::string_view name, Phase phase, double tokens, double out, double in) {
-        program_.add({.name = name, .kind = OperationKind::gemm, .phase = phase, .m = tokens, .n = out, .k = in});
-    }
-
-    /// Gradient of the input (T x in, inner dimension out) and of the weight (in x out, inner T).
-    void gradient_products(std::string_view name, double out, double in) {
-        gradient_products_over(name, size_.tokens, out, in);
-    }
-    void gradient_products_over(std::string_view name, double tokens, double out, double in) {
-        product_over(name, Phase::backward, tokens, in, out);
-        if (shape_.trained == Trained::adapters) { return; }
-        program_.add({.name = name,
-                      .kind = OperationKind::gemm,
-                      .phase = Phase::backward,
-                      .m = in,
-                      .n = out,
-                      .k = tokens,
-                      .weight_gradient = true});
-    }
-
-    void collective(std::string_view name, Phase phase, Collective kind, Traffic traffic, double bytes,
-                    double times = 1.0) {
-        program_.add({.name = name,
-                      .kind = OperationKind::collective,
-                      .phase = phase,
-                      .times = times,
-                      .bytes = Bytes{bytes},
-                      .collective = kind,
-                      .traffic = traffic});
-    }
-
-    [[nodiscard]] double hidden_vector() const { return size_.tokens * size_.hidden * size_.element; }
-
-    /// With sequence parallelism the input is gathered before a column-parallel product.
-    void gather(std::string_view name, Phase phase) {
-        if (shape_.tp > 1 && shape_.sequence_parallel) {
-            collective(name, phase, Collective::all_gather, Traffic::tensor, hidden_vector());
-        }
-    }
-    /// Inputs are kept split along the sequence; the weight gradient needs them whole. Frozen weights have none.
-    /// Source: [Korthikanti2022]
-    void gather_kept_input(std::string_view name) {
-        if (shape_.trained != Trained::adapters) { gather(name, Phase::backward); }
-    }
-    /// Partial sums of a row-parallel product: reduced to all ranks, or scattered along the sequence.
-    void reduce(std::string_view name, Phase phase) {
-        if (shape_.tp > 1) {
-            collective(name, phase, shape_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce,
-                       Traffic::tensor, hidden_vector());
-        }
-    }
-
-    /// Keys and values of the rest of the sequence: gathered whole, or passed round rank by rank.
-    void exchange_keys(std::string_view name, Phase phase, double times) {
-        exchange_of(name, phase, size_.tokens * (size_.kv_width + size_.value_width) * size_.element, times);
-    }
-    void exchange_of(std::string_view name, Phase phase, double of_a_rank, double times) {
-        if (shape_.cp == 1 || shape_.exchange == ContextExchange::all_to_all) { return; }
-        if (shape_.exchange == ContextExchange::ring) {
-            collective(name, phase, Collective::point_to_point, Traffic::context, times * of_a_rank, shape_.cp - 1.0);
-        } else {
-            collective(name, phase, Collective::all_gather, Traffic::context, times * of_a_rank * shape_.cp);
-        }
-    }
-    /// Heads for tokens: queries, keys and values before the core, its output after.
-    void trade_heads(std::string_view name, Phase phase, bool inputs) {
-        double const width = inputs ? size_.query_width + size_.kv_width + size_.value_width : output_width();
-        trade_of(name, phase, size_.tokens * width * size_.element);
-    }
-    /// The same around cross attention: keys and values are those of the encoder's tokens.
-    void trade_cross(std::string_view name, Phase phase, bool inputs) {
-        trade_of(name, phase, size_.tokens * size_.query_width * size_.element + (inputs ? cross_key_bytes() : 0.0));
-    }
-    void trade_of(std::string_view name, Phase phase, double bytes) {
-        if (shape_.cp == 1 || shape_.exchange != ContextExchange::all_to_all) { return; }
-        collective(name, phase, Collective::all_to_all, Traffic::context, bytes);
-    }
-    [[nodiscard]] double cross_key_bytes() const { return tokens_of(shape_) * 2.0 * size_.kv_width * size_.element; }
-
-    /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank
-    /// adapters: the thin products are bound by reading the input and updating the output.
-    void low_precision_and_adapters(Phase phase, double passes) {
-        if (shape_.precision == Precision::fp8 || shape_.precision == Precision::mxfp8 ||
-            shape_.precision == Precision::nvfp4) {
-            memory("conversion to 8 bits", phase, MemoryClass::cast, passes * 4.0 * converted_elements());
-        }
-        if (shape_.trained == Trained::adapters && has_core()) {
-            double const adapted = 2.0 * size_.hidden + 3.0 * size_.query_width + 4.0 * size_.kv_width + size_.hidden;
-            memory("adapters", phase, MemoryClass::adapter, passes * size_.tokens * elements_two_bytes * adapted);
-        }
-    }
-    [[nodiscard]] double converted_elements() const {
-        double elements = 0.0;
-        if (has_core()) { elements += size_.tokens * (size_.hidden + output_width()); }
-        if (kind_.mixer == Mixer::state_space) { elements += size_.tokens * (size_.hidden + inner_width()); }
-        if (kind_.channel == Channel::dense) { elements += size_.tokens * (size_.hidden + size_.ffn); }
-        if (kind_.channel == Channel::experts) {
-            auto const e = expert_sizes(model_, shape_, size_);
-            elements += e.per_expert * e.experts * (e.width + e.ffn);
-            if (e.shared_ffn > 0.0) { elements += size_.tokens * (size_.hidden + e.shared_ffn); }
-        }
-        return elements;
-    }
-
-    LayerProgram& program_;
-    Model const& model_;
-    BlockKind const& kind_;
-    LayerShape const& shape_;
-    Framework const& framework_;
-    BlockSizes size_;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "stage.hpp"
 
 #include "headroom/pipeline.hpp"
+#include "headroom/placement.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -66,9 +67,29 @@ void add_schedule(std::vector<Assumption>& list, Strategy const& s, Workload con
     }
 }
 
+/// Groups that fit a domain but do not divide it: ranks without gaps would begin one here and end it in the next.
+void add_gaps(std::vector<Assumption>& list, Strategy const& s, int domain) {
+    if (s.workers() <= domain) { return; }
+    auto const all = groups_of(s);
+    int longest = 0;
+    for (DimensionGroups const& groups : {all.tensor, all.context, all.data, all.experts, all.expert_data}) {
+        int const block = groups.size > 1 ? groups.size * groups.stride : 1;
+        if (block <= domain && domain % block != 0) { longest = std::max(longest, block); }
+    }
+    if (longest == 0) { return; }
+    int const unused = domain % longest;
+    list.push_back({"domain", text(domain),
+                    "groups of " + text(longest) + " ranks in domains of " + text(domain) +
+                        ": priced as placed within a domain, which leaves " + text(unused) + " accelerator" +
+                        (unused == 1 ? "" : "s") +
+                        " of each unused (and out of the cost); ranks without gaps would lie across domains and be "
+                        "slower"});
+}
+
 } // namespace
 
-std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload) {
+std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload,
+                                     int domain) {
     std::vector<Assumption> list;
     int const layers = depth_of(model);
     if (strategy.pp > 1 && layers % strategy.pp != 0) {
@@ -84,6 +105,7 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
                                                        " tokens never fills it: attention sees all of it"});
     }
     add_experts(list, strategy, model, workload);
+    add_gaps(list, strategy, domain);
     if (model.prediction_layers > 0) {
         list.push_back({"prediction_layers", text(model.prediction_layers),
                         "blocks that predict later tokens are trained, timed and kept; quoted parameters leave them "

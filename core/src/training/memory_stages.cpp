@@ -14,7 +14,8 @@ double part_layers(int layers, int parts, int part) {
     if (part == 0) { return first; }
     if (part == parts - 1) { return last; }
     int const rest = layers - first - last, between = parts - 2;
-    return rest / between + (part - 1 < rest % between ? 1 : 0);
+    int const least = rest / between, one_more = rest % between;
+    return part - 1 < one_more ? least + 1 : least;
 }
 
 } // namespace

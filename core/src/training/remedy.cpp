@@ -114,8 +114,7 @@ bool says_nothing_new(Remedy const& remedy, MemoryRemedy const& one, std::span<M
 /// "(+0.3 % step time)"
 std::string cost_words(Seconds step, Seconds with) {
     double const percent = (with / step - 1.0) * 100.0;
-    double const rounded = std::round(percent * 10.0) / 10.0;
-    auto const tenths = static_cast<long long>(std::abs(rounded) * 10.0 + 0.5);
+    long long const tenths = std::llround(std::abs(percent) * 10.0);
     if (tenths == 0) { return "(same step time)"; }
     std::string text = std::to_string(tenths / 10);
     if (tenths < 1000) { text += "." + std::to_string(tenths % 10); }

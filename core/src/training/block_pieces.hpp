@@ -1,0 +1,82 @@
+#pragma once
+
+#include "headroom/operation.hpp"
+
+#include <string_view>
+
+namespace headroom {
+
+/// Sizes of one block on one rank, named as in the literature: T tokens, h, a/t heads ...
+struct BlockSizes {
+    double tokens, hidden, query_width, kv_width, value_width, ffn, heads, sequences;
+    double branches; ///< products side by side into the feed-forward width
+    double element;  ///< bytes of an activation element
+};
+
+/// What a rank has of a routed layer: its slice of the tokens, and the experts that it holds.
+struct ExpertSizes {
+    double tokens;     ///< of this rank before they are sent
+    double width;      ///< of a token as it is sent
+    double per_expert; ///< tokens that one expert works on, on the fullest rank
+    double experts;    ///< held by a rank
+    double ffn;        ///< of one expert on one rank
+    double shared_ffn; ///< of all shared experts together, on one rank
+    double copies;     ///< experts that a token goes to, on the fullest rank
+};
+
+ExpertSizes expert_sizes(Model const& model, LayerShape const& shape, BlockSizes const& size);
+
+/// What the passes of a block are put together from: products, reads and writes, and what ranks send each other.
+class BlockPieces {
+protected:
+    BlockPieces(LayerProgram& program, Model const& model, BlockKind const& kind, LayerShape const& shape,
+                Framework const& framework);
+
+    [[nodiscard]] bool has_core() const;
+    [[nodiscard]] double output_width() const;
+    [[nodiscard]] double inner_width() const;
+    /// Reads and writes of h-wide tensors per token: a norm (read, write) and a residual sum (read two, write one)
+    /// for each part of a block; of a norm's reads and the sum before it one in two is shared.
+    [[nodiscard]] double hidden_bytes() const;
+    /// Rotary positions or bias on queries and keys, and the layout change of all three: read, write.
+    [[nodiscard]] double attention_bytes() const;
+    [[nodiscard]] double activation_bytes(double ffn) const;
+    void memory(std::string_view name, Phase phase, MemoryClass kind, double bytes);
+    void product(std::string_view name, Phase phase, double out, double in);
+    void product_over(std::string_view name, Phase phase, double tokens, double out, double in);
+    /// Gradient of the input (T x in, inner dimension out) and of the weight (in x out, inner T).
+    void gradient_products(std::string_view name, double out, double in);
+    void gradient_products_over(std::string_view name, double tokens, double out, double in);
+    void collective(std::string_view name, Phase phase, Collective kind, Traffic traffic, double bytes,
+                    double times = 1.0);
+    [[nodiscard]] double hidden_vector() const;
+    /// With sequence parallelism the input is gathered before a column-parallel product.
+    void gather(std::string_view name, Phase phase);
+    /// Inputs are kept split along the sequence; the weight gradient needs them whole. Frozen weights have none.
+    /// Source: [Korthikanti2022]
+    void gather_kept_input(std::string_view name);
+    /// Partial sums of a row-parallel product: reduced to all ranks, or scattered along the sequence.
+    void reduce(std::string_view name, Phase phase);
+    /// Keys and values of the rest of the sequence: gathered whole, or passed round rank by rank.
+    void exchange_keys(std::string_view name, Phase phase, double times);
+    void exchange_of(std::string_view name, Phase phase, double of_a_rank, double times);
+    /// Heads for tokens: queries, keys and values before the core, its output after.
+    void trade_heads(std::string_view name, Phase phase, bool inputs);
+    /// The same around cross attention: keys and values are those of the encoder's tokens.
+    void trade_cross(std::string_view name, Phase phase, bool inputs);
+    void trade_of(std::string_view name, Phase phase, double bytes);
+    [[nodiscard]] double cross_key_bytes() const;
+    /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank
+    /// adapters: the thin products are bound by reading the input and updating the output.
+    void low_precision_and_adapters(Phase phase, double passes);
+    [[nodiscard]] double converted_elements() const;
+
+    LayerProgram& program_;
+    Model const& model_;
+    BlockKind const& kind_;
+    LayerShape const& shape_;
+    Framework const& framework_;
+    BlockSizes size_;
+};
+
+} // namespace headroom
