@@ -145,10 +145,7 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     for (std::size_t part = 0; part < blocks.size(); ++part) {
         first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
     }
-    auto const& until = f.costs.until;
-    auto const work_of = [&](std::size_t part) {
-        return until.empty() ? static_cast<double>(blocks[part]) : until[first[part + 1]] - until[first[part]];
-    };
+    auto const work_of = [&](std::size_t part) { return f.costs.blocks_between(first[part], first[part + 1]); };
     double const accumulate = accumulation_seconds(f) / (has_two_directions(f.strategy) ? 1.0 : shape.chunks);
     std::vector<StageTimes> places;
     for (int stage = 0; stage < shape.stages; ++stage) {

@@ -195,7 +195,7 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
     for (int stage = 0; stage < shape.stages; ++stage) {
         for (int chunk = 0; chunk < shape.chunks; ++chunk) {
             auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
-            work[static_cast<std::size_t>(stage)] += share * (costs.until[first[part + 1]] - costs.until[first[part]]);
+            work[static_cast<std::size_t>(stage)] += share * costs.blocks_between(first[part], first[part + 1]);
         }
     }
     return work;
