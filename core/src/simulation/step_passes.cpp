@@ -172,8 +172,11 @@ private:
     void add_uneven_host(Source const& source, UnitPass& pass) const {
         auto const wait = static_cast<Ticks>(source.uneven_host * static_cast<double>(pass.chip()));
         if (wait <= 0) { return; }
-        pass.items.push_back(
-            {.cost = wait, .role = Role::compute, .kind = WorkKind::launch, .name = names_.index("wait for the host")});
+        pass.items.push_back({.cost = wait,
+                              .role = Role::compute,
+                              .kind = WorkKind::launch,
+                              .name = names_.index("wait for the host"),
+                              .launch = wait}); // the host does not get ahead by being late
     }
     static double passes_of(BlockProgram const& block, PassKind kind) {
         bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);

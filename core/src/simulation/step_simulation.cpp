@@ -143,13 +143,23 @@ bool counts_spans(Strategy const& strategy) {
     return row.asynchronous || row.validates_late;
 }
 
-/// The stage that a step waits for: it ends last, or works longest where steps run into each other.
+/// What a stage works, and what stands in the way of its kernels in every pass.
+Ticks own_work(StageSpan const& span) {
+    Ticks all = span.work + span.optimizer;
+    for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::launch}) {
+        all += span.exposed[static_cast<std::size_t>(kind)];
+    }
+    return all;
+}
+
+/// The stage whose time is told part by part: the one that works longest, as in the closed form; where steps run into each
+/// other the one whose span is longest.
 StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, bool spans) {
     StageSpan longest;
     for (std::size_t stage = 0; stage < stages; ++stage) {
-        StageSpan const span = reader.read(stage, false);
-        bool const later = spans ? span.all() > longest.all() : span.end > longest.end;
-        if (stage == 0 || later) { longest = spans ? span : reader.read(stage, true); }
+        StageSpan const span = reader.read(stage, !spans);
+        bool const longer = spans ? span.all() > longest.all() : own_work(span) > own_work(longest);
+        if (stage == 0 || longer) { longest = span; }
     }
     if (!spans) { longest.end = std::max(longest.end, run.makespan); }
     return longest;

@@ -438,8 +438,9 @@ private:
             wait(task, blocking_ ? state.compute : state.before_visit);
             state.pending.push_back(task);
         }
-        bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
-        state.host_waits = routed ? state.before_visit : no_task;
+        // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
+        bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+        state.host_waits = close ? state.before_visit : no_task;
         state.before_visit = state.compute;
     }
 
@@ -523,6 +524,7 @@ private:
         state.held_back += later;
         state.bucket += traffic.reduce - later;
         state.bucket_elements += traffic.elements;
+        if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
         if (state.bucket_elements < options_.bucket_elements) { return; }
         auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
         Ticks left = state.bucket;

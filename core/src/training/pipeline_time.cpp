@@ -88,8 +88,9 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 StageTimes passes_of(LayerCost const& cost, double total) {
     double const kernels = (cost.gemm + cost.attention + cost.memory).base();
     if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
-    double const stretch = total / kernels;
-    double const weight = cost.weight_gradient.base() * stretch;
+    double const chip = (cost.total() - cost.host_excess()).base();
+    double const gaps = 1.0 + cost.kernels.base() / kernels, late = chip > 0.0 ? total / chip : 1.0;
+    double const weight = cost.weight_gradient.base() * gaps * late;
     double const back = total - cost.forward().base();
     return {.forward = total - back, .input = back - weight, .weight = weight};
 }

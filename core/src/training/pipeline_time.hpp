@@ -7,8 +7,8 @@
 
 namespace headroom {
 
-/// Times of one kind of layer and micro-batch by pass. What is not kernels (gaps, host, exposed traffic) is spread over
-/// the passes in proportion; what is computed again belongs to the gradients of inputs, which wait for it.
+/// Times of one kind of layer and micro-batch by pass. Gaps and the host are spread over the passes in proportion; exposed
+/// traffic stands in the forward pass and before gradients of inputs, which what is computed again belongs to.
 /// `total` is that of the layer.
 StageTimes passes_of(LayerCost const& cost, double total);
 

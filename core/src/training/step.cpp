@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -28,6 +30,9 @@ template <class N> struct Exposure {
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
+    N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
+    N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
+    N sharded;                           ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
     N drained;   ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
@@ -43,8 +48,10 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// whichever is more.
 ///
 ///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
-///     ZeRO 3        max(s, T - W),   T = passes (gathers G + R), W all computation of the step
+///                   + x_b min(R, W_b) + x_f min(G, W_f)
+///     ZeRO 3        block by block: `sharded_seconds`
 ///
+/// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
 /// adding gradients up takes, which is behind the last block.
@@ -57,8 +64,7 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     }
     if (strategy.zero == 3) {
         N traffic = e.passes * (e.gathers * e.gather + e.reduce);
-        if (style == GradientOverlap::exposed) { return traffic; }
-        return larger(traffic - e.compute_window, slowed(e, traffic, e.compute_window, e.shard_loss));
+        return style == GradientOverlap::exposed ? traffic : e.sharded;
     }
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
@@ -71,15 +77,21 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
                                     e.gather - e.forward_window);
-    return behind_backward + behind_forward;
+    N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
+                            e.adapter_forward * smaller(beside * e.gather, e.forward_window);
+    return behind_backward + behind_forward + beside_others;
 }
 
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
-/// reduction of its own gradients, and the next stage waits for it.
+/// reduction of its own gradients, and what it hands on has the adapter in common with the rest of it; the next stage
+/// waits for it.
 template <class N> N slowed_drain(Exposure<N> const& e) {
     N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
-    return e.drained * slowed(e, last, e.reductions * e.backward_window, e.loss);
+    N const window = e.reductions * e.backward_window;
+    N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
+    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
+                        smaller(e.adapter_hop, after));
 }
 
 /// What every part of the closed form reads.
@@ -248,11 +260,23 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
 }
 
+/// What the host adds to a block. Where it does not read from the chip (routing, a pipeline's transfers) it gets ahead
+/// while the chip works on the ends of the model x, adds gradients up or waits for nothing it has to issue:
+///
+///     smooth maximum - max(chip, host) + [host - chip - x/n]+
+template <class N> Seconds host_of_block(Frame<N> const& f) {
+    auto const& block = f.costs.block;
+    Seconds const excess = block.host_excess(), chip = block.total() - excess;
+    if (f.strategy.pp > 1 || f.setting.model.moe.experts > 0 || block.host <= chip) { return excess; }
+    Seconds const beside = f.costs.embedding.total() + f.costs.head.total() + Seconds{accumulation_seconds(f)};
+    return std::max(excess - (block.host - chip), excess - beside / f.stage.layers);
+}
+
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
 template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
     N const kernels = f.in("block_kernel_seconds", kernels_of(f.costs.block));
-    N const host = f.in("block_host_excess_seconds", f.costs.block.host_excess().base());
+    N const host = f.in("block_host_excess_seconds", host_of_block(f).base());
     N const tensor = f.in("block_tensor_exposed_seconds", f.costs.block.tensor_exposed.base());
     N const context = f.in("block_context_exposed_seconds", f.costs.block.context_exposed.base());
     N const experts = f.in("block_experts_exposed_seconds", f.costs.block.experts_exposed.base());
@@ -316,6 +340,110 @@ template <class N> bool drains_in_turn(Frame<N> const& f) {
     return f.strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
 }
 
+/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
+/// shows that stands in its forward pass.
+struct AdapterUse {
+    double shown = 0.0, hidden = 0.0, forward_share = 0.0;
+};
+
+AdapterUse adapter_use(StepSetting const& setting, Strategy const& strategy, LayerCost const& block) {
+    auto const placement = place(strategy, setting.cluster.domain);
+    AdapterUse use;
+    if (placement.data.domains() == 1) { return use; }
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+        if (group.domains() == 1) { return; }
+        use.shown += exposed.base();
+        use.hidden += std::max(0.0, (all - exposed).base());
+    };
+    add(placement.tensor, block.tensor, block.tensor_exposed);
+    add(placement.context, block.context, block.context_exposed);
+    add(placement.experts, block.experts, block.experts_exposed);
+    double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    return use;
+}
+
+/// A transfer between stages that leaves by the adapter of the gradients.
+template <class N> double adapter_hop(Frame<N> const& f) {
+    if (f.strategy.pp == 1) { return 0.0; }
+    auto const placement = place(f.strategy, f.setting.cluster.domain);
+    bool const shared = placement.pipeline_leaves_domain && placement.data.domains() > 1;
+    return shared ? hop_time(f.setting, f.strategy, f.fabric).base() : 0.0;
+}
+
+/// Computation of one pass of a unit, and what of it is kernels and leaving traffic.
+struct VisitWork {
+    double seconds = 0.0, kernels = 1.0, shown = 0.0, hidden = 0.0; ///< the last three are shares
+};
+
+/// What gathering and reducing of so many seconds adds to one visit beside it.
+///
+///     max(d + h c, c + k min(l d, l c / (1 - l))) - c + x min(d, c)
+double added_to_visit(VisitWork const& work, double data, double loss) {
+    double const c = work.seconds;
+    double const slowed = c + work.kernels * std::min(loss * data, loss / (1.0 - loss) * c);
+    return std::max(data + work.hidden * c, slowed) - c + work.shown * std::min(data, c);
+}
+
+/// Gathers and reductions of the parts of a stage: its embedding, one block, its head.
+struct UnitTimes {
+    double gather = 0.0, reduce = 0.0;
+};
+
+template <class N> UnitTimes unit_times(Frame<N> const& f, StageShare const& share) {
+    auto const unit = stage_parameters(f.setting, f.strategy, share);
+    auto const part = [](double of, double all) { return all > 0.0 ? of / all : 0.0; };
+    double const dense = part(unit.dense, f.traffic.dense.parameters_held);
+    double const experts = part(unit.experts, f.traffic.experts.parameters_held);
+    auto const& [d, e] = std::pair{f.traffic.dense, f.traffic.experts};
+    return {.gather = d.gather.base() * dense + e.gather.base() * experts,
+            .reduce = (d.reduce + d.replicate).base() * dense + (e.reduce + e.replicate).base() * experts};
+}
+
+/// ZeRO 3: what gathers and reductions add to a step. While a block works the weights of the next are gathered, in the
+/// backward pass after the gradients of the one before have been reduced; the first gathering and the last reduction have
+/// nothing to run behind.
+///
+///     forward   embedding | block 2,  block | next block,  last block | head,  head | itself, for the backward pass
+///     backward  head | block,  block | gradients of the one before + next block,  first block | ... + embedding
+///
+/// Source:     [Zhao2023]
+template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers) {
+    if (f.strategy.zero != 3) { return 0.0; }
+    double const loss = f.setting.constants[Constant::shard_overlap_loss], again = gathers - 1.0, n = f.stage.layers;
+    auto const work_of = [](LayerCost const& cost, double seconds) {
+        double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(), all = cost.total().base();
+        return VisitWork{.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
+    };
+    auto const& [embedding, block, head] = std::tie(f.costs.embedding, f.costs.block, f.costs.head);
+    auto const both = [&](LayerCost const& cost) {
+        double const forward = cost.forward().base();
+        return std::pair{work_of(cost, forward), work_of(cost, cost.total().base() - forward)};
+    };
+    auto const [e_f, e_b] = both(embedding);
+    auto const [h_f, h_b] = both(head);
+    auto [b_f, b_b] = both(block);
+    auto const use = adapter_use(f.setting, f.strategy, block);
+    auto const shares = [&](VisitWork& work, double part) {
+        if (work.seconds <= 0.0) { return; }
+        work.shown = std::min(1.0, use.shown * part / work.seconds);
+        work.hidden = std::min(1.0, use.hidden * part / work.seconds);
+    };
+    shares(b_f, use.forward_share), shares(b_b, 1.0 - use.forward_share);
+    auto const table = unit_times(f, {.first = true}), one = unit_times(f, {.blocks = 1.0});
+    auto top = unit_times(f, {.first = true, .last = true}); // of a tied table a part is with the embedding
+    top.gather -= table.gather, top.reduce -= table.reduce;
+    double const forward = added_to_visit(e_f, one.gather, loss) + (n - 1.0) * added_to_visit(b_f, one.gather, loss) +
+                           added_to_visit(b_f, top.gather, loss) + added_to_visit(h_f, again * top.gather, loss);
+    double const backward = added_to_visit(h_b, again * one.gather, loss) +
+                            added_to_visit(b_b, top.reduce + again * one.gather, loss) +
+                            std::max(0.0, n - 2.0) * added_to_visit(b_b, one.reduce + again * one.gather, loss) +
+                            added_to_visit(b_b, one.reduce + again * table.gather, loss);
+    double const between = added_to_visit(e_b, one.reduce + table.gather, loss);
+    return passes * (forward + backward) + (passes - 1.0) * (between + table.reduce) + table.gather + one.reduce +
+           table.reduce;
+}
+
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
@@ -329,6 +457,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
     double const early = turns ? (chunks - 1.0) / chunks : 0.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
+    double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
+    auto const adapter = adapter_use(f.setting, f.strategy, block);
+    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -337,7 +468,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .forward_window = f.in("forward_window_seconds", forward * (1.0 - early) * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
-        .gathers = f.in("gathers_per_pass", gathers_per_pass(f.strategy, f.setting.framework)),
+        .gathers = f.in("gathers_per_pass", gathers),
         .reductions = f.in("reductions_per_step", reductions),
         .early = f.in("early_gradients", early),
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
@@ -346,6 +477,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
         .adding_up = f.in("adding_up_seconds", accumulation_seconds(f)),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
+        .adapter_backward = f.in("adapter_in_use_backward",
+                                 share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+        .adapter_forward =
+            f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
+        .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
+        .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
         .drained = f.in("stages_drained", drains_in_turn(f) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
@@ -390,17 +527,38 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
         f.record.term("optimizer_seconds", "s", compresses ? accumulate + update + compress : accumulate + update);
 }
 
-/// Transfers to and from the host hide behind computation, and behind waiting for the network; its update does not.
+/// What transfers to and from the host show: those of a pass hide behind its computation.
+///
+///     activations   m + p - 1 times  [a - forward]+ + [a - backward]+ + [2 a/n - head]+   a one way for a micro-batch
+///     gradients     [down - last backward pass]+,    updated weights   [up - first forward pass]+
+///
+/// The kept activations of the last block come back as soon as they have gone, with the head between. Without overlap all
+/// of it shows.
+template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& host) {
+    double const optimizer = host.optimizer_transfer.base(), activations = host.activation_transfer.base();
+    if (f.strategy.overlap == Overlap::off) { return optimizer + activations; }
+    auto const& block = f.costs.block;
+    auto const& framework = f.setting.framework;
+    double const forward = f.stage.layers * block.forward().base();
+    double const backward = f.stage.layers * block.total().base() - forward;
+    double const head = f.stage.head * f.costs.head.total().base();
+    double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
+    double const once = activations / (2.0 * f.micro_batch_count);
+    auto const beyond = [](double copies, double window) { return std::max(0.0, copies - window); };
+    double const each = beyond(once, forward) + beyond(once, backward) + beyond(2.0 * once / f.stage.layers, head);
+    return (f.micro_batch_count + f.strategy.pp - 1.0) * each + beyond(down * optimizer, backward) +
+           beyond((1.0 - down) * optimizer, forward);
+}
+
+/// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
+/// Source: [Ren2021]
 template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     parts.offload = literal<N>(0.0);
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
-    N const transfer = f.in("host_transfer_seconds", (host.optimizer_transfer + host.activation_transfer).base());
-    N const window =
-        f.strategy.overlap == Overlap::off ? literal<N>(0.0) : f.micro_batches * f.layers * f.block + parts.data;
     parts.offload =
         f.record.term("offload_seconds", "s",
-                      larger(transfer - window, literal<N>(0.0)) + f.in("host_update_seconds", host.update.base()));
+                      f.in("shown_copies_seconds", shown_copies(f, host)) + f.in("host_update_seconds", host.update.base()));
 }
 
 /// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.
