@@ -206,7 +206,7 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     }
     work.slowest.weight += accumulation_seconds(f);
     work.others.weight += accumulation_seconds(f);
-    if (id != PipelineSchedule::interleaved) { work.places = places_of(f, work); }
+    if (id != PipelineSchedule::interleaved && !work.schedule.asynchronous) { work.places = places_of(f, work); }
     return work;
 }
 
@@ -444,10 +444,11 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
     top.gather -= table.gather, top.reduce -= table.reduce;
     double const forward = added_to_visit(e_f, one.gather, loss) + (n - 1.0) * added_to_visit(b_f, one.gather, loss) +
                            added_to_visit(b_f, top.gather, loss) + added_to_visit(h_f, again * top.gather, loss);
-    double const backward = added_to_visit(h_b, again * one.gather, loss) +
-                            added_to_visit(b_b, top.reduce + again * one.gather, loss) +
-                            std::max(0.0, n - 2.0) * added_to_visit(b_b, one.reduce + again * one.gather, loss) +
-                            added_to_visit(b_b, one.reduce + again * table.gather, loss);
+    double const of_blocks = n < 2.0 ? added_to_visit(b_b, top.reduce + again * table.gather, loss)
+                                     : added_to_visit(b_b, top.reduce + again * one.gather, loss) +
+                                           (n - 2.0) * added_to_visit(b_b, one.reduce + again * one.gather, loss) +
+                                           added_to_visit(b_b, one.reduce + again * table.gather, loss);
+    double const backward = added_to_visit(h_b, again * one.gather, loss) + of_blocks;
     double const between = added_to_visit(e_b, one.reduce + table.gather, loss);
     return passes * (forward + backward) + (passes - 1.0) * (between + table.reduce) + table.gather + one.reduce +
            table.reduce;
