@@ -48,8 +48,8 @@ struct Source {
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
     double issued = 1.0;                 ///< factor on what the host takes
-    double uneven_host = 0.0;            ///< share of its kernels and gaps that they wait for a host that is faster on average
-    double repeats = 1.0;                ///< of the program
+    double uneven_host = 0.0; ///< share of its kernels and gaps that they wait for a host that is faster on average
+    double repeats = 1.0;     ///< of the program
 };
 
 /// Writes the passes of blocks and ends as items.

@@ -53,7 +53,8 @@ struct UnitPass {
 /// All passes of one block or end: by `PassKind`.
 struct Unit {
     std::array<UnitPass, 4> passes;
-    bool routed = false; ///< the host reads how many tokens each expert has: it is no more than a unit ahead of the chip
+    bool routed =
+        false; ///< the host reads how many tokens each expert has: it is no more than a unit ahead of the chip
     [[nodiscard]] UnitPass const& operator[](PassKind kind) const { return passes[static_cast<std::size_t>(kind)]; }
 };
 

@@ -76,7 +76,8 @@ double long_hops(PipelineWork const& work, PipelineShape const& shape, double ho
 double hops_of(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
     auto const shape = shape_of(work, micro_batches);
     bool const as_they_are = !work.places.empty();
-    auto const known = !as_they_are && work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
+    auto const known =
+        !as_they_are && work.schedule.hops ? work.schedule.hops(shape, work.slowest, hop, blocking) : std::nullopt;
     if (known) { return *known; }
     if (work.schedule.id == PipelineSchedule::interleaved) { return long_hops(work, shape, hop, blocking); }
     return std::max(0.0, unrolled_wait(work, shape, work.slowest, hop, blocking) -
@@ -109,7 +110,8 @@ PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking) 
     return {.filling = filling,
             .steady = all - filling,
             .spare = !work.places.empty() ? 0.0
-                     : turns ? work.stages * (v - 1.0) / v : std::max(0.0, work.micro_batches - 1.0)};
+                     : turns              ? work.stages * (v - 1.0) / v
+                                          : std::max(0.0, work.micro_batches - 1.0)};
 }
 
 } // namespace headroom

@@ -20,8 +20,8 @@ struct PipelineWork {
     ScheduleRow const& schedule;
     int stages = 1, chunks = 1;
     double micro_batches = 1.0;
-    StageTimes slowest; ///< of the slowest stage for one micro-batch
-    StageTimes others;  ///< the mean of the other stages
+    StageTimes slowest;                  ///< of the slowest stage for one micro-batch
+    StageTimes others;                   ///< the mean of the other stages
     std::vector<StageTimes> places = {}; ///< of every chunk of every stage for one micro-batch; none: rows are not run
 };
 

@@ -32,8 +32,8 @@ template <class N> struct Exposure {
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
-    N sharded;                           ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
-    N drained;   ///< stages whose last backward pass is over before, one after the other
+    N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
+    N drained;     ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
 
@@ -421,7 +421,8 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
     if (f.strategy.zero != 3) { return 0.0; }
     double const loss = f.setting.constants[Constant::shard_overlap_loss], again = gathers - 1.0, n = f.stage.layers;
     auto const work_of = [](LayerCost const& cost, double seconds) {
-        double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(), all = cost.total().base();
+        double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(),
+                     all = cost.total().base();
         return VisitWork{.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
     };
     auto const& [embedding, block, head] = std::tie(f.costs.embedding, f.costs.block, f.costs.head);
@@ -488,8 +489,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
         .adding_up = f.in("adding_up_seconds", accumulation_seconds(f)),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
-        .adapter_backward = f.in("adapter_in_use_backward",
-                                 share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+        .adapter_backward =
+            f.in("adapter_in_use_backward", share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
         .adapter_forward =
             f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
@@ -538,27 +539,50 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
         f.record.term("optimizer_seconds", "s", compresses ? accumulate + update + compress : accumulate + update);
 }
 
+/// Copies of a step to and from the host, seconds, and what they hide behind: a stage's passes of one micro-batch.
+struct HostCopies {
+    double up = 0.0, down = 0.0; ///< updated weights before the first forward pass, gradients in the last backward pass
+    double kept = 0.0;           ///< activations of one micro-batch, one way
+    double blocks = 1.0;
+    double forward = 0.0, head = 0.0, backward = 0.0;
+
+    /// Kept activations of the last block come back as soon as they have gone, with the head between.
+    [[nodiscard]] double between(double window) const {
+        return std::max(0.0, std::max(kept / blocks, kept - window) + kept / blocks - head);
+    }
+    [[nodiscard]] double after(double more, double window) const {
+        return std::max(0.0, kept * (1.0 - 1.0 / blocks) + more - window);
+    }
+};
+
 /// What transfers to and from the host show: those of a pass hide behind its computation.
 ///
-///     activations   m + p - 1 times  [a - forward]+ + [a - backward]+ + [2 a/n - head]+   a one way for a micro-batch
-///     gradients     [down - last backward pass]+,    updated weights   [up - first forward pass]+
+///     a micro-batch   [max(a/n, a - forward) + a/n - head]+ + [a (n - 1)/n - backward]+     a: kept, one way
+///     the first       weights come up before: [up - forward]+, and activations have the rest of the pass
+///     the last        gradients go down behind it
 ///
-/// The kept activations of the last block come back as soon as they have gone, with the head between. Without overlap all
-/// of it shows.
-template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& host) {
+/// Weights and gradients hide behind what the network shows of theirs, too.
+/// A pipeline fills and drains past p - 1 more micro-batches of a chunk. Without overlap all of it shows.
+template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& host, double data) {
+    double const m = f.micro_batch_count, chunks = pipeline_shape(f.strategy, f.setting.workload).chunks;
+    double const filling = (f.strategy.pp - 1.0) / chunks;
     double const optimizer = host.optimizer_transfer.base(), activations = host.activation_transfer.base();
-    if (f.strategy.overlap == Overlap::off) { return optimizer + activations; }
+    if (f.strategy.overlap == Overlap::off) { return optimizer + activations * (1.0 + filling / m); }
     auto const& block = f.costs.block;
     auto const& framework = f.setting.framework;
-    double const forward = f.stage.layers * block.forward().base();
-    double const backward = f.stage.layers * block.total().base() - forward;
-    double const head = f.stage.head * f.costs.head.total().base();
     double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
-    double const once = activations / (2.0 * f.micro_batch_count);
-    auto const beyond = [](double copies, double window) { return std::max(0.0, copies - window); };
-    double const each = beyond(once, forward) + beyond(once, backward) + beyond(2.0 * once / f.stage.layers, head);
-    return (f.micro_batch_count + f.strategy.pp - 1.0) * each + beyond(down * optimizer, backward) +
-           beyond((1.0 - down) * optimizer, forward);
+    HostCopies c{.up = optimizer * (1.0 - down),
+                 .down = optimizer * down,
+                 .kept = activations / (2.0 * m),
+                 .blocks = std::max(1.0, f.stage.layers),
+                 .forward = f.stage.layers * block.forward().base(),
+                 .head = f.stage.head * f.costs.head.total().base()};
+    c.backward = f.stage.layers * block.total().base() - c.forward;
+    double const each = c.between(c.forward) + c.after(0.0, c.backward);
+    double const ends = c.between(std::max(0.0, c.forward - c.up)) + c.after(0.0, c.backward);
+    double const weights = std::max(0.0, c.up - c.forward);
+    double const gradients = c.after(c.down, c.backward) - c.after(0.0, c.backward);
+    return (m - 1.0 + filling) * each + ends + std::max(0.0, weights + gradients - data);
 }
 
 /// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
@@ -567,9 +591,9 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     parts.offload = literal<N>(0.0);
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
-    parts.offload =
-        f.record.term("offload_seconds", "s",
-                      f.in("shown_copies_seconds", shown_copies(f, host)) + f.in("host_update_seconds", host.update.base()));
+    parts.offload = f.record.term("offload_seconds", "s",
+                                  f.in("shown_copies_seconds", shown_copies(f, host, value_of(parts.data))) +
+                                      f.in("host_update_seconds", host.update.base()));
 }
 
 /// What the laws leave out: the fullest rank, the slowest of many equal ones, and a fixed time.

@@ -38,6 +38,10 @@ template <class N> N literal(double value) {
     }
 }
 
+/// What it comes to, in either arithmetic.
+inline double value_of(double number) { return number; }
+inline double value_of(Traced const& number) { return number.value; }
+
 inline std::vector<std::pair<std::string, double>> joined(Traced const& a, Traced const& b) {
     auto result = a.inputs;
     for (auto const& input : b.inputs) {
