@@ -44,13 +44,22 @@ struct LayerCost {
     void add(LayerCost const& other, double times);
 };
 
+/// What the first blocks of a model take. A host runs ahead of the blocks that are longer than issuing them takes, so it
+/// and the chip are compared over all the blocks of a stage.
+struct BlocksUntil {
+    Seconds kernels; ///< with gaps
+    Seconds shown;   ///< communication that stands in the way
+    Seconds host;
+};
+
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
     LayerCost embedding;
     LayerCost block; ///< the mean of the model's blocks
     LayerCost head;  ///< the output projection, and blocks that predict later tokens with theirs
-    /// Time of the first i blocks over that of a mean one, i from 0 to all; empty where all are alike.
-    std::vector<double> until = {};
+    std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
+    /// Time of the blocks [first, end) over that of a mean one.
+    [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);
 };

@@ -145,7 +145,9 @@ double one_f_one_b_length(std::span<EqualStages const> groups, double forward_sh
     double most = 0.0;
     for (std::size_t last = 0; last < stages.size(); ++last) {
         int const end = stages.end(last);
-        most = std::max(most, spent_in(stages, end - 1, end, passing, micro_batches - 1));
+        if (stages.first(last) < end - 1) { // else the loop below tries it
+            most = std::max(most, spent_in(stages, end - 1, end, passing, micro_batches - 1));
+        }
         for (std::size_t g = 0; g <= last; ++g) {
             most = std::max(most, spent_in(stages, stages.first(g), end, passing, micro_batches - 1));
         }

@@ -94,7 +94,22 @@ private:
     OperationPricer pricer_;
 };
 
+/// The first blocks and one more, `times` of a cost.
+BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
+    return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
+            .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
+            .host = before.host + cost.host * times};
+}
+
 } // namespace
+
+double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
+    if (until.empty()) { return static_cast<double>(end - first); }
+    double const mean = block.total().base();
+    if (mean <= 0.0) { return static_cast<double>(end - first); }
+    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
+    return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+}
 
 Seconds LayerCost::total() const {
     return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
@@ -120,6 +135,10 @@ void LayerCosts::pace(double factor) {
                               &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
             *time *= factor;
         }
+    }
+    for (BlocksUntil& first : until) {
+        first.kernels *= factor;
+        first.host *= factor;
     }
 }
 
@@ -169,7 +188,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     Adder const adder{shape, cluster, framework, constants};
     double const unaligned = issued_in_parts(program, shape, framework, constants);
     LayerCosts costs;
-    std::vector<Seconds> of_kind;
+    std::vector<LayerCost> of_kind;
     std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
@@ -177,17 +196,13 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
         costs.block.add(block, run.count / program.depth);
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
         count.resize(of_kind.size());
-        of_kind[run.kind] += block.total() * run.count;
+        of_kind[run.kind].add(block, run.count);
         count[run.kind] += run.count;
     }
-    if (!program.kind_of_block.empty() && costs.block.total().base() > 0.0) {
-        Seconds sum, all;
-        for (Seconds const one : of_kind) { all += one; }
-        Seconds const mean = all / program.depth;
-        costs.until.push_back(0.0);
+    if (!program.kind_of_block.empty()) {
+        costs.until.push_back({});
         for (std::size_t const kind : program.kind_of_block) {
-            sum += of_kind[kind] / count[kind];
-            costs.until.push_back(sum / mean);
+            costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
         }
     }
     costs.embedding = adder.end(program.embedding);

@@ -94,6 +94,11 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
                         smaller(e.adapter_hop, after));
 }
 
+/// Times of a mean block that several parts read.
+struct BlockTimes {
+    Seconds total, forward, excess;
+};
+
 /// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
@@ -105,6 +110,10 @@ template <class N> struct Frame {
     double micro_batch_count;
     Recorder<N>& record;
     N micro_batches, layers;
+    BlockTimes block_times;
+    Placement placement;
+    Seconds hop; ///< of one transfer between stages
+    double accumulation = 0.0; ///< seconds that adding one micro-batch's gradients up takes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// What blocks beside the head add, where there are any.
@@ -139,7 +148,9 @@ BytesPerSecond sustained_memory(StepSetting const& setting) {
 }
 
 /// What adding one micro-batch's gradients up takes: a part of the backward pass.
-template <class N> double accumulation_seconds(Frame<N> const& f) {
+template <class N> double accumulation_seconds(Frame<N> const& f) { return f.accumulation; }
+
+template <class N> double priced_accumulation(Frame<N> const& f) {
     return f.setting.constants[Constant::accumulate_bytes] * accumulated_parameters(f) /
            sustained_memory(f.setting).base();
 }
@@ -157,10 +168,7 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     for (std::size_t part = 0; part < blocks.size(); ++part) {
         first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
     }
-    auto const& until = f.costs.until;
-    auto const work_of = [&](std::size_t part) {
-        return until.empty() ? static_cast<double>(blocks[part]) : until[first[part + 1]] - until[first[part]];
-    };
+    auto const work_of = [&](std::size_t part) { return f.costs.blocks_between(first[part], first[part + 1]); };
     double const accumulate = accumulation_seconds(f) / (has_two_directions(f.strategy) ? 1.0 : shape.chunks);
     std::vector<StageTimes> places;
     for (int stage = 0; stage < shape.stages; ++stage) {
@@ -209,14 +217,14 @@ struct Waits {
 
 /// Of stages as they are, with adding gradients up as a part of their backward passes.
 template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
-    auto stages = f.stage.stages;
+    StageGroups all = f.stage.stages;
+    auto const stages = all.groups();
     double slowest = 0.0;
     for (EqualStages& group : stages) {
         group.time += accumulation_seconds(f);
         slowest = std::max(slowest, group.time);
     }
-    auto const& block = f.costs.block;
-    double const forward = slowest > 0.0 ? f.stage.layers * block.forward().base() / slowest : 0.5;
+    double const forward = slowest > 0.0 ? f.stage.layers * f.block_times.forward.base() / slowest : 0.5;
     auto const length = [&](double transfer) {
         auto const at = [&](double m) {
             return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
@@ -245,7 +253,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * accumulation_seconds(f));
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
-    double const seconds = hop_time(f.setting, f.strategy, f.fabric).base();
+    double const seconds = f.hop.base();
     if (work.schedule.id == PipelineSchedule::one_f_one_b) {
         auto const waits = one_f_one_b_waits(f, seconds);
         parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
@@ -269,7 +277,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
 ///     smooth maximum - max(chip, host) + [host - chip - x/n]+
 template <class N> Seconds host_of_block(Frame<N> const& f) {
     auto const& block = f.costs.block;
-    Seconds const excess = block.host_excess(), chip = block.total() - excess;
+    Seconds const excess = f.block_times.excess, chip = f.block_times.total - excess;
     if (f.strategy.pp > 1 || f.setting.model.moe.experts > 0 || block.host <= chip) { return excess; }
     Seconds const beside = f.costs.embedding.total() + f.costs.head.total() + Seconds{accumulation_seconds(f)};
     return std::max(excess - (block.host - chip), excess - beside / f.stage.layers);
@@ -349,8 +357,7 @@ struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
 };
 
-AdapterUse adapter_use(StepSetting const& setting, Strategy const& strategy, LayerCost const& block) {
-    auto const placement = place(strategy, setting.cluster.domain);
+AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
     if (placement.data.domains() == 1) { return use; }
     auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
@@ -369,9 +376,8 @@ AdapterUse adapter_use(StepSetting const& setting, Strategy const& strategy, Lay
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
-    auto const placement = place(f.strategy, f.setting.cluster.domain);
-    bool const shared = placement.pipeline_leaves_domain && placement.data.domains() > 1;
-    return shared ? hop_time(f.setting, f.strategy, f.fabric).base() : 0.0;
+    bool const shared = f.placement.pipeline_leaves_domain && f.placement.data.domains() > 1;
+    return shared ? f.hop.base() : 0.0;
 }
 
 /// Computation of one pass of a unit, and what of it is kernels and leaving traffic.
@@ -427,7 +433,7 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
     auto const [e_f, e_b] = both(embedding);
     auto const [h_f, h_b] = both(head);
     auto [b_f, b_b] = both(block);
-    auto const use = adapter_use(f.setting, f.strategy, block);
+    auto const use = adapter_use(f.placement, block);
     auto const shares = [&](VisitWork& work, double part) {
         if (work.seconds <= 0.0) { return; }
         work.shown = std::min(1.0, use.shown * part / work.seconds);
@@ -454,16 +460,17 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
-    double const stretch = kernels.base() > 0.0 ? block.total() / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = (block.total() - block.forward()).base() * layers;
-    double const forward = block.forward().base() * layers;
+    auto const [total, one_forward, excess] = f.block_times;
+    double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
+    double const backward = (total - one_forward).base() * layers;
+    double const forward = one_forward.base() * layers;
     // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
     double const early = turns ? (chunks - 1.0) / chunks : 0.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
-    auto const adapter = adapter_use(f.setting, f.strategy, block);
+    auto const adapter = adapter_use(f.placement, block);
     auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
@@ -619,21 +626,26 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
     auto const stage = slowest_stage(setting, strategy, costs);
+    auto const placement = place(strategy, setting.cluster.domain);
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = costs,
                .fabric = fabric,
-               .traffic = data_traffic(setting, strategy, fabric),
+               .traffic = data_traffic(setting, strategy, placement, fabric),
                .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
                .layers = record.input("layers_of_slowest_stage", stage.layers),
+               .block_times = {costs.block.total(), costs.block.forward(), costs.block.host_excess()},
+               .placement = placement,
+               .hop = hop_time(setting, strategy, placement, fabric),
                .block = {},
                .ends = {},
                .ends_tensor = {},
                .ends_experts = {},
                .ends_ahead = {}};
+    f.accumulation = priced_accumulation(f);
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);

@@ -148,12 +148,21 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 } // namespace
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    return data_traffic(setting, strategy, fabric, held_parameters(setting, strategy));
+    return data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric);
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric) {
+    return data_traffic(setting, strategy, placement, fabric, held_parameters(setting, strategy));
 }
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held) {
-    auto const placement = place(strategy, setting.cluster.domain);
+    return data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held);
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held) {
     auto const trained = trained_parts(strategy, setting.model, setting.count);
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
@@ -195,7 +204,7 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
     for (int stage = 0; stage < shape.stages; ++stage) {
         for (int chunk = 0; chunk < shape.chunks; ++chunk) {
             auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
-            work[static_cast<std::size_t>(stage)] += share * (costs.until[first[part + 1]] - costs.until[first[part]]);
+            work[static_cast<std::size_t>(stage)] += share * costs.blocks_between(first[part], first[part + 1]);
         }
     }
     return work;
@@ -203,21 +212,45 @@ std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& s
 
 /// Joins neighbours that take equally long; then, while there are more groups than 1F1B is timed by, those that differ
 /// least, at their mean.
-void join_alike(std::vector<EqualStages>& groups) {
-    while (groups.size() > 1) {
-        std::size_t closest = 0;
+StageGroups joined_alike(std::vector<EqualStages> groups) {
+    while (groups.size() > static_cast<std::size_t>(most_stage_groups)) {
         auto const apart = [&groups](std::size_t i) { return std::abs(groups[i].time - groups[i + 1].time); };
+        std::size_t closest = 0;
         for (std::size_t i = 1; i + 1 < groups.size(); ++i) {
             if (apart(i) < apart(closest)) { closest = i; }
         }
-        bool const too_many = groups.size() > static_cast<std::size_t>(most_stage_groups);
-        if (!too_many && apart(closest) > 0.0) { return; }
         auto& one = groups[closest];
         auto const& next = groups[closest + 1];
         one.time = (one.time * one.count + next.time * next.count) / (one.count + next.count);
         one.count += next.count;
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
     }
+    StageGroups joined;
+    for (EqualStages const& group : groups) { joined.add(group); }
+    return joined;
+}
+
+/// Adds a stage to the last group where it takes as long.
+void add_stage(std::vector<EqualStages>& groups, double time) {
+    if (!groups.empty() && groups.back().time == time) {
+        ++groups.back().count;
+    } else {
+        groups.push_back({.count = 1, .time = time});
+    }
+}
+
+/// Stages of equal blocks: the last of those in the middle have one block less where there are too few for all.
+StageGroups stages_of_equal_blocks(SlowestStage const& first, SlowestStage const& middle, SlowestStage const& last,
+                                   int stages, int layers, Seconds block, auto time) {
+    StageGroups groups;
+    groups.add({.count = 1, .time = time(first).base()});
+    int const between = stages - 2;
+    double const missing = middle.layers * between + first.layers + last.layers - layers;
+    int const fewer = std::clamp(static_cast<int>(missing), 0, std::max(0, between));
+    groups.add({.count = between - fewer, .time = (block * middle.layers).base()});
+    groups.add({.count = fewer, .time = (block * (middle.layers - 1.0)).base()});
+    groups.add({.count = 1, .time = time(last).base()});
+    return groups;
 }
 
 } // namespace
@@ -236,12 +269,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
-    std::vector<double> work(static_cast<std::size_t>(strategy.pp), middle.layers); // of the stages
-    work.front() = first.layers, work.back() = last.layers;
-    if (middle.layers * (strategy.pp - 2.0) + first.layers + last.layers > layers) { // some of the middle have fewer
-        auto const blocks = blocks_of_parts(layers, {.stages = strategy.pp}, ChunkLayout::loop);
-        std::ranges::copy(blocks, work.begin());
-    }
+    std::vector<double> work; // of the stages, where blocks differ
     if (!costs.until.empty()) {
         work = work_of_stages(setting, strategy, costs);
         first.layers = work.front();
@@ -255,15 +283,15 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
-    for (std::size_t s = 0; s < work.size(); ++s) {
-        bool const at_first = s == 0, at_last = s + 1 == work.size();
-        slowest.stages.push_back({.count = 1,
-                                  .time = (at_first  ? time(first)
-                                           : at_last ? time(last)
-                                                     : block * work[s])
-                                              .base()});
+    if (work.empty()) {
+        slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, block, time);
+    } else {
+        std::vector<EqualStages> groups;
+        add_stage(groups, time(first).base());
+        for (std::size_t s = 1; s + 1 < work.size(); ++s) { add_stage(groups, block.base() * work[s]); }
+        add_stage(groups, time(last).base());
+        slowest.stages = joined_alike(std::move(groups));
     }
-    join_alike(slowest.stages);
     slowest.block_time = block;
     slowest.embedding_time = embedding;
     slowest.head_time = head;
@@ -276,8 +304,13 @@ Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
 }
 
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
+    return hop_time(setting, strategy, place(strategy, setting.cluster.domain), fabric);
+}
+
+Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                 Fabric const& fabric) {
     if (strategy.pp == 1) { return Seconds{}; }
-    bool const leaves = place(strategy, setting.cluster.domain).pipeline_leaves_domain;
+    bool const leaves = placement.pipeline_leaves_domain;
     return point_to_point({boundary_bytes(setting, strategy)}, leaves ? fabric.scale_out : fabric.scale_up).total() +
            Seconds{setting.constants[Constant::base_latency]};
 }

@@ -5,6 +5,10 @@
 #include "headroom/pipeline_length.hpp"
 #include "headroom/step.hpp"
 
+#include <array>
+#include <cstddef>
+#include <span>
+
 namespace headroom {
 
 /// What one set of parameters of the fullest stage sends to the ranks that hold the same ones.
@@ -28,6 +32,11 @@ struct DataTraffic {
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+/// The same with ranks that are placed already.
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric);
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held);
 /// The same of a stage that holds these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held);
@@ -43,13 +52,32 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 /// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 
+/// Stages of a pipeline in order, neighbours that take equally long as one group. Nothing is allocated.
+class StageGroups {
+public:
+    /// One that takes as long as the last one joins its group. There must be room for another group.
+    void add(EqualStages const& stages) {
+        if (stages.count < 1) { return; }
+        if (size_ > 0 && group_[size_ - 1].time == stages.time) {
+            group_[size_ - 1].count += stages.count;
+        } else {
+            group_.at(size_++) = stages;
+        }
+    }
+    [[nodiscard]] std::span<EqualStages> groups() { return {group_.data(), size_}; }
+
+private:
+    std::array<EqualStages, most_stage_groups> group_ = {};
+    std::size_t size_ = 0;
+};
+
 /// The slowest stage of a pipeline: how many blocks it has, and how much of the ends of the model. With two directions
 /// half of the micro-batches meet one part of the model there, half the other.
 struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
-    std::vector<EqualStages> stages = {}; ///< all of them in order, seconds; those that differ little as one
+    StageGroups stages = {}; ///< all of them in order, seconds; those that differ little as one
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
@@ -60,6 +88,8 @@ Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
 
 /// Time of one such transfer; nothing without a pipeline.
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                 Fabric const& fabric);
 
 /// What keeping state or activations with the host costs, a step.
 ///
