@@ -253,8 +253,16 @@ double chunks_show_reductions(Inputs const& in) {
     return in.pipeline() && !in.in_turn() ? in.time.data_communication.base() : 0.0;
 }
 
-double kept_with_the_host(Inputs const& in) { return host_traffic(in.setting, in.strategy).activation_transfer.base(); }
+/// Kept activations; beside state, whose copies wait for reductions, they wait too.
+double kept_with_the_host(Inputs const& in) {
+    if (in.strategy.offload == Offload::both) { return in.step; }
+    return host_traffic(in.setting, in.strategy).activation_transfer.base();
+}
 double state_with_the_host(Inputs const& in) { return host_traffic(in.setting, in.strategy).optimizer_transfer.base(); }
+
+double compresses_stage_by_stage(Inputs const& in) {
+    return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
+}
 
 double runs_without_flush(Inputs const& in) {
     return in.pipeline() && schedule_row(in.strategy.schedule()).asynchronous ? in.step : 0.0;
@@ -342,6 +350,11 @@ constexpr std::array conditions{
               0.011},
     Condition{offloaded, kept_with_the_host, 0.036},
     Condition{offloaded, state_with_the_host, 0.0074},
+    Condition{
+        {"compressed gradients of a pipeline",
+         "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},
+        compresses_stage_by_stage,
+        0.0},
     Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush, 0.0},
     Condition{{"frozen blocks first",
                "blocks without a backward pass are the first ones; the closed form spreads them over all stages"},
