@@ -22,7 +22,10 @@ using namespace training;
 constexpr double bar = 0.01;         ///< of a step, wherever the closed form claims to hold
 constexpr double claimed_bar = 0.80; ///< of the plans
 // What is reached: the guide to the simulated step says what is short of the bars. It may only get better.
-constexpr double reached_within = 0.97, reached_claim = 0.70, reached_worst = 0.05;
+constexpr double reached_within = 0.98, reached_claim = 0.48, reached_worst = 0.05;
+
+/// Conditions were read off the first 10,000 seeds; what is claimed of others begins where none has been looked at.
+constexpr std::uint64_t fresh = 2'000'000, fresh_of_suite = 3'000'000;
 
 int plans_asked(int usual) {
     char const* asked = std::getenv("HEADROOM_AGREEMENT_PLANS");
@@ -54,12 +57,13 @@ struct LimitRow {
 struct Table {
     std::map<std::string, ModelRow> models;
     std::map<std::string, LimitRow> limits;
-    Differences claimed;
+    Differences claimed, every;
     int plans = 0;
     std::vector<std::string> beyond; ///< claimed, and off by more than the bar
 
     void add(std::uint64_t seed, Agreement const& one) {
         ++plans;
+        every.add(one.difference);
         ModelRow& row = models[one.question.model.name];
         ++row.plans;
         for (auto const& limit : one.limits) {
@@ -82,7 +86,10 @@ struct Table {
         std::printf("%-16s %7s %9s %9s %9s\n", "model", "plans", "claimed", "p99", "worst");
         for (auto& [name, row] : models) { print_model(name, row.plans, row.claimed); }
         print_model("all", plans, claimed);
-        std::printf("claimed and beyond %.0f %%: %zu\n\n", 100.0 * bar, beyond.size());
+        std::printf("claimed and beyond %.0f %%: %zu\n", 100.0 * bar, beyond.size());
+        auto const within = std::ranges::count_if(every.all, [](double difference) { return difference <= bar; });
+        std::printf("of all plans, claimed or not, within %.0f %%: %.1f %%\n\n", 100.0 * bar,
+                    100.0 * static_cast<double>(within) / plans);
         std::printf("%-32s %7s %7s %9s %9s  %s\n", "limit", "plans", "alone", "median", "worst", "reason");
         for (auto& [name, row] : limits) {
             std::printf("%-32s %7zu %7zu %8.2f%% %8.2f%%  %s\n", name.c_str(), row.met.all.size(), row.alone.all.size(),
@@ -95,26 +102,26 @@ struct Table {
     }
 };
 
-Table table_of(int plans) {
+Table table_of(std::uint64_t first, int plans) {
     Table table;
-    for (int seed = 0; seed < plans; ++seed) {
-        auto const one = agreement_of(static_cast<std::uint64_t>(seed));
+    for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(plans); ++seed) {
+        auto const one = agreement_of(seed);
         EXPECT_THAT(one.simulated.refused, testing::IsEmpty()) << name_of(one.question);
-        table.add(static_cast<std::uint64_t>(seed), one);
+        table.add(seed, one);
     }
     return table;
 }
 
 TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     if (std::getenv("HEADROOM_AGREEMENT_PLANS") == nullptr) { GTEST_SKIP() << "make agreement"; }
-    auto table = table_of(plans_asked(10'000));
+    auto table = table_of(fresh, plans_asked(10'000));
     table.print();
     EXPECT_THAT(table.beyond, testing::IsEmpty());
     EXPECT_GE(table.claimed_share(), claimed_bar);
 }
 
 TEST(SimulatedStepAgreement, IsAsGoodAsItWas) {
-    auto table = table_of(400);
+    auto table = table_of(fresh_of_suite, 400);
     double const claims = static_cast<double>(table.claimed.all.size());
     EXPECT_GE(1.0 - static_cast<double>(table.beyond.size()) / claims, reached_within);
     EXPECT_GE(table.claimed_share(), reached_claim);
