@@ -138,7 +138,8 @@ TEST(PipelineSchedule, TakesTheTimeOfTheClosedForm) {
 
         Model model;
         model.layers = p * v;
-        Cluster const cluster;
+        Cluster cluster;
+        cluster.accelerator.memory_bandwidth = BytesPerSecond{1.0}; // and nothing that it carries
         Framework const framework;
         Calibration constants;
         constants[Constant::memory_fraction] = 1.0;
@@ -185,7 +186,7 @@ TEST(PipelineSchedule, ShortRunsHoldNoMoreThanTheyHave) {
 struct Uneven {
     std::vector<ChunkTime> times;
     int slowest = 0; ///< the last of the slowest stages
-    int most = 0, all = 0;
+    int most = 0, least = 0, all = 0;
     int lighter_behind = 0; ///< what the stages behind it are faster, together
 };
 
@@ -194,6 +195,7 @@ Uneven measured(std::vector<ChunkTime> times) {
     for (std::size_t i = 0; i < of.times.size(); ++i) {
         int const both = of.times[i].both();
         of.all += both;
+        of.least = i == 0 ? both : std::min(of.least, both);
         of.lighter_behind = both >= of.most ? 0 : of.lighter_behind + of.most - both;
         if (both >= of.most) { of.slowest = static_cast<int>(i), of.most = both; }
     }
@@ -245,7 +247,8 @@ std::vector<ChunkTime> laid_out(int layers, int p, int head, int embedding) {
 Seconds stepped(int layers, int p, int m, int v, int head, int embedding) {
     Model model;
     model.layers = layers;
-    Cluster const cluster;
+    Cluster cluster;
+    cluster.accelerator.memory_bandwidth = BytesPerSecond{1.0}; // and nothing that it carries
     Framework const framework;
     Calibration constants;
     constants[Constant::memory_fraction] = 1.0;
@@ -253,7 +256,9 @@ Seconds stepped(int layers, int p, int m, int v, int head, int embedding) {
     costs.block.gemm = Seconds{3.0};
     costs.block.backward = Seconds{2.0};
     costs.head.gemm = Seconds{3.0 * head};
+    costs.head.backward = Seconds{2.0 * head};
     costs.embedding.memory = Seconds{3.0 * embedding};
+    costs.embedding.backward = Seconds{2.0 * embedding};
     StepSetting const setting{model, cluster, framework, constants, {.sequence_length = 1, .global_batch = m}};
     auto const time = step_time(setting, {.pp = p, .virtual_pp = v}, costs);
     return time.compute + time.pipeline_bubble;
@@ -261,7 +266,8 @@ Seconds stepped(int layers, int p, int m, int v, int head, int embedding) {
 
 TEST(UnevenStages, OfAModelTakeTheTimeOfTheStep) {
     // Expectation: for any number of layers, with lighter ends, and with a head and an embedding on them, the step model
-    // is the schedule unrolled, or above it by the slack behind the slowest stage.
+    // is the schedule unrolled: within 1.1 % where no stage is shorter than two thirds of the longest, 2.5 % where none is
+    // shorter than a half, 4.1 % down to a quarter, and exactly where the last is the slowest.
     for (int layers = 2; layers <= 40; ++layers) {
         for (int const p : {2, 3, 4, 5, 8}) {
             if (p > layers) { continue; }
@@ -270,8 +276,8 @@ TEST(UnevenStages, OfAModelTakeTheTimeOfTheStep) {
                 for (int const m : {p, 3 * p}) {
                     Schedule const schedule{of.times, m, 1};
                     double const step = stepped(layers, p, m, 1, head, embedding).base();
-                    EXPECT_LE(schedule.length(), step + 1e-9) << layers << " on " << p << ", head " << head;
-                    EXPECT_GE(schedule.length(), step - of.lighter_behind - 1e-9)
+                    double const within = 3 * of.least >= 2 * of.most ? 0.011 : 2 * of.least >= of.most ? 0.025 : 0.041;
+                    EXPECT_NEAR(step / schedule.length(), 1.0, within)
                         << layers << " on " << p << ", head " << head << ", embedding " << embedding << ", m " << m;
                     if (of.slowest == p - 1) { EXPECT_NEAR(schedule.length(), step, 1e-9) << layers << " on " << p; }
                 }

@@ -49,6 +49,7 @@ struct Piped {
         model.hidden = 1;
         workload = {.sequence_length = 1, .global_batch = micro_batches};
         cluster.domain = 1;
+        cluster.accelerator.memory_bandwidth = BytesPerSecond{1.0}; // and nothing that it carries
         cluster.scale_out = {.latency = Seconds{hop}, .bandwidth = BytesPerSecond{1e30}};
         cluster.scale_up = cluster.scale_out;
         constants[Constant::memory_fraction] = 1.0;

@@ -121,7 +121,8 @@ TEST(Identity, RecomputingEveryLayerIsFullRecomputation) {
 }
 
 TEST(Identity, TrainingEveryLayerIsTrainingAllButTheTables) {
-    // Expectation: kernels and communication inside of a step are the same; state and its traffic lack the embedding.
+    // Expectation: kernels and communication inside of a step are the same; state and its traffic lack the embedding. Fewer
+    // gradients are added up: stages drain no later, and the host has no more time to get ahead.
     for_random_questions(draws, [](Question const& question) {
         if (!is_stack(question) || question.strategy.trained != Trained::all) { return; }
         Question last = question;
@@ -129,11 +130,11 @@ TEST(Identity, TrainingEveryLayerIsTrainingAllButTheTables) {
         last.strategy.trained_layers = question.model.layers;
         Priced const a{question}, b{last};
         EXPECT_EQ(a.time.compute, b.time.compute) << name_of(question);
-        EXPECT_EQ(a.time.host, b.time.host) << name_of(question);
+        EXPECT_LE(a.time.host, b.time.host) << name_of(question);
         EXPECT_EQ(a.time.tensor_communication, b.time.tensor_communication) << name_of(question);
         EXPECT_EQ(a.time.context_communication, b.time.context_communication) << name_of(question);
         EXPECT_EQ(a.time.expert_communication, b.time.expert_communication) << name_of(question);
-        EXPECT_EQ(a.time.pipeline_bubble, b.time.pipeline_bubble) << name_of(question);
+        EXPECT_GE(a.time.pipeline_bubble, b.time.pipeline_bubble * (1.0 - 1e-9)) << name_of(question);
         EXPECT_EQ(a.memory().weights, b.memory().weights) << name_of(question);
         EXPECT_NEAR(a.memory().activations / b.memory().activations, 1.0, 1e-12) << name_of(question);
         EXPECT_LE(b.time.optimizer, a.time.optimizer) << name_of(question);

@@ -18,7 +18,10 @@ using namespace training;
 
 constexpr double claimed_bar = 0.80; ///< of the plans
 // What is reached: the guide to the simulated step says what is short of the bars. It may only get better.
-constexpr double reached_within = 0.97, reached_claim = 0.70, reached_worst = 0.05;
+constexpr double reached_within = 0.98, reached_claim = 0.48, reached_worst = 0.05;
+
+/// Conditions were read off the plans of seed 0; what is claimed is judged on those of other seeds.
+constexpr std::uint64_t fresh = 2'000'000, fresh_of_suite = 3'000'000;
 
 int plans_asked(int usual) {
     char const* asked = std::getenv("HEADROOM_AGREEMENT_PLANS");
@@ -26,8 +29,8 @@ int plans_asked(int usual) {
 }
 
 /// The rows of so many plans; each must have been simulated.
-std::vector<AgreementRow> rows_of(int plans) {
-    auto rows = agreement_rows(simulated_menu(), fitted(), 0, plans);
+std::vector<AgreementRow> rows_of(int plans, std::uint64_t seed) {
+    auto rows = agreement_rows(simulated_menu(), fitted(), seed, plans);
     for (AgreementRow const& row : rows) { EXPECT_THAT(row.refused, testing::IsEmpty()) << row.strategy; }
     return rows;
 }
@@ -62,7 +65,7 @@ void print(AgreementTable const& table, std::size_t beyond) {
 
 TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     if (std::getenv("HEADROOM_AGREEMENT_PLANS") == nullptr) { GTEST_SKIP() << "make agreement"; }
-    auto const rows = rows_of(plans_asked(10'000));
+    auto const rows = rows_of(plans_asked(10'000), fresh);
     auto const table = agreement_table(rows);
     auto const missed = beyond(rows);
     print(table, missed.size());
@@ -71,7 +74,7 @@ TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
 }
 
 TEST(SimulatedStepAgreement, IsAsGoodAsItWas) {
-    auto const table = agreement_table(rows_of(400));
+    auto const table = agreement_table(rows_of(400, fresh_of_suite));
     EXPECT_GE(table.all.claimed.within, reached_within);
     EXPECT_GE(table.all.claimed_share(), reached_claim);
     EXPECT_LE(table.all.claimed.worst, reached_worst);

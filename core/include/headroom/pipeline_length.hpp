@@ -26,7 +26,8 @@ inline constexpr int most_stage_groups = 4;
 /// Transfers that block stand in the way of the stages at both ends of them, and hide nothing else.
 /// Holds for:  m >= p, groups in the order of stages, at most `most_stage_groups`. Equal stages: exact. Else the longest chain
 ///             of passes of nine in ten random pipelines, within 1 % of all where no stage is shorter than two thirds of
-///             the longest, 2.5 % below that (`pipeline_length_property_test`). O(1), nothing is allocated.
+///             the longest, 2.5 % below that (`pipeline_length_property_test`); 4.1 % where m = p and one takes four times as
+///             long as all others. O(1), nothing is allocated.
 /// Source:     [Narayanan2021]
 double one_f_one_b_length(std::span<EqualStages const> groups, double forward_share, int micro_batches, double hop,
                           bool blocking);

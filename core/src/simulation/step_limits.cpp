@@ -13,9 +13,6 @@ namespace {
 
 using namespace simulation;
 
-/// Shares of a step from which a disagreement is told, and of a pass from which the host counts as about as fast.
-constexpr double told = 0.006, host_is_close = 0.7, host_share = 0.02;
-
 double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
 /// What the conditions read: every chunk's passes as they are placed, and the step as the closed form has it.
@@ -68,28 +65,45 @@ struct Inputs {
         return all;
     }
     [[nodiscard]] double micro_batches() const { return micro_batch_count(strategy, setting.workload); }
-    [[nodiscard]] bool matters(double seconds) const { return std::abs(seconds) > told * step; }
+    [[nodiscard]] bool pipeline() const { return layout.shape.stages > 1; }
+    [[nodiscard]] bool interleaved() const {
+        return pipeline() && strategy.schedule() == PipelineSchedule::interleaved;
+    }
+    /// What exposed collectives take of a block.
+    [[nodiscard]] double exposed_share() const {
+        auto const& block = costs.block;
+        return block.total().base() > 0.0
+                   ? (block.tensor_exposed + block.context_exposed + block.experts_exposed) / block.total()
+                   : 0.0;
+    }
     [[nodiscard]] bool in_turn() const {
         auto const& row = schedule_row(strategy.schedule());
         return !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop && layout.shape.chunks == 1;
     }
 };
 
-/// Passes that the host issues about as fast as the chip runs them, or slower.
-bool host_is_close_to_chip(Inputs const& in) {
-    double close = 0.0, all = 0.0;
-    for (ChunkWork const& work : in.layout.chunks) {
-        for (Unit const* unit : units_of(work, in.order, in.units)) {
-            for (PassKind const kind : {PassKind::forward, PassKind::backward}) {
-                auto const& pass = (*unit)[kind];
-                auto const chip = seconds_of(pass.chip()), host = seconds_of(pass.host());
-                all += std::max(chip, host);
-                if (host > host_is_close * chip) { close += std::max(chip, host); }
-            }
-        }
+Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
+    Ticks all = 0;
+    for (auto const& chunk : traffic.units) {
+        for (UnitTraffic const& unit : chunk) { all += unit.*part; }
     }
-    return close > host_share * all;
+    return all;
 }
+
+/// All gradients and weights that the first stage sends in a step.
+double data_of_step(Inputs const& in) {
+    double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
+    double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
+    return reductions * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)) +
+           gathers * seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
+}
+
+// Each of these is a part of the step about which the two may disagree, in seconds. Above which share of the step they do
+// by more than a percent was read off 10,000 plans.
+
+/// What the host adds: where it sets the pace of a pass it gets ahead while its stage waits, reduces or adds up.
+double host_of_one_stage(Inputs const& in) { return in.pipeline() ? 0.0 : in.time.host.base(); }
+double host_of_stages(Inputs const& in) { return in.pipeline() ? in.time.host.base() : 0.0; }
 
 /// How long the slowest stage works, by the blocks that it has and as the closed form takes it.
 double slowest_by_mean_block(Inputs const& in) {
@@ -99,38 +113,49 @@ double slowest_by_mean_block(Inputs const& in) {
         .base();
 }
 
-bool kinds_are_uneven(Inputs const& in) {
-    if (in.layout.shape.stages == 1) { return false; }
+double kinds_are_uneven(Inputs const& in) {
+    if (!in.pipeline()) { return 0.0; }
     auto const stages = in.stages();
-    return in.matters(in.micro_batches() * (*std::ranges::max_element(stages) - slowest_by_mean_block(in)));
+    return in.micro_batches() * std::abs(*std::ranges::max_element(stages) - slowest_by_mean_block(in));
 }
 
-/// 1F1B on stages that differ so much that their length is not known to a percent.
-bool stages_are_far_apart(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return false; }
+/// Blocks of several kinds of which some are computed again: the closed form has the same share of each kind.
+double some_of_several_kinds(Inputs const& in) {
+    bool const some = in.strategy.recompute != Recompute::none && in.strategy.recompute_layers > 0;
+    return some && in.order.variants.size() > 2 ? in.step : 0.0;
+}
+
+/// By how much the stages behind the slowest are faster, where some are much faster.
+double stages_are_far_apart(Inputs const& in) {
+    if (!in.pipeline() || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return 0.0; }
     auto const stages = in.stages();
     auto const slowest = std::ranges::max_element(stages);
+    if (*std::ranges::min_element(stages) >= *slowest * 2.0 / 3.0) { return 0.0; }
     double behind = 0.0;
     for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    return *std::ranges::min_element(stages) < *slowest * 2.0 / 3.0 && in.matters(0.1 * behind);
+    return behind;
 }
 
-/// Chunks that are not alike where each stage has several, or splits its backward passes.
-bool chunks_are_uneven(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || in.in_turn()) { return false; }
-    double const most = *std::ranges::max_element(in.chunk);
-    double const mean = std::accumulate(in.chunk.begin(), in.chunk.end(), 0.0) / static_cast<double>(in.chunk.size());
-    // interleaved: less than four times as much over the plans that were tried; others: once a stage
-    bool const turns = in.strategy.schedule() == PipelineSchedule::interleaved;
-    return in.matters((turns ? 4.0 : in.layout.shape.stages) * (most - mean));
-}
-
-Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
-    Ticks all = 0;
-    for (auto const& chunk : traffic.units) {
-        for (UnitTraffic const& unit : chunk) { all += unit.*part; }
+/// Interleaved: what the slowest stages of the chunks add up to beyond the slowest stage.
+double chunks_are_uneven(Inputs const& in) {
+    if (!in.interleaved()) { return 0.0; }
+    double sum = 0.0;
+    auto const chunks = static_cast<std::size_t>(in.layout.shape.chunks);
+    for (std::size_t c = 0; c < chunks; ++c) {
+        double most = 0.0;
+        for (std::size_t at = c; at < in.chunk.size(); at += chunks) { most = std::max(most, in.chunk[at]); }
+        sum += most;
     }
-    return all;
+    auto const stages = in.stages();
+    return in.micro_batches() * (sum - *std::ranges::max_element(stages));
+}
+
+/// Interleaved: by how much all other stages are faster than the slowest, once.
+double turns_are_uneven(Inputs const& in) {
+    if (!in.interleaved()) { return 0.0; }
+    auto const stages = in.stages();
+    double const mean = std::accumulate(stages.begin(), stages.end(), 0.0) / static_cast<double>(stages.size());
+    return (*std::ranges::max_element(stages) - mean) * in.layout.shape.stages;
 }
 
 /// Time of what leaves the domain beside gradients and weights, in a step of one rank.
@@ -150,149 +175,201 @@ double leaving_traffic(Inputs const& in) {
     return all;
 }
 
-/// Data-parallel traffic that has the adapter in common with other traffic, and meets it.
-bool adapter_is_shared(Inputs const& in) {
-    auto const placement = place(in.strategy, in.setting.cluster.domain);
-    // both ways out of a stage
-    if (placement.pipeline_leaves_domain && in.matters(0.12 * in.time.pipeline_communication.base())) { return true; }
-    if (placement.data.domains() == 1) { return false; }
-    double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
-    double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
-    double const data = reductions * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)) +
-                        gathers * seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
-    double const others = leaving_traffic(in);
-    // in a pipeline the last pass of every stage meets the reduction of its gradients
-    double const last_passes = in.layout.shape.stages * std::min(data, others / in.micro_batches()) / 4.0;
-    return in.matters(data * std::min(1.0, others / in.step)) ||
-           (in.layout.shape.stages > 1 && in.matters(last_passes * 0.4));
+bool data_leaves(Inputs const& in) { return place(in.strategy, in.setting.cluster.domain).data.domains() > 1; }
+
+/// Data-parallel traffic that has the adapter in common with other traffic, in so far as they meet.
+double adapter_is_shared(Inputs const& in) {
+    if (!data_leaves(in)) { return 0.0; }
+    double const data = data_of_step(in), others = leaving_traffic(in);
+    return std::min(data, others) * std::min(1.0, std::max(data, others) / in.step);
 }
 
-/// ZeRO 2: gradients that are reduced after every micro-batch, and take about as long as its backward pass.
-bool reductions_fill_every_pass(Inputs const& in) {
-    if (in.strategy.zero != 2 || in.rules.in_the_way) { return false; }
+/// The same of the last passes of the stages, one after the other.
+double adapter_is_shared_at_the_end(Inputs const& in) {
+    if (!in.pipeline() || !data_leaves(in)) { return 0.0; }
+    return in.layout.shape.stages * std::min(data_of_step(in), leaving_traffic(in) / in.micro_batches());
+}
+
+double transfers_leave(Inputs const& in) {
+    return place(in.strategy, in.setting.cluster.domain).pipeline_leaves_domain ? in.time.pipeline_communication.base()
+                                                                                : 0.0;
+}
+
+/// What kernels lose to gradients and weights that may run beside exposed collectives instead.
+double slowdown_beside_collectives(Inputs const& in) {
+    double const share = in.exposed_share();
+    if (in.rules.sharded || in.strategy.zero == 2) { return in.rules.slowdown * share * data_of_step(in); }
+    double const collectives = share * in.pass(in.layout.chunks.front(), PassKind::backward);
+    return in.rules.slowdown * std::min(seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)), collectives);
+}
+double slowdown_of_shards(Inputs const& in) { return in.rules.sharded ? slowdown_beside_collectives(in) : 0.0; }
+double slowdown_of_gradients(Inputs const& in) {
+    return !in.rules.sharded && in.strategy.zero == 2 ? slowdown_beside_collectives(in) : 0.0;
+}
+double slowdown_of_last_pass(Inputs const& in) {
+    return !in.pipeline() && in.strategy.zero < 2 ? slowdown_beside_collectives(in) : 0.0;
+}
+double slowdown_of_last_passes(Inputs const& in) {
+    return in.pipeline() ? in.layout.shape.stages * slowdown_beside_collectives(in) : 0.0;
+}
+
+double sharded_traffic(Inputs const& in) { return in.rules.sharded ? data_of_step(in) : 0.0; }
+
+/// ZeRO 2: gradients that are reduced after every micro-batch, where they take about as long as its backward pass.
+double reductions_fill_every_pass(Inputs const& in) {
+    if (in.strategy.zero != 2) { return 0.0; }
     double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    return reduce > 0.6 * in.pass(in.layout.chunks.front(), PassKind::backward);
+    return reduce > 0.6 * in.pass(in.layout.chunks.front(), PassKind::backward) ? in.step : 0.0;
 }
 
-/// Data-parallel traffic of the first stage, which the step waits for, against that of the fullest.
-bool first_stage_is_not_the_fullest(Inputs const& in) {
-    if (in.layout.shape.stages == 1) { return false; }
+/// Data-parallel traffic and update of the first stage, which the step waits for, against those of the fullest.
+double first_stage_is_not_the_fullest(Inputs const& in) {
+    if (!in.pipeline()) { return 0.0; }
     auto const fullest =
         data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
-    double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather) +
-                                   in.traffic.blocking);
-    double const theirs = (fullest.reduce() + fullest.gather() + fullest.blocking).base();
-    double const held = fullest.dense.parameters_held + fullest.experts.parameters_held;
-    double const first = stage_parameters(in.setting, in.strategy,
-                                          StageShare{.blocks = static_cast<double>(in.layout.blocks_of(0)),
-                                                     .first = true,
-                                                     .last = in.layout.layout == ChunkLayout::v})
-                             .all();
-    double const optimizer = in.time.optimizer.base() * (held > 0.0 ? 1.0 - first / held : 0.0);
-    double const shown = theirs > 0.0 ? in.time.data_communication.base() * (1.0 - mine / theirs) : 0.0;
-    return in.matters(0.7 * (shown + optimizer));
+    double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather));
+    double const theirs = (fullest.reduce() + fullest.gather()).base();
+    if (theirs <= 0.0) { return 0.0; }
+    return (in.time.data_communication + in.time.optimizer).base() * std::abs(1.0 - mine / theirs);
 }
 
 /// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
-bool halves_hide_less(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || !schedule_row(in.strategy.schedule()).splits_backward) { return false; }
+double halves_hide_less(Inputs const& in) {
+    if (!in.pipeline() || !schedule_row(in.strategy.schedule()).splits_backward) { return 0.0; }
     double more = 0.0;
     for (ChunkWork const& work : in.layout.chunks) {
         more = std::max(more, in.pass(work, PassKind::input_gradient) + in.pass(work, PassKind::weight_gradient) -
                                   in.pass(work, PassKind::backward));
     }
-    return in.matters(more * in.layout.shape.chunks * in.micro_batches());
+    return more * in.layout.shape.chunks * in.micro_batches();
 }
 
-/// Interleaved: reductions of early chunks slow every stage while others still work.
-bool chunks_reduce_in_turn(Inputs const& in) {
-    if (in.layout.shape.stages == 1 || in.strategy.schedule() == PipelineSchedule::one_f_one_b ||
-        in.strategy.schedule() == PipelineSchedule::gpipe) {
-        return false;
-    }
-    return in.matters(in.rules.slowdown * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)));
+/// Several chunks or split passes: reductions of some slow every stage while others still work.
+double chunks_reduce_in_turn(Inputs const& in) {
+    if (!in.pipeline() || in.in_turn()) { return 0.0; }
+    return in.rules.slowdown * data_of_step(in);
+}
+double chunks_show_reductions(Inputs const& in) {
+    return in.pipeline() && !in.in_turn() ? in.time.data_communication.base() : 0.0;
 }
 
-bool offloads(Inputs const& in) { return in.strategy.offload != Offload::none; }
+/// Kept activations; beside state, whose copies wait for reductions, they wait too.
+double kept_with_the_host(Inputs const& in) {
+    if (in.strategy.offload == Offload::both) { return in.step; }
+    return host_traffic(in.setting, in.strategy).activation_transfer.base();
+}
+double state_with_the_host(Inputs const& in) { return host_traffic(in.setting, in.strategy).optimizer_transfer.base(); }
 
-bool runs_without_flush(Inputs const& in) {
-    return in.strategy.pp > 1 && schedule_row(in.strategy.schedule()).asynchronous;
+double compresses_stage_by_stage(Inputs const& in) {
+    return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
 }
 
-bool frozen_blocks_come_first(Inputs const& in) {
-    return in.strategy.trained == Trained::last_layers && in.strategy.trained_layers < in.setting.model.layers;
+double runs_without_flush(Inputs const& in) {
+    return in.pipeline() && schedule_row(in.strategy.schedule()).asynchronous ? in.step : 0.0;
 }
 
-/// ZeRO 3: traffic that fits the step but not the pass that it has to hide behind.
-bool sharded_traffic_outlasts_a_pass(Inputs const& in) {
-    if (!in.rules.sharded || in.rules.in_the_way) { return false; }
-    auto const& work = in.layout.chunks.front();
-    double const gather = seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
-    double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    double const rate = 0.75 * (1.0 - in.rules.slowdown);
-    auto const& units = in.traffic.units.front();
-    // nothing is there for the first gathering and the last reduction to run behind
-    if (in.matters(seconds_of(units.front().gather + units.front().reduce))) { return true; }
-    double const forward = in.pass(work, PassKind::forward), backward = in.pass(work, PassKind::backward);
-    if (in.matters(0.12 * in.time.data_communication.base())) { return true; }
-    return gather > rate * forward || in.rules.backward_gathers * gather + reduce > rate * backward;
+double frozen_blocks_come_first(Inputs const& in) {
+    bool const frozen =
+        in.strategy.trained == Trained::last_layers && in.strategy.trained_layers < in.setting.model.layers;
+    return frozen ? in.step : 0.0;
 }
 
 struct Condition {
     ClosedFormLimit limit;
-    bool (*holds)(Inputs const&);
+    double (*seconds)(Inputs const&);
+    double share; ///< of the step, above which the limit holds
 };
 
+constexpr ClosedFormLimit host_sets_the_pace{
+    "host sets the pace",
+    "the closed form adds what the host needs beyond the chip block by block; the host gets ahead "
+    "while a stage waits, reduces or adds up, and of one pass beside another"};
+constexpr ClosedFormLimit uneven_kinds{"kinds of block unevenly placed",
+                                       "stages have their own mix of blocks; the closed form gives each the mean"};
+constexpr ClosedFormLimit uneven_chunks{"uneven chunks",
+                                        "the waits of interleaved schedules are known for equal stages and chunks"};
+constexpr ClosedFormLimit shared_adapter{
+    "shared adapter", "gradients or weights and other traffic leave the node by one adapter at once; "
+                      "the closed form has them meet in proportion to their times"};
+constexpr ClosedFormLimit long_transfers{
+    "long transfers", "transfers between stages that differ show where the faster ones cannot make up "
+                      "for them, and both ways out of a stage share its adapter"};
+constexpr ClosedFormLimit beside_collectives{
+    "slowed beside collectives", "gradients and weights slow kernels in proportion to their time; they often "
+                                 "run beside exposed collectives, when there is nothing to slow"};
+constexpr ClosedFormLimit in_turn{
+    "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every stage "
+                             "at its own time"};
+constexpr ClosedFormLimit offloaded{
+    "offload", "copies to and from the host queue up behind one another and wait for the blocks that "
+               "make what they move"};
+
 constexpr std::array conditions{
-    Condition{{"host about as fast",
-               "passes that the host issues about as fast as the chip runs them: the closed form "
-               "rounds the larger of the two up and evens them out over passes; the host runs ahead "
-               "while a stage waits"},
-              host_is_close_to_chip},
+    Condition{host_sets_the_pace, host_of_one_stage, 0.036},
+    Condition{host_sets_the_pace, host_of_stages, 0.0087},
+    Condition{uneven_kinds, kinds_are_uneven, 0.003},
     Condition{
-        {"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
-        kinds_are_uneven},
+        {"some of several kinds computed again",
+         "the closed form takes the same share of every kind of block; which are computed again is by their place"},
+        some_of_several_kinds,
+        0.0},
     Condition{{"stages far apart",
-               "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of "
-               "the longest"},
-              stages_are_far_apart},
-    Condition{{"uneven chunks",
-               "the waits of schedules with several chunks or split backward passes are known for equal "
-               "stages"},
-              chunks_are_uneven},
-    Condition{{"shared adapter",
-               "gradients or weights and other traffic leave the node by one adapter at once; the closed "
-               "form gives each the whole of it"},
-              adapter_is_shared},
-    Condition{{"sharded traffic outlasts a pass",
-               "gathers and reductions of ZeRO 3 fit the step, not the pass that they "
-               "run behind"},
-              sharded_traffic_outlasts_a_pass},
+               "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of the longest"},
+              stages_are_far_apart,
+              0.021},
+    Condition{uneven_chunks, chunks_are_uneven, 0.0018},
+    Condition{uneven_chunks, turns_are_uneven, 0.0088},
+    Condition{shared_adapter, adapter_is_shared, 0.058},
+    Condition{shared_adapter, adapter_is_shared_at_the_end, 0.08},
+    Condition{long_transfers, transfers_leave, 0.0124},
+    Condition{beside_collectives, slowdown_of_shards, 0.0017},
+    Condition{beside_collectives, slowdown_of_gradients, 0.0047},
+    Condition{beside_collectives, slowdown_of_last_pass, 0.0055},
+    Condition{beside_collectives, slowdown_of_last_passes, 0.0085},
+    Condition{
+        {"sharded traffic outlasts its blocks",
+         "gathers and reductions of ZeRO 3 that take about as long as the blocks they run behind queue up; blocks "
+         "are taken as equal"},
+        sharded_traffic,
+        0.84},
     Condition{{"gradients of every micro-batch",
-               "reductions of ZeRO 2 that take about as long as a backward pass queue up "
-               "behind one another"},
-              reductions_fill_every_pass},
-    Condition{{"fullest stage is not the first",
-               "the closed form reduces, gathers and updates what the fullest stage holds; "
-               "a pipeline drains towards the first, and the step ends with its own"},
-              first_stage_is_not_the_fullest},
-    Condition{{"chunks reduce in turn",
-               "gradients of some chunks are reduced while others are still worked on, on every "
-               "stage at its own time"},
-              chunks_reduce_in_turn},
+               "reductions of ZeRO 2 that take about as long as a backward pass queue up behind one another"},
+              reductions_fill_every_pass,
+              0.0},
+    Condition{
+        {"fullest stage is not the first",
+         "the closed form reduces, gathers and updates what the fullest stage holds; a pipeline drains towards the "
+         "first, and the step ends with its own"},
+        first_stage_is_not_the_fullest,
+        0.009},
+    Condition{in_turn, chunks_reduce_in_turn, 0.005},
+    Condition{in_turn, chunks_show_reductions, 0.04},
     Condition{{"halves hide less",
-               "collectives that hide behind a whole backward pass outlast its half that makes gradients "
-               "of inputs"},
-              halves_hide_less},
-    Condition{{"offload", "copies to the host wait for the block that makes what they move; the closed form hides them "
-                          "behind the whole step"},
-              offloads},
-    Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush},
+               "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
+              halves_hide_less,
+              0.011},
+    Condition{offloaded, kept_with_the_host, 0.036},
+    Condition{offloaded, state_with_the_host, 0.0074},
+    Condition{
+        {"compressed gradients of a pipeline",
+         "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},
+        compresses_stage_by_stage,
+        0.0},
+    Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush, 0.0},
     Condition{{"frozen blocks first",
-               "blocks without a backward pass are the first ones; the closed form spreads them over "
-               "all stages"},
-              frozen_blocks_come_first},
+               "blocks without a backward pass are the first ones; the closed form spreads them over all stages"},
+              frozen_blocks_come_first,
+              0.0},
 };
+
+} // namespace
+
+namespace {
+
+/// Several conditions are of one name.
+void add(std::vector<ClosedFormLimit>& limits, ClosedFormLimit const& limit) {
+    if (std::ranges::find(limits, limit.name, &ClosedFormLimit::name) == limits.end()) { limits.push_back(limit); }
+}
 
 } // namespace
 
@@ -301,7 +378,7 @@ std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Stra
     Inputs const in{setting, strategy, costs};
     std::vector<ClosedFormLimit> limits;
     for (Condition const& condition : conditions) {
-        if (condition.holds(in)) { limits.push_back(condition.limit); }
+        if (condition.seconds(in) > condition.share * in.step) { add(limits, condition.limit); }
     }
     return limits;
 }

@@ -112,8 +112,8 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop; ///< of one transfer between stages
-    double accumulation = 0.0; ///< seconds that adding one micro-batch's gradients up takes
+    Seconds hop;                                          ///< of one transfer between stages
+    double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// What blocks beside the head add, where there are any.
@@ -224,7 +224,9 @@ template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
         group.time += accumulation_seconds(f);
         slowest = std::max(slowest, group.time);
     }
-    double const forward = slowest > 0.0 ? f.stage.layers * f.block_times.forward.base() / slowest : 0.5;
+    Seconds const first_pass = f.stage.layers * f.block_times.forward + f.stage.head * f.costs.head.forward() +
+                               f.stage.embedding * f.costs.embedding.forward();
+    double const forward = slowest > 0.0 ? first_pass.base() / slowest : 0.5;
     auto const length = [&](double transfer) {
         auto const at = [&](double m) {
             return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
