@@ -157,14 +157,15 @@ struct CommunicationRow {
 ///     transfers = filling + [steady - spare (slowest - mean of all stages)]+
 ///     step = (busy + imbalance)(1 + stragglers) + fixed
 ///
-/// n blocks and ends are those of the slowest stage (`stage_layers`). Other schedules wait as `ScheduleRow::bubble` has
-/// it for the mean of the other stages; what transfers add, filling and draining and in between, is `ScheduleRow::hops`;
+/// n blocks and ends are those of the slowest stage (`stage_layers`). The rows of other schedules are run with stages as they
+/// are, or wait as `ScheduleRow::bubble` has it for the mean of the other stages where they are long or have no flush;
+/// what transfers add to 1F1B, GPipe and interleaving, filling and draining and in between, is `ScheduleRow::hops`;
 /// spare is m - 1 micro-batches, interleaved p (v - 1) / v. Stragglers is straggler lg(nodes), or spread z_K where a
 /// spread of step times is given and for stacks with data pipelines of their own; imbalance is (largest / mean - 1) of
 /// computation.
 /// Holds for:  every schedule of the table; see docs/guide/step-model.md.
 /// Assumes:    every stage runs as long as the slowest; blocks of all kinds are spread evenly over the stages; groups
-///             do not contend for links.
+///             do not contend for links, but a rank's gradients and weights meet what else leaves by its adapter and shows.
 /// Source:     [Narayanan2021], [Qi2024], [Li2020], [Zhao2023]
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
