@@ -136,13 +136,13 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
 }
 
 std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
-                                std::span<MemoryRemedy const> remedies) {
+                                std::span<MemoryRemedy const> that_fit) {
     std::string text = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
                        format_binary(memory.total() - usable) + " too much)";
-    if (remedies.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
+    if (that_fit.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
     text += "; fits with ";
-    for (std::size_t i = 0; i < remedies.size(); ++i) {
-        text += (i > 0 ? ", or " : "") + remedies[i].change + " " + cost_words(step, remedies[i].step);
+    for (std::size_t i = 0; i < that_fit.size(); ++i) {
+        text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i].step);
     }
     return text;
 }

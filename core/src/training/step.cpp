@@ -557,6 +557,14 @@ struct HostCopies {
     }
 };
 
+/// Blocks whose copies and computation stand for a stage's: its own, in a pipeline those of the mean stage. The slowest
+/// would count its window for the others, too, which have less of it.
+template <class N> double copied_blocks(Frame<N> const& f) {
+    if (f.strategy.pp == 1) { return f.stage.layers; }
+    double const models = schedule_row(f.strategy.schedule()).layout == ChunkLayout::bidirectional ? 2.0 : 1.0;
+    return models * depth_of(f.setting.model) / f.strategy.pp;
+}
+
 /// What transfers to and from the host show: those of a pass hide behind its computation.
 ///
 ///     a micro-batch   [max(a/n, a - forward) + a/n - head]+ + [a (n - 1)/n - backward]+     a: kept, one way
@@ -564,7 +572,8 @@ struct HostCopies {
 ///     the last        gradients go down behind it
 ///
 /// Weights and gradients hide behind what the network shows of theirs, too.
-/// A pipeline fills and drains past p - 1 more micro-batches of a chunk. Without overlap all of it shows.
+/// A pipeline fills and drains past p - 1 more micro-batches of a chunk; of its stages the mean one is told, without the
+/// head, which one stage has. Without overlap all of it shows.
 template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& host, double data) {
     double const m = f.micro_batch_count, chunks = pipeline_shape(f.strategy, f.setting.workload).chunks;
     double const filling = (f.strategy.pp - 1.0) / chunks;
@@ -573,13 +582,17 @@ template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& hos
     auto const& block = f.costs.block;
     auto const& framework = f.setting.framework;
     double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
+    bool const whole = f.strategy.pp == 1;
+    double const blocks = copied_blocks(f);
+    double const copied =
+        whole ? 1.0 : blocks / stage_layers(depth_of(f.setting.model), f.strategy.pp, StagePlace::middle);
     HostCopies c{.up = optimizer * (1.0 - down),
                  .down = optimizer * down,
-                 .kept = activations / (2.0 * m),
-                 .blocks = std::max(1.0, f.stage.layers),
-                 .forward = f.stage.layers * block.forward().base(),
-                 .head = f.stage.head * f.costs.head.total().base()};
-    c.backward = f.stage.layers * block.total().base() - c.forward;
+                 .kept = copied * activations / (2.0 * m),
+                 .blocks = std::max(1.0, blocks),
+                 .forward = blocks * block.forward().base(),
+                 .head = whole ? f.stage.head * f.costs.head.total().base() : 0.0};
+    c.backward = blocks * block.total().base() - c.forward;
     double const each = c.between(c.forward) + c.after(0.0, c.backward);
     double const ends = c.between(std::max(0.0, c.forward - c.up)) + c.after(0.0, c.backward);
     double const weights = std::max(0.0, c.up - c.forward);
