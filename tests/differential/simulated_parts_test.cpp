@@ -44,7 +44,8 @@ TEST(SimulatedParts, TheCriticalPathHasNoGapsAndItsKindsAddUp) {
     }
 }
 
-/// Steps that run into each other gather their updated weights in every step too.
+/// Steps that run into each other gather their updated weights in every step too. The last transfer back to the stage
+/// before leaves while the first gradients do, and time that both show is told once: one transfer may be missing.
 TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
     for (auto const& row : pipeline_schedules()) {
         if (row.asynchronous) { continue; } // its updates between micro-batches are left out
@@ -56,7 +57,10 @@ TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
             question(model, catalog().cluster("dgx-h100"), catalog().framework("megatron-core"), strategy, workload)};
         auto const step = simulate_step(priced.setting(), priced.question.strategy, priced.costs);
         ASSERT_TRUE(step.refused.empty()) << row.name << ": " << step.refused;
-        EXPECT_NEAR(step.time.data_communication / priced.time.data_communication, 1.0, 0.01) << row.name;
+        auto const hop = static_cast<double>(pipeline_times(priced.setting(), strategy, priced.costs).hop.front());
+        Seconds const all = priced.time.data_communication, shown = step.time.data_communication;
+        EXPECT_LE(shown / all, 1.0 + 1e-6) << row.name;
+        EXPECT_GE((shown.base() + hop * picosecond) / all.base(), 1.0 - 1e-6) << row.name;
     }
 }
 
