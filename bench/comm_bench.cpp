@@ -9,6 +9,7 @@
 // what memory streams); by symmetry 0.06 ms; the fat tree 0.5 s and 1.3 MB, 2 million messages a second, as long with 1 MB
 // a pair. Where a hash spreads the routes nearly every message ends at a moment of its own: 2.7 s, 4.3 s with 1 MB a pair.
 #include "../tests/support/shifts.hpp"
+#include "memory.hpp"
 
 #include "headroom/flow_simulation.hpp"
 
@@ -16,31 +17,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
-#include <malloc.h>
-#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
-
-namespace {
-
-std::size_t bytes_now = 0, bytes_most = 0; ///< had from the heap, and the most of it since a benchmark began
-
-} // namespace
-
-void* operator new(std::size_t size) {
-    void* const memory = std::malloc(size);
-    if (memory == nullptr) { throw std::bad_alloc{}; }
-    bytes_most = std::max(bytes_most, bytes_now += malloc_usable_size(memory));
-    return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    if (memory != nullptr) { bytes_now -= malloc_usable_size(memory); }
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept { operator delete(memory); }
 
 namespace headroom {
 namespace {
@@ -58,23 +38,6 @@ CollectiveCall call_of(int ranks, Bytes size) {
     return {.size = {size}, .layout = Layout::uniform(Ranks{ranks}, port), .reduction = SecondsPerByte{1e-12}};
 }
 
-/// Reading front to back what does not fit the caches: bytes a second.
-double stream() {
-    static double const rate = [] {
-        std::vector<double> const numbers(1U << 24U, 1.0);
-        double best = 0.0;
-        for (int i = 0; i < 5; ++i) {
-            auto const begin = std::clock();
-            double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
-            benchmark::DoNotOptimize(sum);
-            double const seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-            best = std::max(best, static_cast<double>(numbers.size() * sizeof(double)) / seconds);
-        }
-        return best;
-    }();
-    return rate;
-}
-
 /// Memory had before a benchmark is not its own.
 class Report {
 public:
@@ -84,7 +47,7 @@ public:
         std::size_t const most = bytes_most - before_;
         auto const all = static_cast<double>(messages) * static_cast<double>(state.iterations());
         state.counters["messages"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
-        state.counters["of_stream"] = benchmark::Counter(all * bytes_each / stream(), benchmark::Counter::kIsRate);
+        state.counters["of_stream"] = benchmark::Counter(all * bytes_each / stream_rate(), benchmark::Counter::kIsRate);
         state.counters["peak_MB"] = 1e-6 * static_cast<double>(most);
     }
 
