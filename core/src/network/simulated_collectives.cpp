@@ -19,8 +19,8 @@ Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e
 /// The table's schedule that stands for an algorithm of libraries, by the levels that its group has.
 struct Stand {
     Collective collective;
-    std::string_view library, flat, levels;
-    bool rings = false; ///< on levels it is a ring for every rank of a domain, each with its part
+    std::string_view algorithm, flat, levels; ///< of the library, and the rows that stand for it
+    bool rings = false;                       ///< on levels it is a ring for every rank of a domain, each with its part
 };
 constexpr std::array stands{
     Stand{Collective::all_reduce, "ring", "ring", "ring", true},
@@ -56,7 +56,7 @@ struct Chosen {
 
 std::optional<Chosen> chosen_for(Collective collective, std::string_view library, Layout const& layout) {
     for (Stand const& stand : stands) {
-        if (stand.collective != collective || stand.library != library) { continue; }
+        if (stand.collective != collective || stand.algorithm != library) { continue; }
         if (layout.levels > 1) {
             auto const* const row = row_of(collective, stand.levels, layout);
             if (row != nullptr) { return Chosen{row, stand.rings && layout.even() ? layout.level[0].ranks : 1}; }
