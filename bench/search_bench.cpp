@@ -1,9 +1,9 @@
 // Motivation: a plan over thousands of accelerators has to answer while its user waits. The whole legal space of
 // Llama-3-70B over 8 to 4096 H100 is evaluated, time and memory of every strategy, on one core.
 // Target: at least 500,000 complete evaluations a second and 2 s for the whole space.
-// Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 105,072 strategies in 34 ms, 3.1 million
-// evaluations a second; a sixth of it is the enumeration. `one_size` gives the legal strategies by size, `mixture` those
-// of DeepSeek-V3 on 2,048 H800: 37,044 in 37 ms, a third of it enumeration and costs of layers.
+// Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 105,072 strategies in 63 ms, 1.7 million
+// evaluations a second. `one_size` gives the legal strategies by size, `mixture` those of DeepSeek-V3 on 2,048 H800: 37,044
+// in 74 ms, 0.5 million a second. Before pipelines were priced stage by stage it was 38 and 33 ms.
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/plan.hpp"
