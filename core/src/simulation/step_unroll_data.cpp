@@ -1,0 +1,152 @@
+#include "step_unroller.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom::simulation {
+
+void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
+    Pass const& pass = order_.passes[index];
+    UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
+    if (rules_.sharded) { gather_ahead(stage, state); }
+    bool const first = pass.kind == PassKind::forward && index == first_forward_[place_of(stage, pass.chunk)];
+    if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
+    if (first && traffic.host_up > 0 && offloads_optimizer(strategy_.offload)) {
+        state.pending.push_back(add(stage, Role::copies, WorkKind::offload, traffic.host_up, copy_name_));
+    }
+    bool const keeps_elsewhere = offloads_activations(strategy_.offload) && traffic.kept_copy > 0;
+    if (keeps_elsewhere && (pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient)) {
+        TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
+        wait(task, blocking_ ? state.compute : state.before_visit);
+        state.pending.push_back(task);
+    }
+    // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
+    bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+    state.host_waits = close ? state.before_visit : no_task;
+    state.before_visit = state.compute;
+}
+
+void Unroller::gather_ahead(int stage, StageState& state) {
+    std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+    for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
+        if (visits_[state.gathered].gather == 0) {
+            gather_tasks_.push_back(no_task);
+            continue;
+        }
+        TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
+        if (rules_.in_the_way) {
+            wait_for_work(task, state);
+        } else {
+            wait(task, state.compute);
+        }
+        gather_tasks_.push_back(task);
+    }
+    if (TaskId const task = gather_tasks_[state.visit]; task != no_task) { state.pending.push_back(task); }
+    ++state.visit;
+}
+
+void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
+    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
+    if (shown > 0.0 && state.compute == no_task) { gather_before(stage, state, shown); }
+    Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
+    if (behind > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, behind, gather_name_)); }
+}
+
+void Unroller::gather_before(int stage, StageState& state, double share) {
+    Ticks all = 0;
+    for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+        for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
+    }
+    if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
+}
+
+void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
+    Pass const& pass = order_.passes[index];
+    UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
+    if (pass.kind == PassKind::forward) {
+        if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
+            TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
+            wait_for_work(task, state);
+            if (blocking_) { state.pending.push_back(task); }
+        }
+        return;
+    }
+    if (!makes_gradients(pass.kind)) { return; }
+    bool const whole = index == last_gradient_[place_of(stage, pass.chunk)];
+    if (!whole && !rules_.every_micro_batch) { return; }
+    if (traffic.compress > 0) {
+        kernel(stage, state, WorkKind::optimizer, traffic.compress, compress_name_);
+        state.kernels.push_back(state.compute);
+    }
+    if (traffic.reduce > 0) { reduce(stage, state, traffic); }
+    if (whole && traffic.host_down > 0 && offloads_optimizer(strategy_.offload)) {
+        TaskId const task = add(stage, Role::copies, WorkKind::offload, traffic.host_down, copy_name_);
+        wait(task, state.data);
+        wait(task, state.compute);
+    }
+}
+
+void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) {
+    if (rules_.in_the_way && rules_.sharded) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, traffic.reduce, reduce_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+        state.data = task;
+        return;
+    }
+    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
+    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
+    state.held_back += later;
+    state.bucket += traffic.reduce - later;
+    state.bucket_elements += traffic.elements;
+    if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
+    if (state.bucket_elements < options_.bucket_elements) { return; }
+    auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    Ticks left = state.bucket;
+    for (std::size_t piece = 1; piece < pieces && state.kernels.size() > pieces; ++piece) {
+        Ticks const part = state.bucket / static_cast<Ticks>(pieces);
+        send_bucket(stage, state, part, state.kernels[state.kernels.size() * piece / pieces - 1]);
+        left -= part;
+    }
+    state.bucket = left;
+    flush(stage, state);
+}
+
+void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId ready) {
+    if (cost <= 0) { return; }
+    state.data = add(stage, Role::data, WorkKind::data, cost, reduce_name_);
+    wait(state.data, ready);
+}
+
+void Unroller::flush(int stage, StageState& state) {
+    send_bucket(stage, state, std::exchange(state.bucket, 0), state.compute);
+    state.bucket_elements = 0.0;
+}
+
+void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
+    auto const cost = traffic_[static_cast<std::size_t>(stage)].accumulate[pass.chunk];
+    if (cost > 0) { kernel(stage, state, WorkKind::optimizer, scaled(cost), accumulate_name_); }
+    if (rules_.every_micro_batch) { flush(stage, state); }
+}
+
+void Unroller::finish(int stage) {
+    StageState& state = stages_[static_cast<std::size_t>(stage)];
+    StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
+    at_ = {};
+    flush(stage, state);
+    if (state.held_back > 0) { send_bucket(stage, state, state.held_back, state.compute); }
+    if (traffic.blocking > 0) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, traffic.blocking, blocking_name_);
+        wait_for_work(task, state);
+        state.data = task;
+    }
+    if (state.data != no_task) { state.pending.push_back(state.data); }
+    if (traffic.host_update > 0) {
+        TaskId const task = add(stage, Role::copies, WorkKind::offload, traffic.host_update, host_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+    }
+    if (traffic.update > 0) { kernel(stage, state, WorkKind::optimizer, traffic.update, update_name_); }
+}
+
+} // namespace headroom::simulation

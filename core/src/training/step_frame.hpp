@@ -1,0 +1,98 @@
+#pragma once
+
+#include "stage.hpp"
+#include "traced.hpp"
+#include "traffic.hpp"
+
+#include "headroom/placement.hpp"
+#include "headroom/step.hpp"
+
+namespace headroom {
+
+/// The closed form is composed part by part, each part in a file of its own (`step_*.cpp`) over one frame. Written once;
+/// `N` is double for speed or Traced for explanation.
+
+/// Seconds of each part of a step; the fields of `StepTime`.
+template <class N> struct Parts {
+    N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
+        overhead;
+};
+/// Times of a mean block that several parts read.
+struct BlockTimes {
+    Seconds total, forward, excess;
+};
+
+/// What every part of the closed form reads.
+template <class N> struct Frame {
+    StepSetting const& setting;
+    Strategy const& strategy;
+    LayerCosts const& costs;
+    Fabric fabric;
+    DataTraffic traffic;
+    SlowestStage stage;
+    double micro_batch_count;
+    Recorder<N>& record;
+    N micro_batches, layers;
+    BlockTimes block_times;
+    Placement placement;
+    Seconds hop;                                          ///< of one transfer between stages
+    double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
+    N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
+
+    /// What blocks beside the head add, where there are any.
+    N with_ahead(N const& rest, N const& ahead) const {
+        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+    }
+    N in(char const* name, double value) const { return record.input(name, value); }
+    N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
+};
+
+/// Parameters of a rank of which a part of the training state is kept, and is trained.
+template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
+    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
+    return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
+           trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
+}
+/// Two directions hold two parts of the model, and a micro-batch passes one of them.
+bool has_two_directions(Strategy const& strategy);
+
+BytesPerSecond sustained_memory(StepSetting const& setting);
+
+/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
+/// shows that stands in its forward pass.
+struct AdapterUse {
+    double shown = 0.0, hidden = 0.0, forward_share = 0.0;
+};
+AdapterUse adapter_use(Placement const& placement, LayerCost const& block);
+
+/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
+bool drains_in_turn(Strategy const& strategy);
+
+/// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
+template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
+
+/// The slowest stage works m times; filling and draining costs the other stages once, over v when each holds v chunks
+/// that take turns; other schedules wait as their rows of the table say. Transfers show while the pipeline fills and
+/// drains, and in between where the slowest stage has no time to wait for them: faster ones have (slowest - mean) a
+/// micro-batch.
+/// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
+template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
+
+/// Gradient reduction and weight gathering beyond what hides behind computation.
+template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);
+
+/// ZeRO 3: what gathers and reductions add to a step. While a block works the weights of the next are gathered, in the
+/// backward pass after the gradients of the one before have been reduced; the first gathering and the last reduction have
+/// nothing to run behind.
+///
+///     forward   embedding | block 2,  block | next block,  last block | head,  head | itself, for the backward pass
+///     backward  head | block,  block | gradients of the one before + next block,  first block | ... + embedding
+///
+/// Source:     [Zhao2023]
+template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers);
+
+/// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
+/// Source: [Ren2021]
+template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts);
+
+} // namespace headroom

@@ -1,0 +1,182 @@
+#include "step_frame.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+/// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
+template <class N> struct Exposure {
+    N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
+    N early;        ///< share of the gradients that is on its way before the last pass
+    N early_window; ///< computation between that and the last pass
+    N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
+    N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
+    N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
+    N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
+    N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
+    N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
+    N drained;     ///< stages whose last backward pass is over before, one after the other
+    N old_share, loss, shard_loss;
+};
+
+/// What kernels lose to traffic beside them: l of their rate while it lasts. They are a share k of their window W.
+///
+///     k min(l T, l / (1 - l) W)
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss) {
+    return e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+}
+
+/// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
+/// whichever is more.
+///
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///                   + x_b min(R, W_b) + x_f min(G, W_f)
+///     ZeRO 3        block by block: `sharded_seconds`
+///
+/// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
+/// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
+/// to run behind, for it waits for the last block or the first block waits for it; a what
+/// adding gradients up takes, which is behind the last block.
+/// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
+/// Source:     [Li2020], [Zhao2023]
+template <class N>
+N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
+    if (fully_exposed) {
+        return strategy.zero == 3 ? e.passes * (e.gathers * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
+    }
+    if (strategy.zero == 3) {
+        N traffic = e.passes * (e.gathers * e.gather + e.reduce);
+        return style == GradientOverlap::exposed ? traffic : e.sharded;
+    }
+    N const reduce = e.reductions * e.reduce;
+    if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
+    N const window = e.reductions * e.backward_window;
+    N const before = e.early * reduce, last = reduce - before;
+    N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
+    N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
+    N const slow_before = slowed(e, before, e.early_window, e.loss);
+    N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
+    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
+                                    e.gather - e.forward_window);
+    N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
+                            e.adapter_forward * smaller(beside * e.gather, e.forward_window);
+    return behind_backward + behind_forward + beside_others;
+}
+
+/// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
+/// reduction of its own gradients, and what it hands on has the adapter in common with the rest of it; the next stage
+/// waits for it.
+template <class N> N slowed_drain(Exposure<N> const& e) {
+    N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
+    N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
+    N const window = e.reductions * e.backward_window;
+    N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
+    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
+                        smaller(e.adapter_hop, after));
+}
+
+/// Gradients of one reduction. Source: [MegatronLM]
+constexpr double bucket_elements = 40e6;
+
+/// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
+template <class N> double last_bucket_share(Frame<N> const& f) {
+    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    if (held <= 0.0) { return 0.0; }
+    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
+    double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
+    return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+}
+
+/// A transfer between stages that leaves by the adapter of the gradients.
+template <class N> double adapter_hop(Frame<N> const& f) {
+    if (f.strategy.pp == 1) { return 0.0; }
+    bool const shared = f.placement.pipeline_leaves_domain && f.placement.data.domains() > 1;
+    return shared ? f.hop.base() : 0.0;
+}
+
+} // namespace
+
+AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
+    AdapterUse use;
+    if (placement.data.domains() == 1) { return use; }
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+        if (group.domains() == 1) { return; }
+        use.shown += exposed.base();
+        use.hidden += std::max(0.0, (all - exposed).base());
+    };
+    add(placement.tensor, block.tensor, block.tensor_exposed);
+    add(placement.context, block.context, block.context_exposed);
+    add(placement.experts, block.experts, block.experts_exposed);
+    double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    return use;
+}
+
+bool drains_in_turn(Strategy const& strategy) {
+    auto const& row = schedule_row(strategy.schedule());
+    return strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
+}
+template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
+    auto const& block = f.costs.block;
+    double const layers = f.stage.layers;
+    Seconds const kernels = block.gemm + block.attention + block.memory;
+    auto const [total, one_forward, excess] = f.block_times;
+    double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
+    double const backward = (total - one_forward).base() * layers;
+    double const forward = one_forward.base() * layers;
+    // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
+    double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
+    bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
+    double const early = turns ? (chunks - 1.0) / chunks : 0.0;
+    double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
+    double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
+    auto const adapter = adapter_use(f.placement, block);
+    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
+    Exposure<N> const exposure{
+        .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
+        .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
+        .backward_window = f.in("backward_window_seconds", backward * (1.0 - early) + f.accumulation),
+        .forward_window = f.in("forward_window_seconds", forward * (1.0 - early) * updates),
+        .compute_window = f.micro_batches * f.layers * f.block,
+        .passes = f.in("sharded_passes_per_step", reductions),
+        .gathers = f.in("gathers_per_pass", gathers),
+        .reductions = f.in("reductions_per_step", reductions),
+        .early = f.in("early_gradients", early),
+        // gradients that are reduced after every micro-batch have the forward passes between to hide behind
+        .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
+                                                         (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
+        .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .adding_up = f.in("adding_up_seconds", f.accumulation),
+        .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
+        .adapter_backward =
+            f.in("adapter_in_use_backward", share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+        .adapter_forward =
+            f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
+        .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
+        .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
+        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? f.strategy.pp - 1.0 : 0.0),
+        .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
+        .loss = f.in("gradients_exposed", Constant::gradients_exposed),
+        .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
+    };
+    bool const fully_exposed = f.strategy.overlap == Overlap::off;
+    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
+    if (f.strategy.pp > 1) {
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
+                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+    }
+    bool const blocks = f.traffic.blocking.base() > 0.0;
+    parts.data = f.record.term("data_seconds", "s",
+                               blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);
+}
+
+template void compose_data(Frame<double>& f, Parts<double>& parts);
+template void compose_data(Frame<Traced>& f, Parts<Traced>& parts);
+
+} // namespace headroom

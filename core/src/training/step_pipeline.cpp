@@ -1,0 +1,131 @@
+#include "pipeline_time.hpp"
+#include "step_frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// Every place as it is, for rows to be run; none where they are too long.
+template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, PipelineWork const& work) {
+    PipelineShape const shape = pipeline_shape(f.strategy, f.setting.workload);
+    double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
+    if (passes > most_passes_run) { return {}; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto const blocks = blocks_of_parts(depth_of(f.setting.model), shape, work.schedule.layout);
+    std::vector<std::size_t> first(blocks.size() + 1, 0);
+    for (std::size_t part = 0; part < blocks.size(); ++part) {
+        first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
+    }
+    auto const work_of = [&](std::size_t part) { return f.costs.blocks_between(first[part], first[part + 1]); };
+    double const accumulate = f.accumulation / (has_two_directions(f.strategy) ? 1.0 : shape.chunks);
+    std::vector<StageTimes> places;
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            auto const part = static_cast<std::size_t>(part_of(shape, work.schedule.layout, {stage, chunk}));
+            StageTimes place{.forward = 0.0, .input = 0.0, .weight = accumulate};
+            for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
+                place.*pass += work_of(part) * block.*pass + (part == 0 ? ends.*pass : 0.0) +
+                               (part + 1 == blocks.size() ? head.*pass : 0.0);
+            }
+            places.push_back(place);
+        }
+    }
+    return places;
+}
+
+/// The slowest stage and the mean of the others, by pass.
+template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
+    int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
+    PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
+                      .stages = stages,
+                      .chunks = pipeline_shape(f.strategy, f.setting.workload).chunks,
+                      .micro_batches = f.micro_batch_count,
+                      .slowest = {},
+                      .others = {}};
+    auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
+    if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
+    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
+    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
+        work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
+        double const all = depth * block.*pass + head.*pass + ends.*pass;
+        work.others.*pass = std::max(0.0, all - work.slowest.*pass) / (stages - 1.0);
+    }
+    work.slowest.weight += f.accumulation;
+    work.others.weight += f.accumulation;
+    if (id != PipelineSchedule::interleaved && !work.schedule.asynchronous) { work.places = places_of(f, work); }
+    return work;
+}
+
+/// What the slowest stage waits for in a step of 1F1B, for other stages and for transfers.
+struct Waits {
+    double bubble = 0.0, transfers = 0.0;
+};
+
+/// Of stages as they are, with adding gradients up as a part of their backward passes.
+template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
+    StageGroups all = f.stage.stages;
+    auto const stages = all.groups();
+    double slowest = 0.0;
+    for (EqualStages& group : stages) {
+        group.time += f.accumulation;
+        slowest = std::max(slowest, group.time);
+    }
+    Seconds const first_pass = f.stage.layers * f.block_times.forward + f.stage.head * f.costs.head.forward() +
+                               f.stage.embedding * f.costs.embedding.forward();
+    double const forward = slowest > 0.0 ? first_pass.base() / slowest : 0.5;
+    auto const length = [&](double transfer) {
+        auto const at = [&](double m) {
+            return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
+                                      f.strategy.overlap == Overlap::off);
+        };
+        double const whole = std::floor(f.micro_batch_count), rest = f.micro_batch_count - whole;
+        return rest > 0.0 ? at(whole) + rest * (at(whole + 1.0) - at(whole)) : at(whole);
+    };
+    double const without = length(0.0);
+    return {.bubble = std::max(0.0, without - f.micro_batch_count * slowest),
+            .transfers = std::max(0.0, length(hop) - without)};
+}
+
+} // namespace
+
+bool has_two_directions(Strategy const& strategy) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::bidirectional;
+}
+template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts) {
+    auto const work = pipeline_work(f);
+    N const slowest =
+        f.record.term("slowest_stage_seconds", "s",
+                      f.with_ahead(f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts, f.ends_ahead));
+    N const all =
+        f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
+    N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * f.accumulation);
+    bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
+                         work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
+    double const seconds = f.hop.base();
+    if (work.schedule.id == PipelineSchedule::one_f_one_b) {
+        auto const waits = one_f_one_b_waits(f, seconds);
+        parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
+        parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
+        return;
+    }
+    parts.bubble = f.record.term("stages_wait_seconds", "s",
+                                 in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
+                                         : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
+    auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
+    N const hop = f.in("hop_seconds", seconds);
+    N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));
+    parts.pipeline = f.record.term("pipeline_seconds", "s",
+                                   f.in("hops_that_fill_and_drain", hops.filling) * hop +
+                                       larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
+}
+
+template void compose_pipeline(Frame<double>& f, double const& both_ends, Parts<double>& parts);
+template void compose_pipeline(Frame<Traced>& f, Traced const& both_ends, Parts<Traced>& parts);
+
+} // namespace headroom
