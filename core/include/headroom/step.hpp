@@ -11,12 +11,18 @@
 #include "headroom/strategy.hpp"
 #include "headroom/term.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headroom {
+
+/// What one kind of layer takes: in all, in its forward pass, and because its host is slower than it.
+struct BlockTimes {
+    Seconds total, forward, excess;
+};
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
@@ -40,6 +46,8 @@ struct LayerCost {
     [[nodiscard]] Seconds forward() const;
     /// What the host adds: max(chip, host) - chip, with a smooth maximum.
     [[nodiscard]] Seconds host_excess() const;
+    /// All three at once.
+    [[nodiscard]] BlockTimes times() const;
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
 };
@@ -50,6 +58,7 @@ struct BlocksUntil {
     Seconds kernels; ///< with gaps
     Seconds shown;   ///< communication that stands in the way
     Seconds host;
+    std::size_t alike = 0; ///< where the run of blocks of one kind begins that the last of these belongs to
 };
 
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
@@ -58,7 +67,9 @@ struct LayerCosts {
     LayerCost block;                     ///< the mean of the model's blocks
     LayerCost head;                      ///< the output projection, and blocks that predict later tokens with theirs
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
-    /// Time of the blocks [first, end) over that of a mean one.
+    /// Time of the blocks [first, end), where they differ.
+    [[nodiscard]] Seconds seconds_between(std::size_t first, std::size_t end) const;
+    /// The same over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);

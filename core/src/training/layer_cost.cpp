@@ -94,11 +94,12 @@ private:
     OperationPricer pricer_;
 };
 
-/// The first blocks and one more, `times` of a cost.
-BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
+/// The first blocks and one more, `times` of a cost, of a run that begins at `alike`.
+BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times, std::size_t alike) {
     return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
             .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
-            .host = before.host + cost.host * times};
+            .host = before.host + cost.host * times,
+            .alike = alike};
 }
 
 } // namespace
@@ -106,27 +107,43 @@ BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double 
 double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (until.empty()) { return static_cast<double>(end - first); }
     double const mean = block.total().base();
-    if (mean <= 0.0) { return static_cast<double>(end - first); }
-    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
-    return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+    return mean > 0.0 ? seconds_between(first, end).base() / mean : static_cast<double>(end - first);
 }
+
+Seconds LayerCosts::seconds_between(std::size_t first, std::size_t end) const {
+    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
+    return Seconds{smooth_maximum(chip.base(), (until[end].host - until[first].host).base())};
+}
+
+namespace {
+
+/// Kernels, gaps and exposed communication.
+Seconds chip_time(LayerCost const& cost) {
+    return cost.gemm + cost.attention + cost.memory + cost.kernels + cost.tensor_exposed + cost.context_exposed +
+           cost.experts_exposed;
+}
+Seconds excess_over(Seconds chip, Seconds host) {
+    return host.base() <= 0.0 ? Seconds{} : Seconds{smooth_maximum(chip.base(), host.base())} - chip;
+}
+
+} // namespace
 
 Seconds LayerCost::total() const {
-    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
+    Seconds const chip = chip_time(*this);
+    return chip + excess_over(chip, host);
 }
 
-Seconds LayerCost::forward() const {
+Seconds LayerCost::forward() const { return times().forward; }
+
+Seconds LayerCost::host_excess() const { return excess_over(chip_time(*this), host); }
+
+BlockTimes LayerCost::times() const {
+    Seconds const chip = chip_time(*this), excess = excess_over(chip, host), total = chip + excess;
     Seconds const all = gemm + attention + memory, own = all - backward - recompute;
+    if (all.base() <= 0.0) { return {.total = total, .forward = total, .excess = excess}; }
     Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
-    Seconds const chip = all + kernels + shown;
-    if (all.base() <= 0.0) { return total(); }
-    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
-}
-
-Seconds LayerCost::host_excess() const {
-    Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
-    if (host.base() <= 0.0) { return Seconds{}; }
-    return Seconds{smooth_maximum(chip.base(), host.base())} - chip;
+    Seconds const forward = (own + kernels * (own / all) + shown_forward) * (total / (all + kernels + shown));
+    return {.total = total, .forward = forward, .excess = excess};
 }
 
 void LayerCosts::pace(double factor) {
@@ -201,8 +218,10 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     }
     if (!program.kind_of_block.empty()) {
         costs.until.push_back({});
-        for (std::size_t const kind : program.kind_of_block) {
-            costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
+        auto const& kinds = program.kind_of_block;
+        for (std::size_t i = 0, alike = 0; i < kinds.size(); ++i) {
+            if (kinds[i] != kinds[alike]) { alike = i; }
+            costs.until.push_back(with_block(costs.until.back(), of_kind[kinds[i]], 1.0 / count[kinds[i]], alike));
         }
     }
     costs.embedding = adder.end(program.embedding);

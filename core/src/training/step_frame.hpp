@@ -17,10 +17,6 @@ template <class N> struct Parts {
     N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
         overhead;
 };
-/// Times of a mean block that several parts read.
-struct BlockTimes {
-    Seconds total, forward, excess;
-};
 
 /// What every part of the closed form reads.
 template <class N> struct Frame {

@@ -176,6 +176,12 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
     return traffic;
 }
 
+PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy) {
+    auto const placement = place(strategy, setting.cluster.domain);
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    return {.placement = placement, .data = data_traffic(setting, strategy, placement, fabric)};
+}
+
 double updates_per_step(Strategy const& strategy, double micro_batches) {
     return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
 }
@@ -192,19 +198,49 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 namespace {
 
+/// Work of neighbouring blocks in mean blocks, where blocks differ; of blocks of one kind one is priced.
+class BlockWork {
+public:
+    BlockWork(LayerCosts const& costs, Seconds mean) : costs_{costs}, mean_{mean.base()} {}
+
+    double between(std::size_t first, std::size_t end) {
+        auto const blocks = static_cast<double>(end - first);
+        if (mean_ <= 0.0 || end == first) { return blocks; }
+        std::size_t const alike = costs_.until[end].alike;
+        if (alike > first) { return costs_.seconds_between(first, end).base() / mean_; }
+        if (priced_ != alike + 1) {
+            priced_ = alike + 1;
+            one_ = costs_.seconds_between(alike, alike + 1).base() / mean_;
+        }
+        return blocks * one_;
+    }
+
+private:
+    LayerCosts const& costs_;
+    double mean_;
+    std::size_t priced_ = 0; ///< end of the block that was priced last
+    double one_ = 0.0;       ///< what it came to
+};
+
 /// Work of every stage in mean blocks, where blocks differ.
-std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                                   Seconds block) {
     auto const shape = pipeline_shape(strategy, setting.workload);
     auto const layout = schedule_row(strategy.schedule()).layout;
+    bool const two = layout == ChunkLayout::bidirectional;
     auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
-    std::vector<std::size_t> first{0};
-    for (int const blocks : size) { first.push_back(first.back() + static_cast<std::size_t>(blocks)); }
-    double const share = layout == ChunkLayout::bidirectional ? 0.5 : 1.0; // half of the micro-batches each way
-    std::vector<double> work(static_cast<std::size_t>(shape.stages), 0.0);
-    for (int stage = 0; stage < shape.stages; ++stage) {
-        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-            auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
-            work[static_cast<std::size_t>(stage)] += share * costs.blocks_between(first[part], first[part + 1]);
+    auto const stages = static_cast<std::size_t>(shape.stages);
+    std::vector<double> work(stages, 0.0);
+    BlockWork blocks{costs, block};
+    std::size_t end = 0;
+    auto part = size.begin();
+    for (int chunk = 0; part != size.end(); ++chunk) {
+        bool const returns = layout == ChunkLayout::v && chunk == 1;
+        for (std::size_t turn = 0; turn < stages; ++turn, ++part) {
+            std::size_t const first = std::exchange(end, end + static_cast<std::size_t>(*part));
+            double const held = (two ? 0.5 : 1.0) * blocks.between(first, end); // half of the micro-batches each way
+            work[returns ? stages - 1 - turn : turn] += held;
+            if (two) { work[stages - 1 - turn] += held; }
         }
     }
     return work;
@@ -259,6 +295,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     int const layers = depth_of(setting.model);
     SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
     if (strategy.pp == 1) { return whole; }
+    Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
@@ -271,12 +308,11 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     }
     std::vector<double> work; // of the stages, where blocks differ
     if (!costs.until.empty()) {
-        work = work_of_stages(setting, strategy, costs);
+        work = work_of_stages(setting, strategy, costs, block);
         first.layers = work.front();
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
-    Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
         return block * stage.layers + embedding * stage.embedding + head * stage.head;
     };
@@ -287,6 +323,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, block, time);
     } else {
         std::vector<EqualStages> groups;
+        groups.reserve(work.size());
         add_stage(groups, time(first).base());
         for (std::size_t s = 1; s + 1 < work.size(); ++s) { add_stage(groups, block.base() * work[s]); }
         add_stage(groups, time(last).base());

@@ -82,6 +82,17 @@ struct SlowestStage {
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
+/// Where the ranks are, and what those that hold the same parameters send one another.
+struct PlacedTraffic {
+    Placement placement;
+    DataTraffic data;
+};
+PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
+
+/// `step_time` of a strategy whose slowest stage and traffic are known.
+StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   SlowestStage const& stage, PlacedTraffic const& traffic);
+
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
