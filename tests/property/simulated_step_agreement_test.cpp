@@ -63,6 +63,32 @@ void print(AgreementTable const& table, std::size_t beyond) {
     }
 }
 
+/// A plan of equal blocks on one stage and one replica whose host is so fast; nothing but copies is to be waited for.
+Question copying(Offload offload, Recompute recompute, double bandwidth) {
+    Question question = random_simulated_plan(0);
+    question.model = catalog().model("llama-3-70b");
+    question.cluster = catalog().cluster("dgx-h100");
+    question.cluster.host.bandwidth = bandwidth * units::GB / units::s;
+    question.framework = catalog().framework("megatron-core");
+    question.workload = {.sequence_length = 4096, .global_batch = 4};
+    question.strategy = {.tp = 8, .recompute = recompute, .offload = offload};
+    return question;
+}
+
+TEST(SimulatedStepAgreement, CopiesShowAsMuchAsWhenTheyAreRun) {
+    // Expectation: from hosts that nobody notices to hosts that the step waits for, blocks wait for activations that are
+    // two blocks behind them, and for weights and gradients, as long as the closed form says: 0.3 % of the step.
+    for (double const bandwidth : {200.0, 50.0, 20.0, 5.0}) {
+        for (auto const offload : {Offload::activations, Offload::optimizer, Offload::both}) {
+            for (auto const recompute : {Recompute::none, Recompute::full}) {
+                auto const plan = headroom::agreement_of(copying(offload, recompute, bandwidth), fitted());
+                EXPECT_NEAR(plan.difference, 0.0, 0.003) << name_of(offload) << " at " << bandwidth << " GB/s";
+                EXPECT_TRUE(plan.claimed()) << name_of(offload) << " at " << bandwidth << " GB/s";
+            }
+        }
+    }
+}
+
 TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     if (std::getenv("HEADROOM_AGREEMENT_PLANS") == nullptr) { GTEST_SKIP() << "make agreement"; }
     auto const rows = rows_of(plans_asked(10'000), fresh);

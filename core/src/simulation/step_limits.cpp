@@ -253,12 +253,44 @@ double chunks_show_reductions(Inputs const& in) {
     return in.pipeline() && !in.in_turn() ? in.time.data_communication.base() : 0.0;
 }
 
-/// Kept activations; beside state, whose copies wait for reductions, they wait too.
-double kept_with_the_host(Inputs const& in) {
-    if (in.strategy.offload == Offload::both) { return in.step; }
+/// What copies to and from the host show, where activations are among them.
+double shown_activations(Inputs const& in) {
+    if (!offloads_activations(in.strategy.offload)) { return 0.0; }
+    return (in.time.offload - host_traffic(in.setting, in.strategy).update).base();
+}
+
+bool passes_are_whole(Inputs const& in) {
+    auto const& row = schedule_row(in.strategy.schedule());
+    return !row.splits_backward && row.layout == ChunkLayout::loop;
+}
+
+/// A pipeline whose slowest stage is another one when it waits for its copies, or whose passes run into each other's.
+double copies_of_stages(Inputs const& in) {
+    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks == 1 ? shown_activations(in) : 0.0;
+}
+double copies_of_chunks(Inputs const& in) {
+    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks > 1 ? shown_activations(in) : 0.0;
+}
+/// Split passes and two parts of a model a stage: every copy counts.
+double copies_of_halves(Inputs const& in) {
+    if (!in.pipeline() || passes_are_whole(in)) { return 0.0; }
     return host_traffic(in.setting, in.strategy).activation_transfer.base();
 }
-double state_with_the_host(Inputs const& in) { return host_traffic(in.setting, in.strategy).optimizer_transfer.base(); }
+
+/// Blocks of several kinds, each with a forward share of its own.
+double copies_of_kinds(Inputs const& in) { return in.costs.until.empty() ? 0.0 : shown_activations(in); }
+
+/// State of several chunks, which goes and comes between passes of others.
+double state_of_chunks(Inputs const& in) {
+    bool const several = in.pipeline() && in.layout.shape.chunks > 1;
+    return several ? host_traffic(in.setting, in.strategy).optimizer_transfer.base() : 0.0;
+}
+
+/// Copies of the last micro-batch, which data-parallel traffic hides too.
+double copies_beside_gradients(Inputs const& in) {
+    if (in.pipeline() || in.rules.sharded) { return 0.0; }
+    return std::min(shown_activations(in) / in.micro_batches(), in.time.data_communication.base());
+}
 
 double compresses_stage_by_stage(Inputs const& in) {
     return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
@@ -301,8 +333,8 @@ constexpr ClosedFormLimit in_turn{
     "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every stage "
                              "at its own time"};
 constexpr ClosedFormLimit offloaded{
-    "offload", "copies to and from the host queue up behind one another and wait for the blocks that "
-               "make what they move"};
+    "offload", "activations that take longer to and from the host than blocks take make stages wait, each at its own "
+               "time; what gradients show beside them hides a part of it"};
 
 constexpr std::array conditions{
     Condition{host_sets_the_pace, host_of_one_stage, 0.036},
@@ -348,8 +380,12 @@ constexpr std::array conditions{
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,
               0.011},
-    Condition{offloaded, kept_with_the_host, 0.036},
-    Condition{offloaded, state_with_the_host, 0.0074},
+    Condition{offloaded, copies_of_stages, 0.06},
+    Condition{offloaded, copies_of_chunks, 0.013},
+    Condition{offloaded, copies_of_halves, 0.2},
+    Condition{offloaded, copies_of_kinds, 0.11},
+    Condition{offloaded, state_of_chunks, 0.03},
+    Condition{offloaded, copies_beside_gradients, 0.013},
     Condition{
         {"compressed gradients of a pipeline",
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},

@@ -352,28 +352,31 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement
            Seconds{setting.constants[Constant::base_latency]};
 }
 
-HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
-    HostTraffic traffic;
-    auto const& cluster = setting.cluster;
+HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held) {
+    if (!offloads_optimizer(strategy.offload)) { return {}; }
     auto const& framework = setting.framework;
-    if (offloads_optimizer(strategy.offload)) {
-        auto const held = held_parameters(setting, strategy);
-        auto const trained = trained_parts(strategy, setting.model, setting.count);
-        double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
-                               trained.experts * held.experts / expert_shards_of(strategy).optimizer;
-        traffic.optimizer_transfer =
-            Bytes{updated * (framework.gradient_bytes + framework.parameter_bytes)} / cluster.host.bandwidth;
-        traffic.update =
-            Bytes{updated * setting.constants[Constant::optimizer_traffic]} / cluster.host_memory_bandwidth;
-    }
-    if (offloads_activations(strategy.offload)) {
-        auto const shape = shape_of(strategy, setting.workload);
-        double const blocks = stage_layers(depth_of(setting.model), strategy.pp,
-                                           strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
-        Bytes const kept = block_activation_bytes(setting.model, shape, framework) * blocks;
-        traffic.activation_transfer =
-            2.0 * kept * micro_batch_count(strategy, setting.workload) / cluster.host.bandwidth;
-    }
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
+                           trained.experts * held.experts / expert_shards_of(strategy).optimizer;
+    Bytes const moved{updated * (framework.gradient_bytes + framework.parameter_bytes)};
+    Bytes const touched{updated * setting.constants[Constant::optimizer_traffic]};
+    return {.optimizer_transfer = moved / setting.cluster.host.bandwidth,
+            .update = touched / setting.cluster.host_memory_bandwidth,
+            .activation_transfer = {}};
+}
+
+Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy) {
+    if (!offloads_activations(strategy.offload)) { return Seconds{}; }
+    auto const shape = shape_of(strategy, setting.workload);
+    return block_activation_bytes(setting.model, shape, setting.framework) / setting.cluster.host.bandwidth;
+}
+
+HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
+    HostTraffic traffic = state_with_the_host(setting, strategy, held_parameters(setting, strategy));
+    double const blocks =
+        stage_layers(depth_of(setting.model), strategy.pp, strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
+    traffic.activation_transfer =
+        2.0 * blocks * kept_block_transfer(setting, strategy) * micro_batch_count(strategy, setting.workload);
     return traffic;
 }
 

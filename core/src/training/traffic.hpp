@@ -112,5 +112,9 @@ struct HostTraffic {
     Seconds optimizer_transfer, update, activation_transfer;
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
+/// Transfer and update alone, of the state of these parameters; nothing where it stays.
+HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held);
+/// What one block keeps of one micro-batch, one way; nothing where it stays.
+Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy);
 
 } // namespace headroom
