@@ -50,6 +50,7 @@ struct BlocksUntil {
     Seconds kernels; ///< with gaps
     Seconds shown;   ///< communication that stands in the way
     Seconds host;
+    Seconds forward, shown_forward; ///< kernels and communication of forward passes
 };
 
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
@@ -60,6 +61,8 @@ struct LayerCosts {
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
     /// Time of the blocks [first, end) over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
+    /// Forward passes of the blocks [first, end).
+    [[nodiscard]] Seconds forward_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);
 };

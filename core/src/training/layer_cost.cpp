@@ -96,9 +96,13 @@ private:
 
 /// The first blocks and one more, `times` of a cost.
 BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
+    Seconds const all = cost.gemm + cost.attention + cost.memory, own = all - cost.backward - cost.recompute;
+    Seconds const forward = all.base() > 0.0 ? own + cost.kernels * (own / all) : Seconds{};
     return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
             .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
-            .host = before.host + cost.host * times};
+            .host = before.host + cost.host * times,
+            .forward = before.forward + forward * times,
+            .shown_forward = before.shown_forward + cost.shown_forward * times};
 }
 
 } // namespace
@@ -109,6 +113,16 @@ double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (mean <= 0.0) { return static_cast<double>(end - first); }
     Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
     return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+}
+
+Seconds LayerCosts::forward_between(std::size_t first, std::size_t end) const {
+    if (until.empty()) { return block.forward() * static_cast<double>(end - first); }
+    auto const& from = until[first];
+    auto const& to = until[end];
+    Seconds const chip = to.kernels - from.kernels + to.shown - from.shown;
+    Seconds const forward = to.forward - from.forward + to.shown_forward - from.shown_forward;
+    if (chip.base() <= 0.0) { return forward; }
+    return forward * (smooth_maximum(chip.base(), (to.host - from.host).base()) / chip.base());
 }
 
 Seconds LayerCost::total() const {
@@ -139,6 +153,7 @@ void LayerCosts::pace(double factor) {
     for (BlocksUntil& first : until) {
         first.kernels *= factor;
         first.host *= factor;
+        first.forward *= factor;
     }
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace headroom {
@@ -192,22 +193,31 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 namespace {
 
-/// Work of every stage in mean blocks, where blocks differ.
-std::vector<double> work_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+/// What the blocks of a stage take for one micro-batch.
+struct StageBlocks {
+    double work = 0.0;    ///< in mean blocks
+    double forward = 0.0; ///< seconds
+};
+
+/// Of every stage, where blocks differ.
+std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy const& strategy,
+                                          LayerCosts const& costs) {
     auto const shape = pipeline_shape(strategy, setting.workload);
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
     std::vector<std::size_t> first{0};
     for (int const blocks : size) { first.push_back(first.back() + static_cast<std::size_t>(blocks)); }
     double const share = layout == ChunkLayout::bidirectional ? 0.5 : 1.0; // half of the micro-batches each way
-    std::vector<double> work(static_cast<std::size_t>(shape.stages), 0.0);
+    std::vector<StageBlocks> stages(static_cast<std::size_t>(shape.stages));
     for (int stage = 0; stage < shape.stages; ++stage) {
         for (int chunk = 0; chunk < shape.chunks; ++chunk) {
             auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
-            work[static_cast<std::size_t>(stage)] += share * costs.blocks_between(first[part], first[part + 1]);
+            auto& held = stages[static_cast<std::size_t>(stage)];
+            held.work += share * costs.blocks_between(first[part], first[part + 1]);
+            held.forward += share * costs.forward_between(first[part], first[part + 1]).base();
         }
     }
-    return work;
+    return stages;
 }
 
 /// Joins neighbours that take equally long; then, while there are more groups than 1F1B is timed by, those that differ
@@ -221,7 +231,11 @@ StageGroups joined_alike(std::vector<EqualStages> groups) {
         }
         auto& one = groups[closest];
         auto const& next = groups[closest + 1];
-        one.time = (one.time * one.count + next.time * next.count) / (one.count + next.count);
+        auto const mean = [&](double of_one, double of_next) {
+            return (of_one * one.count + of_next * next.count) / (one.count + next.count);
+        };
+        one.time = mean(one.time, next.time);
+        one.forward = mean(one.forward, next.forward);
         one.count += next.count;
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
     }
@@ -231,25 +245,27 @@ StageGroups joined_alike(std::vector<EqualStages> groups) {
 }
 
 /// Adds a stage to the last group where it takes as long.
-void add_stage(std::vector<EqualStages>& groups, double time) {
-    if (!groups.empty() && groups.back().time == time) {
+void add_stage(std::vector<EqualStages>& groups, EqualStages const& stage) {
+    bool const alike = !groups.empty() && groups.back().time == stage.time && groups.back().forward == stage.forward;
+    if (alike) {
         ++groups.back().count;
     } else {
-        groups.push_back({.count = 1, .time = time});
+        groups.push_back(stage);
     }
 }
 
 /// Stages of equal blocks: the last of those in the middle have one block less where there are too few for all.
 StageGroups stages_of_equal_blocks(SlowestStage const& first, SlowestStage const& middle, SlowestStage const& last,
-                                   int stages, int layers, Seconds block, auto time) {
+                                   int stages, int layers, auto of_stage) {
     StageGroups groups;
-    groups.add({.count = 1, .time = time(first).base()});
+    groups.add(of_stage(first, 1));
     int const between = stages - 2;
     double const missing = middle.layers * between + first.layers + last.layers - layers;
     int const fewer = std::clamp(static_cast<int>(missing), 0, std::max(0, between));
-    groups.add({.count = between - fewer, .time = (block * middle.layers).base()});
-    groups.add({.count = fewer, .time = (block * (middle.layers - 1.0)).base()});
-    groups.add({.count = 1, .time = time(last).base()});
+    SlowestStage with_fewer{.layers = middle.layers - 1.0};
+    groups.add(of_stage(middle, between - fewer));
+    groups.add(of_stage(with_fewer, fewer));
+    groups.add(of_stage(last, 1));
     return groups;
 }
 
@@ -269,12 +285,14 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
-    std::vector<double> work; // of the stages, where blocks differ
+    std::vector<StageBlocks> held_by; // every stage, where blocks differ
     if (!costs.until.empty()) {
-        work = work_of_stages(setting, strategy, costs);
-        first.layers = work.front();
-        last.layers = work.back();
-        if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
+        held_by = blocks_of_stages(setting, strategy, costs);
+        first.layers = held_by.front().work;
+        last.layers = held_by.back().work;
+        for (std::size_t s = 1; s + 1 < held_by.size(); ++s) {
+            middle.layers = s == 1 ? held_by[s].work : std::max(middle.layers, held_by[s].work);
+        }
     }
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
@@ -283,13 +301,22 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
-    if (work.empty()) {
-        slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, block, time);
+    Seconds const block_forward = costs.block.forward(), embedding_forward = costs.embedding.forward(),
+                  head_forward = costs.head.forward();
+    auto const of_stage = [&](SlowestStage const& stage, int count, std::optional<Seconds> blocks = std::nullopt) {
+        Seconds const forward = blocks.value_or(block_forward * stage.layers) + embedding_forward * stage.embedding +
+                                head_forward * stage.head;
+        return EqualStages{.count = count, .time = time(stage).base(), .forward = forward.base()};
+    };
+    if (held_by.empty()) {
+        slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, of_stage);
     } else {
         std::vector<EqualStages> groups;
-        add_stage(groups, time(first).base());
-        for (std::size_t s = 1; s + 1 < work.size(); ++s) { add_stage(groups, block.base() * work[s]); }
-        add_stage(groups, time(last).base());
+        for (std::size_t s = 0; s < held_by.size(); ++s) {
+            SlowestStage stage = s == 0 ? first : s + 1 == held_by.size() ? last : middle;
+            stage.layers = held_by[s].work;
+            add_stage(groups, of_stage(stage, 1, Seconds{held_by[s].forward}));
+        }
         slowest.stages = joined_alike(std::move(groups));
     }
     slowest.block_time = block;

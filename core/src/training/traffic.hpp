@@ -58,7 +58,7 @@ public:
     /// One that takes as long as the last one joins its group. There must be room for another group.
     void add(EqualStages const& stages) {
         if (stages.count < 1) { return; }
-        if (size_ > 0 && group_[size_ - 1].time == stages.time) {
+        if (size_ > 0 && group_[size_ - 1].time == stages.time && group_[size_ - 1].forward == stages.forward) {
             group_[size_ - 1].count += stages.count;
         } else {
             group_.at(size_++) = stages;
