@@ -61,8 +61,8 @@ struct LayerCosts {
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
     /// Time of the blocks [first, end) over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
-    /// Forward passes of the blocks [first, end).
-    [[nodiscard]] Seconds forward_between(std::size_t first, std::size_t end) const;
+    /// The share that forward passes have of them.
+    [[nodiscard]] double forward_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);
 };

@@ -10,11 +10,11 @@ namespace {
 constexpr std::size_t most_groups = most_stage_groups + 2; // blocking transfers tell the ends from their groups
 
 /// A group of equal stages, with sums over all stages before it.
-struct Group {
-    int first = 0, end = 0; ///< stages
-    double time = 0.0, forward = 0.0;
-    double before = 0.0;                                  ///< time of the stages before
-    double slowest_forward = 0.0, slowest_backward = 0.0; ///< of a pass up to here
+struct Group {      // not initialised: of an array of them most are never used
+    int first, end; ///< stages
+    double time;
+    double before;                            ///< time of the stages before
+    double slowest_forward, slowest_backward; ///< of a pass up to here
 
     [[nodiscard]] int count() const { return end - first; }
     [[nodiscard]] double all() const { return before + count() * time; } ///< up to its end
@@ -33,18 +33,18 @@ public:
 
     void add(EqualStages const& stages) {
         if (stages.count < 1) { return; }
-        Group& group = groups_[size_];
-        if (size_ > 0) {
+        double const backward = stages.time - stages.forward;
+        if (size_ == 0) {
+            groups_[0] = {0, stages.count, stages.time, 0.0, stages.forward, backward};
+        } else {
             Group const& last = groups_[size_ - 1];
-            group = last;
-            group.first = last.end;
-            group.before = last.before + last.count() * last.time;
+            groups_[size_] = {.first = last.end,
+                              .end = last.end + stages.count,
+                              .time = stages.time,
+                              .before = last.all(),
+                              .slowest_forward = std::max(last.slowest_forward, stages.forward),
+                              .slowest_backward = std::max(last.slowest_backward, backward)};
         }
-        group.end = group.first + stages.count;
-        group.time = stages.time;
-        group.forward = stages.forward;
-        group.slowest_forward = std::max(group.slowest_forward, stages.forward);
-        group.slowest_backward = std::max(group.slowest_backward, stages.time - stages.forward);
         ++size_;
     }
 
@@ -56,8 +56,10 @@ public:
             longest_ = std::max(longest_, group.time);
             // up to an end of the group, or to the first stage up to which there are micro-batches enough
             int const reached = std::clamp(count() - micro_batches_ + 1, group.first, group.end - 1);
+            int before = -1;
             for (int const stage : {group.end - 1, reached, group.first}) {
-                most = std::max(most, turning_at(g, stage));
+                if (stage != before) { most = std::max(most, turning_at(g, stage)); }
+                before = stage;
             }
             behind_ = round_from(g, group.first);
         }
@@ -103,6 +105,7 @@ private:
         if (hop_ <= 0.0) { return most; }
         auto const [stages, time] = round_from(g, stage);
         int const rounds = micro_batches / stages, over = micro_batches % stages;
+        if (stages == 1) { return std::max(most, micro_batches * time); }
         most = std::max(most, rounds * time + longest_window(over, g, stage));
         if (rounds > 0 && stages + over <= count() - stage) {
             most = std::max(most, (rounds - 1) * time + longest_window(stages + over, g, stage));
@@ -115,19 +118,19 @@ private:
         if (stages <= 0) { return 0.0; }
         double most = stages * longest_;
         for (std::size_t at = g; at < size_; ++at) {
-            for (int const from : {std::max(stage, groups_[at].first), groups_[at].end - stages}) {
-                if (from >= stage && from + stages <= count()) {
-                    most = std::max(most, window(sum(from, from + stages), stages));
-                }
+            Group const& group = groups_[at];
+            int const from = std::max(stage, group.first), before = group.end - stages;
+            if (from + stages <= count()) {
+                most = std::max(most, window(until(from + stages, at) - until(group, from), stages));
             }
+            if (before >= stage) { most = std::max(most, window(group.all() - until(before, g), stages)); }
         }
         return most;
     }
 
-    [[nodiscard]] double sum(int first, int end) const { return until(end) - until(first); }
-    [[nodiscard]] double until(int stage) const {
-        std::size_t g = 0;
-        while (g + 1 < size_ && groups_[g].end < stage) { ++g; }
+    /// Searched for from a group on.
+    [[nodiscard]] double until(int stage, std::size_t g) const {
+        while (groups_[g].end < stage) { ++g; }
         return until(groups_[g], stage);
     }
 
@@ -175,7 +178,7 @@ private:
     double first_turn_ = 0.0, last_turn_ = 0.0;
     double longest_ = 0.0;
     Round behind_; ///< the best of those that begin with a later group
-    std::array<Group, most_groups> groups_{};
+    std::array<Group, most_groups> groups_;
 };
 
 /// Transfers that block, as part of the stages at both ends of them: a stage sends and receives at once, twice a

@@ -115,14 +115,13 @@ double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
 }
 
-Seconds LayerCosts::forward_between(std::size_t first, std::size_t end) const {
-    if (until.empty()) { return block.forward() * static_cast<double>(end - first); }
+double LayerCosts::forward_between(std::size_t first, std::size_t end) const {
+    if (until.empty()) { return block.total().base() > 0.0 ? block.forward() / block.total() : 0.0; }
     auto const& from = until[first];
     auto const& to = until[end];
     Seconds const chip = to.kernels - from.kernels + to.shown - from.shown;
     Seconds const forward = to.forward - from.forward + to.shown_forward - from.shown_forward;
-    if (chip.base() <= 0.0) { return forward; }
-    return forward * (smooth_maximum(chip.base(), (to.host - from.host).base()) / chip.base());
+    return chip.base() > 0.0 ? forward / chip : 0.0;
 }
 
 Seconds LayerCost::total() const {

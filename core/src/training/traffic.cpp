@@ -193,10 +193,16 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 namespace {
 
+/// What a stage holds: blocks, and shares of the ends of the model.
+struct StageParts {
+    StagePlace place = StagePlace::middle;
+    double layers = 0.0, embedding = 0.0, head = 0.0;
+};
+
 /// What the blocks of a stage take for one micro-batch.
 struct StageBlocks {
     double work = 0.0;    ///< in mean blocks
-    double forward = 0.0; ///< seconds
+    double forward = 0.0; ///< of it
 };
 
 /// Of every stage, where blocks differ.
@@ -213,8 +219,9 @@ std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy c
         for (int chunk = 0; chunk < shape.chunks; ++chunk) {
             auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
             auto& held = stages[static_cast<std::size_t>(stage)];
-            held.work += share * costs.blocks_between(first[part], first[part + 1]);
-            held.forward += share * costs.forward_between(first[part], first[part + 1]).base();
+            double const work = costs.blocks_between(first[part], first[part + 1]);
+            held.work += share * work;
+            held.forward += share * work * costs.forward_between(first[part], first[part + 1]);
         }
     }
     return stages;
@@ -222,7 +229,7 @@ std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy c
 
 /// Joins neighbours that take equally long; then, while there are more groups than 1F1B is timed by, those that differ
 /// least, at their mean.
-StageGroups joined_alike(std::vector<EqualStages> groups) {
+void join_alike(std::vector<EqualStages>& groups, StageGroups& joined) {
     while (groups.size() > static_cast<std::size_t>(most_stage_groups)) {
         auto const apart = [&groups](std::size_t i) { return std::abs(groups[i].time - groups[i + 1].time); };
         std::size_t closest = 0;
@@ -239,14 +246,14 @@ StageGroups joined_alike(std::vector<EqualStages> groups) {
         one.count += next.count;
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
     }
-    StageGroups joined;
     for (EqualStages const& group : groups) { joined.add(group); }
-    return joined;
 }
 
-/// Adds a stage to the last group where it takes as long.
+/// Adds a stage to the last group where it takes as long, but for the rounding of sums over blocks.
 void add_stage(std::vector<EqualStages>& groups, EqualStages const& stage) {
-    bool const alike = !groups.empty() && groups.back().time == stage.time && groups.back().forward == stage.forward;
+    auto const equal = [](double a, double b) { return std::abs(a - b) <= 1e-9 * b; };
+    bool const alike =
+        !groups.empty() && equal(groups.back().time, stage.time) && equal(groups.back().forward, stage.forward);
     if (alike) {
         ++groups.back().count;
     } else {
@@ -255,18 +262,16 @@ void add_stage(std::vector<EqualStages>& groups, EqualStages const& stage) {
 }
 
 /// Stages of equal blocks: the last of those in the middle have one block less where there are too few for all.
-StageGroups stages_of_equal_blocks(SlowestStage const& first, SlowestStage const& middle, SlowestStage const& last,
-                                   int stages, int layers, auto of_stage) {
-    StageGroups groups;
+void add_stages_of_equal_blocks(StageGroups& groups, StageParts const& first, StageParts const& middle,
+                                StageParts const& last, int stages, int layers, auto of_stage) {
     groups.add(of_stage(first, 1));
     int const between = stages - 2;
     double const missing = middle.layers * between + first.layers + last.layers - layers;
     int const fewer = std::clamp(static_cast<int>(missing), 0, std::max(0, between));
-    SlowestStage with_fewer{.layers = middle.layers - 1.0};
+    StageParts const with_fewer{.layers = middle.layers - 1.0};
     groups.add(of_stage(middle, between - fewer));
     groups.add(of_stage(with_fewer, fewer));
     groups.add(of_stage(last, 1));
-    return groups;
 }
 
 } // namespace
@@ -277,9 +282,9 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     if (strategy.pp == 1) { return whole; }
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
-    SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
-    SlowestStage last{.place = StagePlace::last, .layers = held(StagePlace::last), .head = 1.0};
-    SlowestStage middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
+    StageParts first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
+    StageParts last{.place = StagePlace::last, .layers = held(StagePlace::last), .head = 1.0};
+    StageParts middle{.place = StagePlace::middle, .layers = held(StagePlace::middle)};
     if (layout == ChunkLayout::v) { std::swap(first.head, last.head); } // the V ends where it began
     if (layout == ChunkLayout::bidirectional) {
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
@@ -295,29 +300,33 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         }
     }
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
-    auto const time = [&](SlowestStage const& stage) {
+    auto const time = [&](StageParts const& stage) {
         return block * stage.layers + embedding * stage.embedding + head * stage.head;
     };
-    SlowestStage slowest = last;
-    if (time(first) > time(slowest)) { slowest = first; }
-    if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    StageParts const* most = &last;
+    if (time(first) > time(*most)) { most = &first; }
+    if (strategy.pp > 2 && time(middle) > time(*most)) { most = &middle; }
+    SlowestStage slowest{
+        .place = most->place, .layers = most->layers, .embedding = most->embedding, .head = most->head};
     Seconds const block_forward = costs.block.forward(), embedding_forward = costs.embedding.forward(),
                   head_forward = costs.head.forward();
-    auto const of_stage = [&](SlowestStage const& stage, int count, std::optional<Seconds> blocks = std::nullopt) {
+    auto const of_stage = [&](StageParts const& stage, int count, std::optional<Seconds> blocks = std::nullopt) {
         Seconds const forward = blocks.value_or(block_forward * stage.layers) + embedding_forward * stage.embedding +
                                 head_forward * stage.head;
         return EqualStages{.count = count, .time = time(stage).base(), .forward = forward.base()};
     };
-    if (held_by.empty()) {
-        slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, of_stage);
-    } else {
+    bool const counts = strategy.schedule() == PipelineSchedule::one_f_one_b; // others need the slowest alone
+    if (counts && held_by.empty()) {
+        add_stages_of_equal_blocks(slowest.stages, first, middle, last, strategy.pp, layers, of_stage);
+    } else if (counts) {
         std::vector<EqualStages> groups;
+        groups.reserve(held_by.size());
         for (std::size_t s = 0; s < held_by.size(); ++s) {
-            SlowestStage stage = s == 0 ? first : s + 1 == held_by.size() ? last : middle;
+            StageParts stage = s == 0 ? first : s + 1 == held_by.size() ? last : middle;
             stage.layers = held_by[s].work;
-            add_stage(groups, of_stage(stage, 1, Seconds{held_by[s].forward}));
+            add_stage(groups, of_stage(stage, 1, block * held_by[s].forward));
         }
-        slowest.stages = joined_alike(std::move(groups));
+        join_alike(groups, slowest.stages);
     }
     slowest.block_time = block;
     slowest.embedding_time = embedding;
