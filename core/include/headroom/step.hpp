@@ -58,6 +58,7 @@ struct BlocksUntil {
     Seconds kernels; ///< with gaps
     Seconds shown;   ///< communication that stands in the way
     Seconds host;
+    Seconds forward, shown_forward; ///< kernels and communication of forward passes
     std::size_t alike = 0; ///< where the run of blocks of one kind begins that the last of these belongs to
 };
 
@@ -71,6 +72,8 @@ struct LayerCosts {
     [[nodiscard]] Seconds seconds_between(std::size_t first, std::size_t end) const;
     /// The same over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
+    /// The share that forward passes have of them.
+    [[nodiscard]] double forward_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.
     void pace(double factor);
 };

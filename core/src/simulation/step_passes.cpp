@@ -198,11 +198,13 @@ private:
         return 0.0;
     }
 
-    /// One item for each kind of work: first what stands in the way, then the kernels.
+    /// One item for each kind of work: first what stands in the way, then the kernels. Those that hide a collective stay
+    /// apart from those of their kind that hide none: what outlasts the former does not hide behind the latter.
     void fuse(UnitPass& pass) const {
-        std::array<PassItem, work_kind_count> sums{};
+        std::array<std::array<PassItem, 2>, work_kind_count> sums{};
         for (PassItem const& item : pass.items) {
-            PassItem& sum = sums[static_cast<std::size_t>(item.kind)];
+            bool const hides = std::ranges::any_of(item.beside, [](Ticks t) { return t > 0; });
+            PassItem& sum = sums[static_cast<std::size_t>(item.kind)][hides ? 1 : 0];
             sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
             sum.cost += item.cost, sum.launch += item.launch;
             for (std::size_t g = 0; g < group3_count; ++g) { sum.beside[g] += item.beside[g]; }
@@ -210,8 +212,9 @@ private:
         pass.items.clear();
         for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
                                     WorkKind::attention, WorkKind::memory, WorkKind::launch}) {
-            PassItem const& sum = sums[static_cast<std::size_t>(kind)];
-            if (sum.cost > 0 || sum.launch > 0) { pass.items.push_back(sum); }
+            for (PassItem const& sum : sums[static_cast<std::size_t>(kind)]) {
+                if (sum.cost > 0 || sum.launch > 0) { pass.items.push_back(sum); }
+            }
         }
     }
 

@@ -96,9 +96,13 @@ private:
 
 /// The first blocks and one more, `times` of a cost, of a run that begins at `alike`.
 BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times, std::size_t alike) {
+    Seconds const all = cost.gemm + cost.attention + cost.memory, own = all - cost.backward - cost.recompute;
+    Seconds const forward = all.base() > 0.0 ? own + cost.kernels * (own / all) : Seconds{};
     return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
             .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
             .host = before.host + cost.host * times,
+            .forward = before.forward + forward * times,
+            .shown_forward = before.shown_forward + cost.shown_forward * times,
             .alike = alike};
 }
 
@@ -128,6 +132,15 @@ Seconds excess_over(Seconds chip, Seconds host) {
 
 } // namespace
 
+double LayerCosts::forward_between(std::size_t first, std::size_t end) const {
+    if (until.empty()) { return block.total().base() > 0.0 ? block.forward() / block.total() : 0.0; }
+    auto const& from = until[first];
+    auto const& to = until[end];
+    Seconds const chip = to.kernels - from.kernels + to.shown - from.shown;
+    Seconds const forward = to.forward - from.forward + to.shown_forward - from.shown_forward;
+    return chip.base() > 0.0 ? forward / chip : 0.0;
+}
+
 Seconds LayerCost::total() const {
     Seconds const chip = chip_time(*this);
     return chip + excess_over(chip, host);
@@ -156,6 +169,7 @@ void LayerCosts::pace(double factor) {
     for (BlocksUntil& first : until) {
         first.kernels *= factor;
         first.host *= factor;
+        first.forward *= factor;
     }
 }
 

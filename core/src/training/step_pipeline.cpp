@@ -76,13 +76,9 @@ template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
         group.time += f.accumulation;
         slowest = std::max(slowest, group.time);
     }
-    Seconds const first_pass = f.stage.layers * f.block_times.forward + f.stage.head * f.costs.head.forward() +
-                               f.stage.embedding * f.costs.embedding.forward();
-    double const forward = slowest > 0.0 ? first_pass.base() / slowest : 0.5;
     auto const length = [&](double transfer) {
         auto const at = [&](double m) {
-            return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
-                                      f.strategy.overlap == Overlap::off);
+            return one_f_one_b_length(stages, static_cast<int>(m), transfer, f.strategy.overlap == Overlap::off);
         };
         double const whole = std::floor(f.micro_batch_count), rest = f.micro_batch_count - whole;
         return rest > 0.0 ? at(whole) + rest * (at(whole + 1.0) - at(whole)) : at(whole);

@@ -58,7 +58,7 @@ public:
     /// One that takes as long as the last one joins its group. There must be room for another group.
     void add(EqualStages const& stages) {
         if (stages.count < 1) { return; }
-        if (size_ > 0 && group_[size_ - 1].time == stages.time) {
+        if (size_ > 0 && group_[size_ - 1].time == stages.time && group_[size_ - 1].forward == stages.forward) {
             group_[size_ - 1].count += stages.count;
         } else {
             group_.at(size_++) = stages;
@@ -77,7 +77,7 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
-    StageGroups stages = {}; ///< all of them in order, seconds; those that differ little as one
+    StageGroups stages = {}; ///< with 1F1B all of them in order, seconds; those that differ little as one
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
