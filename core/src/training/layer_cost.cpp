@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 namespace {
@@ -87,8 +88,8 @@ private:
     }
 
     void add_host(BlockProgram const& program, LayerCost& cost) const {
-        cost.kernels = pricer_.gaps(program, program.passes);
-        cost.host = pricer_.issue(program, program.passes);
+        cost.kernels = pricer_.gaps(program, program.passes), cost.kernels_forward = pricer_.gaps(program, 1.0);
+        cost.host = pricer_.issue(program, program.passes), cost.host_forward = pricer_.issue(program, 1.0);
     }
 
     OperationPricer pricer_;
@@ -96,49 +97,76 @@ private:
 
 /// The first blocks and one more, `times` of a cost.
 BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
-    return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
-            .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
-            .host = before.host + cost.host * times};
+    Seconds const shown = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
+    return {.kernels = before.kernels + (cost.chip() - shown) * times,
+            .kernels_forward =
+                before.kernels_forward + (cost.forward_pass().chip - cost.shown_forward) * times,
+            .shown = before.shown + shown * times,
+            .shown_forward = before.shown_forward + cost.shown_forward * times,
+            .host = before.host + cost.host * times,
+            .host_forward = before.host_forward + cost.host_forward * times};
+}
+
+/// What a pass of some blocks takes, where the mean block is uneven as `mean` is:
+///
+///     max(C, H) + C u / c      u = smooth maximum - max(c, h) of the mean block
+Seconds pass_of_blocks(PassCost const& blocks, PassCost const& mean) {
+    Seconds const larger = std::max(blocks.chip, blocks.host);
+    if (mean.chip.base() <= 0.0) { return larger; }
+    return larger + (mean.total() - std::max(mean.chip, mean.host)) * (blocks.chip / mean.chip);
 }
 
 } // namespace
 
 double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (until.empty()) { return static_cast<double>(end - first); }
-    double const mean = block.total().base();
-    if (mean <= 0.0) { return static_cast<double>(end - first); }
-    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
-    return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+    PassCost const forward = block.forward_pass(), backward = block.backward_pass();
+    Seconds const mean = forward.total() + backward.total();
+    if (mean.base() <= 0.0) { return static_cast<double>(end - first); }
+    auto const& [from, to] = std::tie(until[first], until[end]);
+    PassCost const ahead{.chip = to.kernels_forward - from.kernels_forward + to.shown_forward - from.shown_forward,
+                         .host = to.host_forward - from.host_forward};
+    PassCost const back{.chip = to.kernels - from.kernels + to.shown - from.shown - ahead.chip,
+                        .host = to.host - from.host - ahead.host};
+    return (pass_of_blocks(ahead, forward) + pass_of_blocks(back, backward)) / mean;
 }
 
-Seconds LayerCost::total() const {
-    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
+Seconds PassCost::total() const {
+    return host.base() <= 0.0 ? chip : Seconds{smooth_maximum(chip.base(), host.base())};
 }
 
-Seconds LayerCost::forward() const {
-    Seconds const all = gemm + attention + memory, own = all - backward - recompute;
-    Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
-    Seconds const chip = all + kernels + shown;
-    if (all.base() <= 0.0) { return total(); }
-    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
+Seconds LayerCost::chip() const {
+    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
 }
 
-Seconds LayerCost::host_excess() const {
-    Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
-    if (host.base() <= 0.0) { return Seconds{}; }
-    return Seconds{smooth_maximum(chip.base(), host.base())} - chip;
+PassCost LayerCost::forward_pass() const {
+    return {.chip = gemm + attention + memory - backward - recompute + kernels_forward + shown_forward,
+            .host = host_forward};
 }
+
+PassCost LayerCost::backward_pass() const {
+    PassCost const forward = forward_pass();
+    return {.chip = chip() - forward.chip, .host = host - forward.host};
+}
+
+Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total(); }
+
+Seconds LayerCost::forward() const { return forward_pass().total(); }
+
+Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} : total() - chip(); }
 
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
+                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward, &part->kernels,
+                              &part->kernels_forward}) {
             *time *= factor;
         }
     }
     for (BlocksUntil& first : until) {
-        first.kernels *= factor;
-        first.host *= factor;
+        for (Seconds* time : {&first.kernels, &first.kernels_forward, &first.host, &first.host_forward}) {
+            *time *= factor;
+        }
     }
 }
 
@@ -148,7 +176,7 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
                           &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
-                          &LayerCost::shown_forward};
+                          &LayerCost::shown_forward,  &LayerCost::host_forward,    &LayerCost::kernels_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;
@@ -192,7 +220,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
-        block.host *= unaligned;
+        block.host *= unaligned, block.host_forward *= unaligned;
         costs.block.add(block, run.count / program.depth);
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
         count.resize(of_kind.size());
