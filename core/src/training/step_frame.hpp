@@ -39,9 +39,13 @@ template <class N> struct Frame {
     double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
-    /// What blocks beside the head add, where there are any.
+    /// Whether the host issues blocks while the chip works on the ends of the model.
+    [[nodiscard]] bool host_gets_ahead() const {
+        return stage.ahead.embedding.base() > 0.0 || stage.ahead.head.base() > 0.0;
+    }
+    /// What blocks beside the head add, where there are any, less what the host gains on the ends of the model.
     N with_ahead(N const& rest, N const& ahead) const {
-        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+        return setting.model.prediction_layers > 0 || host_gets_ahead() ? rest + ahead : rest;
     }
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }

@@ -12,7 +12,7 @@ namespace {
 template <class N> Seconds host_of_block(Frame<N> const& f) {
     auto const& block = f.costs.block;
     Seconds const excess = f.block_times.excess, chip = f.block_times.total - excess;
-    if (f.strategy.pp > 1 || f.setting.model.moe.experts > 0 || block.host <= chip) { return excess; }
+    if (host_waits(f.setting.model, f.strategy) || block.host <= chip) { return excess; }
     Seconds const beside = f.costs.embedding.total() + f.costs.head.total() + Seconds{f.accumulation};
     return std::max(excess - (block.host - chip), excess - beside / f.stage.layers);
 }
@@ -43,14 +43,20 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     f.ends = f.record.term("ends_seconds", "s", end_of(head, embedding));
     f.ends_tensor = f.record.term("ends_tensor_seconds", "s", end_of(head_tensor, embedding_tensor));
     f.ends_experts = f.record.term("ends_experts_seconds", "s", end_of(head_experts, literal<N>(0.0)));
-    N ends_context = literal<N>(0.0), ends_host = literal<N>(0.0), head_ahead = literal<N>(0.0);
+    N ends_context = literal<N>(0.0), ends_host = literal<N>(0.0), both_ends_host = literal<N>(0.0);
+    if (f.host_gets_ahead()) { // the host issues blocks meanwhile
+        N const head_ahead = f.in("head_host_ahead_seconds", f.stage.ahead.head.base());
+        N const embedding_ahead = f.in("embedding_host_ahead_seconds", f.stage.ahead.embedding.base());
+        ends_host = literal<N>(0.0) - end_of(head_ahead, embedding_ahead);
+        both_ends_host = literal<N>(0.0) - (head_ahead + embedding_ahead);
+    }
     if (f.setting.model.prediction_layers >
         0) { // blocks beside the head exchange keys and wait for the host as others do
         N const head_context = f.in("head_context_exposed_seconds", f.costs.head.context_exposed.base());
         N const head_host = f.in("head_host_excess_seconds", f.costs.head.host_excess().base());
         ends_context = end_of(head_context, literal<N>(0.0));
-        ends_host = end_of(head_host, literal<N>(0.0));
-        head_ahead = head_context + head_host;
+        ends_host = ends_host + end_of(head_host, literal<N>(0.0));
+        both_ends_host = both_ends_host + head_context + head_host;
     }
     f.ends_ahead = ends_context + ends_host;
     f.block = f.record.term("block_seconds", "s", kernels + host + tensor + context + experts);
@@ -63,7 +69,7 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     parts.experts = f.record.term("expert_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
     parts.bubble = parts.pipeline = literal<N>(0.0);
     if (f.strategy.pp > 1) {
-        compose_pipeline(f, f.with_ahead(head + embedding + head_tensor + embedding_tensor + head_experts, head_ahead),
+        compose_pipeline(f, f.with_ahead(head + embedding + head_tensor + embedding_tensor + head_experts, both_ends_host),
                          parts);
     }
 }

@@ -253,12 +253,33 @@ StageGroups stages_of_equal_blocks(SlowestStage const& first, SlowestStage const
     return groups;
 }
 
+Seconds ahead_of(Seconds end, PassCost const& block, double blocks, bool reads) {
+    Seconds const behind = blocks * (block.host - block.chip);
+    if (behind.base() <= 0.0) { return Seconds{}; }
+    return std::min({end, behind, reads ? block.host : behind});
+}
+
+/// Of blocks that the ends share a pass with; without a pipeline both passes of the head are before the same backward pass.
+EndsAhead ends_ahead(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, double first,
+                     double last) {
+    if (costs.block.host.base() <= 0.0 || !host_waits(setting.model, strategy)) { return {}; }
+    bool const reads = setting.model.moe.experts > 0;
+    Seconds const head = strategy.pp > 1 ? costs.head.total() - costs.head.forward() : costs.head.total();
+    return {.embedding = ahead_of(costs.embedding.forward(), costs.block.forward_pass(), first, reads),
+            .head = ahead_of(head, costs.block.backward_pass(), last, reads)};
+}
+
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
-    if (strategy.pp == 1) { return whole; }
+    if (strategy.pp == 1) {
+        return {.place = StagePlace::whole,
+                .layers = layers * 1.0,
+                .embedding = 1.0,
+                .head = 1.0,
+                .ahead = ends_ahead(setting, strategy, costs, layers, layers)};
+    }
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
     SlowestStage first{.place = StagePlace::first, .layers = held(StagePlace::first), .embedding = 1.0};
@@ -277,8 +298,14 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
+    double const chunks =
+        layout == ChunkLayout::bidirectional ? 1.0 : pipeline_shape(strategy, setting.workload).chunks;
+    auto const ahead =
+        ends_ahead(setting, strategy, costs, first.layers / chunks,
+                   (layout == ChunkLayout::v ? first.layers : last.layers) / chunks);
     auto const time = [&](SlowestStage const& stage) {
-        return block * stage.layers + embedding * stage.embedding + head * stage.head;
+        return block * stage.layers + (embedding - ahead.embedding) * stage.embedding +
+               (head - ahead.head) * stage.head;
     };
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
@@ -295,6 +322,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     slowest.block_time = block;
     slowest.embedding_time = embedding;
     slowest.head_time = head;
+    slowest.ahead = ahead;
     return slowest;
 }
 
