@@ -81,14 +81,6 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }
 
-/// A mean block; one that the host issues without ever waiting has what it adds over both passes in proportion.
-BlockTimes block_times(LayerCost const& block, bool host_waits) {
-    if (host_waits || block.host.base() <= 0.0) { return {block.total(), block.forward(), block.host_excess()}; }
-    Seconds const chip = block.chip(), total = PassCost{chip, block.host}.total();
-    double const late = chip.base() > 0.0 ? total / chip : 1.0;
-    return {total, block.forward_pass().chip * late, total - chip};
-}
-
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
 template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
@@ -106,7 +98,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
                .layers = record.input("layers_of_slowest_stage", stage.layers),
-               .block_times = block_times(costs.block, host_waits(setting.model, strategy)),
+               .block_times = block_times(setting, strategy, costs.block),
                .placement = placement,
                .hop = hop_time(setting, strategy, placement, fabric),
                .block = {},
@@ -118,6 +110,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);
+    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_optimizer(f, parts);
     compose_offload(f, parts);
     compose_disturbance(f, parts);

@@ -90,6 +90,17 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
 }
 
+/// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
+template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
+    double const reduce = value_of(e.reductions) * value_of(e.reduce);
+    if (f.strategy.zero == 3) { return value_of(e.reduce) / f.stage.layers; } // of the first block
+    if (fully_exposed) { return reduce; }
+    if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
+    PassCost const backward = f.costs.block.backward_pass();
+    double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
+    return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window);
+}
+
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -123,7 +134,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
-    auto const [total, one_forward, excess] = f.block_times;
+    auto const [total, one_forward] = f.block_times;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
     double const backward = (total - one_forward).base() * layers;
     double const forward = one_forward.base() * layers;
@@ -165,6 +176,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    f.after_kernels = after_kernels(f, exposure, fully_exposed);
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
