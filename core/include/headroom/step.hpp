@@ -37,6 +37,8 @@ struct LayerCost {
     Seconds host_forward;              ///< the part of it for the forward pass
     Seconds kernels;                   ///< launch gaps between kernels
     Seconds kernels_forward;           ///< the part of them in the forward pass
+    Seconds apart_forward; ///< what kinds of block add that differ, where the host reads from each: beyond the mean of both
+    Seconds apart_backward;            ///< the same of the backward pass
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
     Seconds experts, experts_exposed;  ///< tokens to experts and back

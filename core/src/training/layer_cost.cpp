@@ -107,6 +107,17 @@ BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double 
             .host_forward = before.host_forward + cost.host_forward * times};
 }
 
+/// Kinds of block of which the host is slower than some and faster than others: sum of max(C, H) - max(sum C, sum H).
+void set_apart(LayerCost& mean, std::vector<LayerCost> const& of_kind, double depth) {
+    auto const larger = [](PassCost const& pass) { return std::max(pass.chip, pass.host); };
+    Seconds forward, backward;
+    for (LayerCost const& kind : of_kind) {
+        forward += larger(kind.forward_pass()), backward += larger(kind.backward_pass());
+    }
+    mean.apart_forward = std::max(Seconds{}, forward / depth - larger(mean.forward_pass()));
+    mean.apart_backward = std::max(Seconds{}, backward / depth - larger(mean.backward_pass()));
+}
+
 /// What a pass of some blocks takes, where the mean block is uneven as `mean` is:
 ///
 ///     max(C, H) + C u / c      u = smooth maximum - max(c, h) of the mean block
@@ -158,7 +169,7 @@ Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} :
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward, &part->kernels,
+                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward, &part->apart_forward, &part->apart_backward, &part->kernels,
                               &part->kernels_forward}) {
             *time *= factor;
         }
@@ -233,6 +244,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
             costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
         }
     }
+    set_apart(costs.block, of_kind, program.depth);
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
     for (auto const& run : program.prediction) { costs.head.add(adder.block(run), run.count); }

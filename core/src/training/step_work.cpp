@@ -14,7 +14,7 @@ PassCost both_passes(LayerCost const& block) { return {.chip = block.chip(), .ho
 /// What a pass of n blocks takes longer than its chip, data-parallel traffic d and the ends of the model that the host issues
 /// blocks beside.
 double late(PassCost const& pass, double blocks, Seconds ahead, double traffic) {
-    return std::max(0.0, (blocks * (pass.host - pass.chip) - ahead).base() - traffic);
+    return std::max(0.0, (blocks * std::max(pass.host - pass.chip, Seconds{}) - ahead).base() - traffic);
 }
 
 /// What the host adds to a block of a pipeline, and what an uneven one adds to that of one stage.
@@ -26,8 +26,9 @@ template <class N> Seconds host_of_block(Frame<N> const& f) {
     return waits ? uneven(block.forward_pass()) + uneven(block.backward_pass()) : uneven(both_passes(block));
 }
 
-/// Share of the traffic of ZeRO 3 that stands in forward passes.
+/// Share of the traffic of every micro-batch that stands in forward passes.
 template <class N> double forward_share(Frame<N> const& f) {
+    if (f.strategy.zero < 3) { return 0.0; }
     double const gather = f.traffic.gather().base(), reduce = f.traffic.reduce().base();
     double const all = gathers_per_pass(f.strategy, f.setting.framework) * gather + reduce;
     return all > 0.0 ? gather / all : 0.0;
@@ -37,12 +38,13 @@ template <class N> double forward_share(Frame<N> const& f) {
 ///
 ///     m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
 ///
-/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of ZeRO 3.
+/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of
+/// ZeRO 2 and 3.
 template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
-    double const m = f.micro_batch_count, each = f.strategy.zero == 3 ? data / m : 0.0, ahead = forward_share(f);
+    double const m = f.micro_batch_count, each = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0, ahead = forward_share(f);
     auto const& block = f.costs.block;
-    return m * (late(block.forward_pass(), f.stage.layers, f.stage.ahead.embedding, each * ahead) +
-                late(block.backward_pass(), f.stage.layers, f.stage.ahead.head, each * (1.0 - ahead)));
+    return m * (late(block.forward_pass(), f.stage.layers, f.stage.ahead.embedding - f.stage.layers * block.apart_forward, each * ahead) +
+                late(block.backward_pass(), f.stage.layers, f.stage.ahead.head - f.stage.layers * block.apart_backward, each * (1.0 - ahead)));
 }
 
 /// What a host adds that never waits for the chip. The chip ends when it has worked off all that is left from any moment at
@@ -68,7 +70,7 @@ template <class N> double late_over_all(Frame<N> const& f, double data) {
 
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block) {
     bool const waits = host_waits(setting.model, strategy);
-    if (block.host.base() <= 0.0 || (waits && (strategy.pp > 1 || strategy.zero < 3))) {
+    if (block.host.base() <= 0.0 || (waits && (strategy.pp > 1 || strategy.zero < 2))) {
         return {block.total(), block.forward()};
     }
     PassCost const forward = block.forward_pass(), backward = block.backward_pass();
