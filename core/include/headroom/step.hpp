@@ -27,17 +27,18 @@ struct PassCost {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< the part of the three above that is recomputation
-    Seconds recomputed_core;           ///< the part of attention that selective recomputation adds
-    Seconds backward;                  ///< the part of the first three that is backward work
-    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                      ///< what issuing the kernels takes (a floor)
-    Seconds host_forward;              ///< the part of it for the forward pass
-    Seconds kernels;                   ///< launch gaps between kernels
-    Seconds kernels_forward;           ///< the part of them in the forward pass
-    Seconds apart_forward; ///< what kinds of block add that differ, where the host reads from each: beyond the mean of both
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< the part of the three above that is recomputation
+    Seconds recomputed_core;         ///< the part of attention that selective recomputation adds
+    Seconds backward;                ///< the part of the first three that is backward work
+    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
+    Seconds host;                    ///< what issuing the kernels takes (a floor)
+    Seconds host_forward;            ///< the part of it for the forward pass
+    Seconds kernels;                 ///< launch gaps between kernels
+    Seconds kernels_forward;         ///< the part of them in the forward pass
+    Seconds
+        apart_forward; ///< what kinds of block add that differ, where the host reads from each: beyond the mean of both
     Seconds apart_backward;            ///< the same of the backward pass
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange

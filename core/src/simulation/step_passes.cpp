@@ -52,7 +52,7 @@ struct Source {
     BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
     double issued = 1.0;                 ///< factor on what the host takes
     std::array<double, 4> uneven_host{}; ///< by pass: share of the chip's time that it waits for a host that is late
-    double repeats = 1.0;     ///< of the program
+    double repeats = 1.0;                ///< of the program
 };
 
 /// Writes the passes of blocks and ends as items.

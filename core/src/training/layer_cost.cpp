@@ -99,8 +99,7 @@ private:
 BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
     Seconds const shown = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
     return {.kernels = before.kernels + (cost.chip() - shown) * times,
-            .kernels_forward =
-                before.kernels_forward + (cost.forward_pass().chip - cost.shown_forward) * times,
+            .kernels_forward = before.kernels_forward + (cost.forward_pass().chip - cost.shown_forward) * times,
             .shown = before.shown + shown * times,
             .shown_forward = before.shown_forward + cost.shown_forward * times,
             .host = before.host + cost.host * times,
@@ -169,8 +168,8 @@ Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} :
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward, &part->apart_forward, &part->apart_backward, &part->kernels,
-                              &part->kernels_forward}) {
+                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward,
+                              &part->apart_forward, &part->apart_backward, &part->kernels, &part->kernels_forward}) {
             *time *= factor;
         }
     }

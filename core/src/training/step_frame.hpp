@@ -37,9 +37,9 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                                          ///< of one transfer between stages
-    double accumulation = 0.0;   ///< seconds that adding one micro-batch's gradients up takes
-    double after_kernels = 0.0;  ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    Seconds hop;                ///< of one transfer between stages
+    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// Whether the host issues blocks while the chip works on the ends of the model.

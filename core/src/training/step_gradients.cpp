@@ -26,8 +26,7 @@ template <class N> struct Exposure {
 /// Those that wait for the host meanwhile, for a share i of the window, make up for it.
 ///
 ///     [k min(l T, l / (1 - l) W) - i min(T, W)]+
-template <class N>
-N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss, N const& idle) {
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss, N const& idle) {
     N const slower = e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
     return value_of(idle) > 0.0 ? larger(slower - idle * smaller(traffic, window), literal<N>(0.0)) : slower;
 }
@@ -63,8 +62,9 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
     N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
-    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss, e.idle_forward) + e.last_bucket * e.gather,
-                                    e.gather - e.forward_window);
+    N const behind_forward =
+        larger(slowed(e, beside * e.gather, e.forward_window, e.loss, e.idle_forward) + e.last_bucket * e.gather,
+               e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
                             e.adapter_forward * smaller(beside * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;

@@ -41,10 +41,13 @@ template <class N> double forward_share(Frame<N> const& f) {
 /// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of
 /// ZeRO 2 and 3.
 template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
-    double const m = f.micro_batch_count, each = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0, ahead = forward_share(f);
+    double const m = f.micro_batch_count, each = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0,
+                 ahead = forward_share(f);
     auto const& block = f.costs.block;
-    return m * (late(block.forward_pass(), f.stage.layers, f.stage.ahead.embedding - f.stage.layers * block.apart_forward, each * ahead) +
-                late(block.backward_pass(), f.stage.layers, f.stage.ahead.head - f.stage.layers * block.apart_backward, each * (1.0 - ahead)));
+    return m * (late(block.forward_pass(), f.stage.layers,
+                     f.stage.ahead.embedding - f.stage.layers * block.apart_forward, each * ahead) +
+                late(block.backward_pass(), f.stage.layers, f.stage.ahead.head - f.stage.layers * block.apart_backward,
+                     each * (1.0 - ahead)));
 }
 
 /// What a host adds that never waits for the chip. The chip ends when it has worked off all that is left from any moment at
@@ -138,8 +141,8 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
     parts.experts = f.record.term("expert_seconds", "s", f.micro_batches * (f.layers * experts + f.ends_experts));
     parts.bubble = parts.pipeline = literal<N>(0.0);
     if (f.strategy.pp > 1) {
-        compose_pipeline(f, f.with_ahead(head + embedding + head_tensor + embedding_tensor + head_experts, both_ends_host),
-                         parts);
+        compose_pipeline(
+            f, f.with_ahead(head + embedding + head_tensor + embedding_tensor + head_experts, both_ends_host), parts);
     }
 }
 

@@ -300,9 +300,8 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     double const chunks =
         layout == ChunkLayout::bidirectional ? 1.0 : pipeline_shape(strategy, setting.workload).chunks;
-    auto const ahead =
-        ends_ahead(setting, strategy, costs, first.layers / chunks,
-                   (layout == ChunkLayout::v ? first.layers : last.layers) / chunks);
+    auto const ahead = ends_ahead(setting, strategy, costs, first.layers / chunks,
+                                  (layout == ChunkLayout::v ? first.layers : last.layers) / chunks);
     auto const time = [&](SlowestStage const& stage) {
         return block * stage.layers + (embedding - ahead.embedding) * stage.embedding +
                (head - ahead.head) * stage.head;
