@@ -21,14 +21,13 @@ double late(PassCost const& pass, double blocks, Seconds ahead, double traffic) 
 template <class N> Seconds host_of_block(Frame<N> const& f) {
     auto const& block = f.costs.block;
     if (block.host.base() <= 0.0) { return Seconds{}; }
-    if (f.strategy.pp > 1) { return f.block_times.total - block.chip(); }
+    if (f.strategy.pp > 1) { return std::max(Seconds{}, f.block_times.total - block.chip()); }
     bool const waits = host_waits(f.setting.model, f.strategy);
     return waits ? uneven(block.forward_pass()) + uneven(block.backward_pass()) : uneven(both_passes(block));
 }
 
-/// Share of the traffic of every micro-batch that stands in forward passes.
+/// Share of the traffic of ZeRO 3 that stands in forward passes.
 template <class N> double forward_share(Frame<N> const& f) {
-    if (f.strategy.zero < 3) { return 0.0; }
     double const gather = f.traffic.gather().base(), reduce = f.traffic.reduce().base();
     double const all = gathers_per_pass(f.strategy, f.setting.framework) * gather + reduce;
     return all > 0.0 ? gather / all : 0.0;
@@ -36,18 +35,20 @@ template <class N> double forward_share(Frame<N> const& f) {
 
 /// What a host adds that reads how many tokens each expert has, and so waits in every pass.
 ///
-///     m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
+///     ZeRO 3   m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
+///     ZeRO 2   m [[n (H_f - C_f) - e]+ + [n (H_b - C_b) - h]+ - d]+
 ///
-/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of
-/// ZeRO 2 and 3.
+/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of a micro-batch. Reductions
+/// of ZeRO 2 run on into the next forward pass.
 template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
-    double const m = f.micro_batch_count, each = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0,
-                 ahead = forward_share(f);
+    double const m = f.micro_batch_count, n = f.stage.layers;
+    double const traffic = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0;
+    double const sharded = f.strategy.zero == 3 ? traffic : 0.0, share = forward_share(f);
     auto const& block = f.costs.block;
-    return m * (late(block.forward_pass(), f.stage.layers,
-                     f.stage.ahead.embedding - f.stage.layers * block.apart_forward, each * ahead) +
-                late(block.backward_pass(), f.stage.layers, f.stage.ahead.head - f.stage.layers * block.apart_backward,
-                     each * (1.0 - ahead)));
+    double const slower =
+        late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward, sharded * share) +
+        late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward, sharded * (1.0 - share));
+    return m * std::max(0.0, slower - (traffic - sharded));
 }
 
 /// What a host adds that never waits for the chip. The chip ends when it has worked off all that is left from any moment at
@@ -84,7 +85,10 @@ BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, Lay
 
 template <class N> void compose_host(Frame<N>& f, Parts<N>& parts) {
     if (f.costs.block.host.base() <= 0.0) { return; }
-    double const data = value_of(parts.data);
+    // copies to and from the host hide behind the same traffic, which counts once
+    bool const copies = f.strategy.offload != Offload::none;
+    if (copies) { f.after_kernels = 0.0; }
+    double const data = copies ? 0.0 : value_of(parts.data);
     double const slower =
         host_waits(f.setting.model, f.strategy) ? late_in_every_pass(f, data) : late_over_all(f, data);
     parts.host = f.record.term("host_seconds", "s", parts.host + f.in("host_slower_seconds", slower));
