@@ -35,20 +35,17 @@ template <class N> double forward_share(Frame<N> const& f) {
 
 /// What a host adds that reads how many tokens each expert has, and so waits in every pass.
 ///
-///     ZeRO 3   m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
-///     ZeRO 2   m [[n (H_f - C_f) - e]+ + [n (H_b - C_b) - h]+ - d]+
+///     m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
 ///
-/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of a micro-batch. Reductions
-/// of ZeRO 2 run on into the next forward pass.
+/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of ZeRO 3.
 template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
     double const m = f.micro_batch_count, n = f.stage.layers;
-    double const traffic = f.strategy.zero >= 2 ? (data - f.after_kernels) / m : 0.0;
-    double const sharded = f.strategy.zero == 3 ? traffic : 0.0, share = forward_share(f);
+    double const sharded = f.strategy.zero == 3 ? data / m : 0.0, share = forward_share(f);
     auto const& block = f.costs.block;
     double const slower =
         late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward, sharded * share) +
         late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward, sharded * (1.0 - share));
-    return m * std::max(0.0, slower - (traffic - sharded));
+    return m * slower;
 }
 
 /// What a host adds that never waits for the chip. The chip ends when it has worked off all that is left from any moment at
@@ -74,7 +71,7 @@ template <class N> double late_over_all(Frame<N> const& f, double data) {
 
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block) {
     bool const waits = host_waits(setting.model, strategy);
-    if (block.host.base() <= 0.0 || (waits && (strategy.pp > 1 || strategy.zero < 2))) {
+    if (block.host.base() <= 0.0 || (waits && (strategy.pp > 1 || strategy.zero < 3))) {
         return {block.total(), block.forward()};
     }
     PassCost const forward = block.forward_pass(), backward = block.backward_pass();
