@@ -46,11 +46,11 @@ struct Inputs {
     }
 
     [[nodiscard]] double pass(ChunkWork const& work, PassKind kind) const {
-        Ticks all = 0;
+        Ticks chip = 0, host = 0;
         for (Unit const* unit : units_of(work, order, units)) {
-            all += std::max((*unit)[kind].chip(), (*unit)[kind].host());
+            chip += (*unit)[kind].chip(), host += (*unit)[kind].host();
         }
-        return seconds_of(all);
+        return seconds_of(std::max(chip, host));
     }
     [[nodiscard]] double stage(int s) const {
         double sum = 0.0;
@@ -100,10 +100,6 @@ double data_of_step(Inputs const& in) {
 
 // Each of these is a part of the step about which the two may disagree, in seconds. Above which share of the step they do
 // by more than a percent was read off 10,000 plans.
-
-/// What the host adds: where it sets the pace of a pass it gets ahead while its stage waits, reduces or adds up.
-double host_of_one_stage(Inputs const& in) { return in.pipeline() ? 0.0 : in.time.host.base(); }
-double host_of_stages(Inputs const& in) { return in.pipeline() ? in.time.host.base() : 0.0; }
 
 /// How long the slowest stage works, by the blocks that it has and as the closed form takes it.
 double slowest_by_mean_block(Inputs const& in) {
@@ -312,10 +308,6 @@ struct Condition {
     double share; ///< of the step, above which the limit holds
 };
 
-constexpr ClosedFormLimit host_sets_the_pace{
-    "host sets the pace",
-    "the closed form adds what the host needs beyond the chip block by block; the host gets ahead "
-    "while a stage waits, reduces or adds up, and of one pass beside another"};
 constexpr ClosedFormLimit uneven_kinds{"kinds of block unevenly placed",
                                        "stages have their own mix of blocks; the closed form gives each the mean"};
 constexpr ClosedFormLimit uneven_chunks{"uneven chunks",
@@ -337,8 +329,6 @@ constexpr ClosedFormLimit offloaded{
                "time; what gradients show beside them hides a part of it"};
 
 constexpr std::array conditions{
-    Condition{host_sets_the_pace, host_of_one_stage, 0.036},
-    Condition{host_sets_the_pace, host_of_stages, 0.0087},
     Condition{uneven_kinds, kinds_are_uneven, 0.003},
     Condition{
         {"some of several kinds computed again",

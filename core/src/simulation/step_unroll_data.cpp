@@ -22,9 +22,9 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         bool const needs = pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient;
         if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
     }
-    // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
-    bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
-    state.host_waits = close ? state.before_visit : no_task;
+    // a host that reads how many tokens each expert has is a block ahead of the chip at most
+    bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+    if (routed && state.before_visit != no_task) { state.host_waits.push_back(state.before_visit); }
     state.before_visit = state.compute;
 }
 

@@ -19,7 +19,7 @@ struct StageState {
     std::size_t next = 0;              ///< of its row
     TaskId compute = no_task;          ///< its last kernel
     TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
-    TaskId host_waits = no_task;       ///< what the next launch waits for
+    std::vector<TaskId> host_waits;    ///< what the next launch waits for
     std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
     std::vector<TaskId> kernels;       ///< of the visit under way
     std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for

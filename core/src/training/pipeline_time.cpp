@@ -111,14 +111,24 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 
 } // namespace
 
+PassCost weight_pass(LayerCost const& cost) {
+    if (cost.weight_gradient.base() <= 0.0) { return {}; }
+    return {.chip = cost.weight_gradient + cost.kernels_forward, .host = cost.host_forward};
+}
+
 StageTimes passes_of(LayerCost const& cost, double total) {
-    double const kernels = (cost.gemm + cost.attention + cost.memory).base();
-    if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
-    double const chip = (cost.total() - cost.host_excess()).base();
-    double const gaps = 1.0 + cost.kernels.base() / kernels, late = chip > 0.0 ? total / chip : 1.0;
-    double const weight = cost.weight_gradient.base() * gaps * late;
-    double const back = total - cost.forward().base();
-    return {.forward = total - back, .input = back - weight, .weight = weight};
+    auto const backward = cost.backward_pass();
+    auto const weight = weight_pass(cost);
+    double const forward = std::min(total, cost.forward().base()), back = total - forward;
+    double const share = backward.chip.base() > 0.0 ? std::min(1.0, weight.chip / backward.chip) : 0.0;
+    return {.forward = forward, .input = back * (1.0 - share), .weight = back * share};
+}
+
+StageTimes split_passes_of(LayerCost const& cost) {
+    auto const backward = cost.backward_pass();
+    auto const weight = weight_pass(cost);
+    PassCost const input{.chip = backward.chip - weight.chip, .host = backward.host - weight.host};
+    return {.forward = cost.forward().base(), .input = input.total().base(), .weight = weight.total().base()};
 }
 
 double pipeline_bubble_seconds(PipelineWork const& work) {

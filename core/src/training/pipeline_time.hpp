@@ -7,10 +7,16 @@
 
 namespace headroom {
 
-/// Times of one kind of layer and micro-batch by pass. Gaps and the host are spread over the passes in proportion; exposed
-/// traffic stands in the forward pass and before gradients of inputs, which what is computed again belongs to.
-/// `total` is that of the layer.
+/// Times of one kind of layer and micro-batch by pass, each not faster than the host issues it; a whole backward pass in
+/// proportion to its halves. Exposed traffic stands in the forward pass and before gradients of inputs, which what is
+/// computed again belongs to. `total` is that of the layer.
 StageTimes passes_of(LayerCost const& cost, double total);
+
+/// What making gradients of weights takes; the host has as much to issue as for a forward pass.
+PassCost weight_pass(LayerCost const& cost);
+
+/// The same where gradients of inputs and of weights are passes of their own, each not faster than the host issues it.
+StageTimes split_passes_of(LayerCost const& cost);
 
 /// Rows of a pipeline that are run for the closed form have so many passes at most.
 inline constexpr double most_passes_run = 1 << 16;

@@ -97,7 +97,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
                .layers = record.input("layers_of_slowest_stage", stage.layers),
-               .block_times = costs.block.times(),
+               .block_times = block_times(setting, strategy, costs.block),
                .placement = placed.placement,
                .hop = hop_time(setting, strategy, placed.placement, fabric),
                .block = {},
@@ -109,6 +109,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);
+    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_optimizer(f, parts);
     compose_offload(f, parts);
     compose_disturbance(f, parts);

@@ -17,6 +17,12 @@ template <class N> struct Parts {
     N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
         overhead;
 };
+/// Times of a mean block that several parts read, with what an uneven host adds to them; and with what a slower one adds
+/// where that does not depend on the traffic beside it.
+struct BlockTimes {
+    Seconds total, forward;
+};
+BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
 
 /// What every part of the closed form reads.
 template <class N> struct Frame {
@@ -31,13 +37,18 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                                          ///< of one transfer between stages
-    double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
+    Seconds hop;                ///< of one transfer between stages
+    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
-    /// What blocks beside the head add, where there are any.
+    /// Whether the host issues blocks while the chip works on the ends of the model.
+    [[nodiscard]] bool host_gets_ahead() const {
+        return strategy.pp > 1 && (stage.ahead.embedding.base() > 0.0 || stage.ahead.head.base() > 0.0);
+    }
+    /// What blocks beside the head add, where there are any, less what the host gains on the ends of the model.
     N with_ahead(N const& rest, N const& ahead) const {
-        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+        return setting.model.prediction_layers > 0 || host_gets_ahead() ? rest + ahead : rest;
     }
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -73,6 +84,9 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
 /// micro-batch.
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
+
+/// What the host adds to the passes of one stage, after `compose_data`: in time that traffic takes of the chip it gets ahead.
+template <class N> void compose_host(Frame<N>& f, Parts<N>& parts);
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);

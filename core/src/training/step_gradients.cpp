@@ -19,13 +19,16 @@ template <class N> struct Exposure {
     N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
     N drained;     ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
+    N idle_backward, idle_forward; ///< share of the windows in which kernels wait for the host anyway
 };
 
 /// What kernels lose to traffic beside them: l of their rate while it lasts. They are a share k of their window W.
+/// Those that wait for the host meanwhile, for a share i of the window, make up for it.
 ///
-///     k min(l T, l / (1 - l) W)
-template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss) {
-    return e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+///     [k min(l T, l / (1 - l) W) - i min(T, W)]+
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss, N const& idle) {
+    N const slower = e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+    return value_of(idle) > 0.0 ? larger(slower - idle * smaller(traffic, window), literal<N>(0.0)) : slower;
 }
 
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
@@ -56,11 +59,12 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
     N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
-    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
-    N const slow_before = slowed(e, before, e.early_window, e.loss);
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
+    N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
-    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
-                                    e.gather - e.forward_window);
+    N const behind_forward =
+        larger(slowed(e, beside * e.gather, e.forward_window, e.loss, e.idle_forward) + e.last_bucket * e.gather,
+               e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
                             e.adapter_forward * smaller(beside * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
@@ -74,7 +78,7 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
-    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
+    return e.drained * (slowed(e, last, window, e.loss, e.idle_backward) + e.adapter_backward * smaller(last, window) +
                         smaller(e.adapter_hop, after));
 }
 
@@ -88,6 +92,18 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
     double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+}
+
+/// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
+template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
+    double const reduce = value_of(e.reductions) * value_of(e.reduce);
+    if (f.strategy.zero == 3) { return value_of(e.reduce) / f.stage.layers; } // of the first block
+    if (fully_exposed) { return reduce; }
+    if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
+    PassCost const backward = f.costs.block.backward_pass();
+    double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
+    double const between = value_of(e.early_window);
+    return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
 }
 
 /// A transfer between stages that leaves by the adapter of the gradients.
@@ -123,7 +139,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
-    auto const [total, one_forward, excess] = f.block_times;
+    auto const [total, one_forward] = f.block_times;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
     double const backward = (total - one_forward).base() * layers;
     double const forward = one_forward.base() * layers;
@@ -134,6 +150,10 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
+    // in windows that the host stretches kernels wait for it
+    auto const idle = [](PassCost const& pass, Seconds window) {
+        return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
+    };
     auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
@@ -162,9 +182,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
+        .idle_backward = f.in("host_idle_backward", idle(block.backward_pass(), total - one_forward)),
+        .idle_forward = f.in("host_idle_forward", idle(block.forward_pass(), one_forward)),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {

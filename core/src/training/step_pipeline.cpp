@@ -12,9 +12,13 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     PipelineShape const shape = pipeline_shape(f.strategy, f.setting.workload);
     double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
     if (passes > most_passes_run) { return {}; }
-    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
-    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
-    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto const passes_of_layer = [&work](LayerCost const& cost, Seconds total) {
+        return work.schedule.splits_backward ? split_passes_of(cost) : passes_of(cost, total.base());
+    };
+    auto const block = passes_of_layer(f.costs.block, f.stage.block_time);
+    auto head = passes_of_layer(f.costs.head, f.stage.head_time);
+    auto ends = passes_of_layer(f.costs.embedding, f.stage.embedding_time);
+    head.input -= f.stage.ahead.head.base(), ends.forward -= f.stage.ahead.embedding.base();
     auto const blocks = blocks_of_parts(depth_of(f.setting.model), shape, work.schedule.layout);
     std::vector<std::size_t> first(blocks.size() + 1, 0);
     for (std::size_t part = 0; part < blocks.size(); ++part) {
@@ -49,8 +53,9 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
     if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
     auto const block = passes_of(f.costs.block, f.stage.block_time.base());
-    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
-    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    head.input -= f.stage.ahead.head.base(), ends.forward -= f.stage.ahead.embedding.base();
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = depth * block.*pass + head.*pass + ends.*pass;

@@ -199,30 +199,6 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
 
 namespace {
 
-/// Work of neighbouring blocks in mean blocks, where blocks differ; of blocks of one kind one is priced.
-class BlockWork {
-public:
-    BlockWork(LayerCosts const& costs, Seconds mean) : costs_{costs}, mean_{mean.base()} {}
-
-    double between(std::size_t first, std::size_t end) {
-        auto const blocks = static_cast<double>(end - first);
-        if (mean_ <= 0.0 || end == first) { return blocks; }
-        std::size_t const alike = costs_.until[end].alike;
-        if (alike > first) { return costs_.seconds_between(first, end).base() / mean_; }
-        if (priced_ != alike + 1) {
-            priced_ = alike + 1;
-            one_ = costs_.seconds_between(alike, alike + 1).base() / mean_;
-        }
-        return blocks * one_;
-    }
-
-private:
-    LayerCosts const& costs_;
-    double mean_;
-    std::size_t priced_ = 0; ///< end of the block that was priced last
-    double one_ = 0.0;       ///< what it came to
-};
-
 /// What a stage holds: blocks, and shares of the ends of the model.
 struct StageParts {
     StagePlace place = StagePlace::middle;
@@ -239,9 +215,37 @@ struct StageBlocks {
     }
 };
 
+/// Of neighbouring blocks, where blocks differ; of blocks of one kind one is priced.
+class BlockWork {
+public:
+    BlockWork(LayerCosts const& costs, Seconds mean) : costs_{costs}, mean_{mean} {}
+
+    StageBlocks between(std::size_t first, std::size_t end) {
+        auto const blocks = static_cast<double>(end - first);
+        if (mean_.base() <= 0.0 || end == first) { return {.work = blocks, .forward = 0.0}; }
+        std::size_t const alike = costs_.until[end].alike;
+        if (alike > first) { return priced(first, end); }
+        if (priced_ != alike + 1) {
+            priced_ = alike + 1;
+            one_ = priced(alike, alike + 1);
+        }
+        return {.work = blocks * one_.work, .forward = blocks * one_.forward};
+    }
+    [[nodiscard]] StageBlocks priced(std::size_t first, std::size_t end) const {
+        auto const passes = costs_.passes_between(first, end);
+        return {.work = passes.total() / mean_, .forward = passes.forward / mean_};
+    }
+
+private:
+    LayerCosts const& costs_;
+    Seconds mean_;
+    std::size_t priced_ = 0; ///< end of the block that was priced last
+    StageBlocks one_;        ///< what it came to
+};
+
 /// Of every stage, where blocks differ.
-std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy const& strategy,
-                                          LayerCosts const& costs, Seconds block) {
+std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                                          Seconds block) {
     auto const shape = pipeline_shape(strategy, setting.workload);
     auto const layout = schedule_row(strategy.schedule()).layout;
     bool const two = layout == ChunkLayout::bidirectional;
@@ -256,8 +260,8 @@ std::vector<StageBlocks> blocks_of_stages(StepSetting const& setting, Strategy c
         bool const returns = layout == ChunkLayout::v && chunk == 1;
         for (std::size_t turn = 0; turn < count; ++turn, ++part) {
             std::size_t const first = std::exchange(end, end + static_cast<std::size_t>(*part));
-            double const work = share * blocks.between(first, end);
-            StageBlocks const held{.work = work, .forward = work * costs.forward_between(first, end)};
+            auto const all = blocks.between(first, end);
+            StageBlocks const held{.work = share * all.work, .forward = share * all.forward};
             stages[returns ? count - 1 - turn : turn] += held;
             if (two) { stages[count - 1 - turn] += held; }
         }
@@ -312,12 +316,33 @@ void add_stages_of_equal_blocks(StageGroups& groups, StageParts const& first, St
     groups.add(of_stage(last, 1));
 }
 
+Seconds ahead_of(Seconds end, PassCost const& block, double blocks, bool reads) {
+    Seconds const behind = blocks * (block.host - block.chip);
+    if (behind.base() <= 0.0) { return Seconds{}; }
+    return std::min({end, behind, reads ? block.host : behind});
+}
+
+/// Of blocks that the ends share a pass with; without a pipeline both passes of the head are before the same backward pass.
+EndsAhead ends_ahead(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, double first,
+                     double last) {
+    if (costs.block.host.base() <= 0.0 || !host_waits(setting.model, strategy)) { return {}; }
+    bool const reads = setting.model.moe.experts > 0;
+    Seconds const head = strategy.pp > 1 ? costs.head.total() - costs.head.forward() : costs.head.total();
+    return {.embedding = ahead_of(costs.embedding.forward(), costs.block.forward_pass(), first, reads),
+            .head = ahead_of(head, costs.block.backward_pass(), last, reads)};
+}
+
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     int const layers = depth_of(setting.model);
-    SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
-    if (strategy.pp == 1) { return whole; }
+    if (strategy.pp == 1) {
+        return {.place = StagePlace::whole,
+                .layers = layers * 1.0,
+                .embedding = 1.0,
+                .head = 1.0,
+                .ahead = ends_ahead(setting, strategy, costs, layers, layers)};
+    }
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const layout = schedule_row(strategy.schedule()).layout;
     auto const held = [&](StagePlace place) { return stage_layers(layers, strategy.pp, place) * 1.0; };
@@ -338,8 +363,13 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
             middle.layers = s == 1 ? held_by[s].work : std::max(middle.layers, held_by[s].work);
         }
     }
+    double const chunks =
+        layout == ChunkLayout::bidirectional ? 1.0 : pipeline_shape(strategy, setting.workload).chunks;
+    auto const ahead = ends_ahead(setting, strategy, costs, first.layers / chunks,
+                                  (layout == ChunkLayout::v ? first.layers : last.layers) / chunks);
     auto const time = [&](StageParts const& stage) {
-        return block * stage.layers + embedding * stage.embedding + head * stage.head;
+        return block * stage.layers + (embedding - ahead.embedding) * stage.embedding +
+               (head - ahead.head) * stage.head;
     };
     StageParts const* most = &last;
     if (time(first) > time(*most)) { most = &first; }
@@ -349,8 +379,8 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     Seconds const block_forward = costs.block.forward(), embedding_forward = costs.embedding.forward(),
                   head_forward = costs.head.forward();
     auto const of_stage = [&](StageParts const& stage, int count, std::optional<Seconds> blocks = std::nullopt) {
-        Seconds const forward = blocks.value_or(block_forward * stage.layers) + embedding_forward * stage.embedding +
-                                head_forward * stage.head;
+        Seconds const forward = blocks.value_or(block_forward * stage.layers) +
+                                (embedding_forward - ahead.embedding) * stage.embedding + head_forward * stage.head;
         return EqualStages{.count = count, .time = time(stage).base(), .forward = forward.base()};
     };
     bool const counts = strategy.schedule() == PipelineSchedule::one_f_one_b; // others need the slowest alone
@@ -369,6 +399,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     slowest.block_time = block;
     slowest.embedding_time = embedding;
     slowest.head_time = head;
+    slowest.ahead = ahead;
     return slowest;
 }
 

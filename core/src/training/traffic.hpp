@@ -71,6 +71,16 @@ private:
     std::size_t size_ = 0;
 };
 
+/// What a host that waits in every pass gains while the chip works on an end of the model x, before n blocks of time C that
+/// it issues in H. Where it reads what experts get it gains no more than a block.
+///
+///     min(x, n [H - C]+), min(x, n [H - C]+, H)
+///
+/// A pass begins with the embedding, a backward pass with the output projection.
+struct EndsAhead {
+    Seconds embedding, head;
+};
+
 /// The slowest stage of a pipeline: how many blocks it has, and how much of the ends of the model. With two directions
 /// half of the micro-batches meet one part of the model there, half the other.
 struct SlowestStage {
@@ -79,6 +89,7 @@ struct SlowestStage {
     double embedding = 0.0, head = 0.0;
     StageGroups stages = {}; ///< with 1F1B all of them in order, seconds; those that differ little as one
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
+    EndsAhead ahead = {};
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
