@@ -1,4 +1,5 @@
 #include "step_frame.hpp"
+#include "step_turns.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -90,6 +91,30 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
 }
 
+/// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
+template <class N>
+ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, double forward, double backward) {
+    double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
+    double const reduce = value_of(e.reduce), gather = value_of(e.gather);
+    double const elements =
+        (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
+    return {.stages = f.strategy.pp * 1.0,
+            .chunks = chunks,
+            .forward = forward / chunks,
+            .backward = (backward + f.accumulation) / chunks,
+            .hop = f.hop.base(),
+            .gather = gather,
+            .first_gather = tail * gather,
+            .reduce = reduce,
+            .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
+            .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
+            .kernels = value_of(e.kernels),
+            .loss = value_of(e.loss),
+            .adapter_forward = value_of(e.adapter_forward),
+            .adapter_backward = value_of(e.adapter_backward),
+            .adapter_hop = value_of(e.adapter_hop)};
+}
+
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -164,12 +189,22 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const in_rounds = turns && hides && f.strategy.zero < 2;
+    AddedInTurn gathered, reduced;
+    if (in_rounds) {
+        auto const all = chunks_in_turn(f, exposure, forward, backward);
+        gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+    }
+    N const exposed = in_rounds
+                          ? f.in("chunks_show_seconds", gathered.shown + reduced.shown)
+                          : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+        N const later = in_rounds ? f.in("stages_slowed_seconds", gathered.waited + reduced.waited)
+                        : drains  ? slowed_drain(exposure)
+                                  : literal<N>(0.0);
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", drains ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
