@@ -58,8 +58,10 @@ bool has_two_directions(Strategy const& strategy);
 
 BytesPerSecond sustained_memory(StepSetting const& setting);
 
-/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
-/// shows that stands in its forward pass.
+/// Traffic of a block that leaves by the adapter of gradients and weights: what it shows more while those are under way,
+/// for it takes twice as long; what is hidden; and the part of what shows that stands in the forward pass.
+///
+///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
 };

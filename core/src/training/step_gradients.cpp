@@ -91,9 +91,12 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
 }
 
+double share_of(double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; }
+
 /// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
 template <class N>
-ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, double forward, double backward) {
+ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse const& use, double forward,
+                            double backward) {
     double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
     double const reduce = value_of(e.reduce), gather = value_of(e.gather);
     double const elements =
@@ -112,6 +115,8 @@ ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, double forw
             .loss = value_of(e.loss),
             .adapter_forward = value_of(e.adapter_forward),
             .adapter_backward = value_of(e.adapter_backward),
+            .hidden_forward = share_of(use.hidden * use.forward_share * f.stage.layers, forward),
+            .hidden_backward = share_of(use.hidden * (1.0 - use.forward_share) * f.stage.layers, backward),
             .adapter_hop = value_of(e.adapter_hop)};
 }
 
@@ -127,16 +132,17 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
     if (placement.data.domains() == 1) { return use; }
-    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
-        use.shown += exposed.base();
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
-    add(placement.tensor, block.tensor, block.tensor_exposed);
-    add(placement.context, block.context, block.context_exposed);
-    add(placement.experts, block.experts, block.experts_exposed);
+    Seconds const core = block.attention - block.recomputed_core;
+    add(placement.tensor, block.tensor, block.tensor_exposed, block.gemm);
+    add(placement.context, block.context, block.context_exposed, core);
+    add(placement.experts, block.experts, block.experts_exposed, block.gemm + block.attention);
     double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
-    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 1.0 / 3.0;
     return use;
 }
 
@@ -159,7 +165,6 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -193,7 +198,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const in_rounds = turns && hides && f.strategy.zero < 2;
     AddedInTurn gathered, reduced;
     if (in_rounds) {
-        auto const all = chunks_in_turn(f, exposure, forward, backward);
+        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
         gathered = added_by_gathers(all), reduced = added_by_reductions(all);
     }
     N const exposed = in_rounds

@@ -5,10 +5,13 @@
 namespace headroom {
 namespace {
 
-/// What a window of passes loses to traffic beside it, other traffic on the same adapter included.
+/// How much longer traffic takes while passes with others on its adapter run.
+double longer(double shown, double hidden) { return 1.0 / std::max(0.5, 1.0 - (shown + hidden) / (1.0 + shown)); }
+
+/// What a window of passes loses to traffic beside it.
 double lost(ChunksInTurn const& t, double traffic, double window, double adapter) {
-    double const beside = std::min(traffic, window);
-    return t.kernels * std::min(t.loss * traffic, t.loss / (1.0 - t.loss) * window) + adapter * beside;
+    return t.kernels * std::min(t.loss * traffic, t.loss / (1.0 - t.loss) * window) +
+           adapter * std::min(traffic, window);
 }
 
 double lost_backward(ChunksInTurn const& t, double traffic, double window) {
@@ -22,7 +25,8 @@ struct Ways {
 };
 
 Ways lost_on_the_way(ChunksInTurn const& t) {
-    double const each = std::max(0.0, t.reduce - t.last_reduce) / t.chunks, b = t.backward;
+    double const stretch = longer(t.adapter_backward, t.hidden_backward), b = t.backward;
+    double const each = stretch * std::max(0.0, t.reduce - t.last_reduce) / t.chunks;
     double const late = (1.0 - t.early) * each; // of a chunk's gradients, sent after the pass that makes them
     double const round = t.stages * (b + t.hop);
     auto const transfer = [&](double traffic) { return std::min(t.adapter_hop, traffic); };
@@ -50,14 +54,15 @@ Ways lost_on_the_way(ChunksInTurn const& t) {
 
 AddedInTurn added_by_gathers(ChunksInTurn const& t) {
     if (t.gather <= 0.0) { return {}; }
-    double const all = t.stages * t.chunks * t.forward;
+    double const stretch = longer(t.adapter_forward, t.hidden_forward), all = t.stages * t.chunks * t.forward;
     auto const after = [&](double gathered, double shown) {
-        return shown + lost(t, std::max(0.0, t.gather - gathered), all, t.adapter_forward);
+        return shown + lost(t, stretch * std::max(0.0, t.gather - gathered), all, t.adapter_forward);
     };
     double const first_block = after(t.first_gather, t.first_gather);
     double const first_chunk = after(t.gather / t.chunks, t.gather / t.chunks - t.forward);
-    double const last_chunk =
-        t.gather - (t.chunks - 1.0) * t.stages * (t.forward + t.hop) - t.forward;
+    double const until_last = (t.chunks - 1.0) * t.stages * (t.forward + t.hop) + t.forward;
+    double const beside = std::min(stretch * t.gather, until_last); // the rest has the adapter for itself
+    double const last_chunk = beside + (t.gather - beside / stretch) - until_last;
     return {.shown = std::max({first_block, first_chunk, last_chunk}), .waited = 0.0};
 }
 
@@ -66,8 +71,10 @@ AddedInTurn added_by_reductions(ChunksInTurn const& t) {
     auto const ways = lost_on_the_way(t);
     double const before = (t.stages - 1.0) * ways.first;
     double const window = (t.chunks - 1.0) * t.stages * (t.backward + t.hop) + t.early * t.backward;
-    double const rest = t.reduce - window, way = std::max(ways.becoming_whole, ways.following);
-    double const own = std::min(way, lost_backward(t, std::max(0.0, t.reduce - t.last_reduce), window));
+    double const stretch = longer(t.adapter_backward, t.hidden_backward);
+    double const beside = std::min(stretch * t.reduce, window); // the rest has the adapter for itself
+    double const rest = beside + (t.reduce - beside / stretch) - window, way = std::max(ways.becoming_whole, ways.following);
+    double const own = std::min(way, lost_backward(t, stretch * std::max(0.0, t.reduce - t.last_reduce), window));
     double const shown = std::max(own + t.last_reduce, rest);
     return {.shown = shown, .waited = std::max(way + t.last_reduce, before + rest) - shown};
 }

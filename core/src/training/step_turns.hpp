@@ -11,7 +11,8 @@ struct ChunksInTurn {
     double reduce = 0.0, last_reduce = 0.0;              ///< gradients of all chunks, and those with nothing to run behind
     double early = 0.0;                                  ///< share of a chunk's gradients that is sent within its pass
     double kernels = 1.0, loss = 0.0;                    ///< share of a pass that is kernels, what they lose beside traffic
-    double adapter_forward = 0.0, adapter_backward = 0.0; ///< shares of passes in which others have the adapter, and show
+    double adapter_forward = 0.0, adapter_backward = 0.0; ///< what others that have the adapter too add to passes, a share
+    double hidden_forward = 0.0, hidden_backward = 0.0;   ///< what of them hides, a share of passes
     double adapter_hop = 0.0;                            ///< seconds of a transfer that has the adapter in common with them
 };
 
@@ -31,7 +32,8 @@ struct AddedInTurn {
 /// most: by the passes in which a chunk becomes whole, of all stages and chunks; or by those that follow them, first on
 /// their stages, and then through the first stage's last passes, a way with p transfers less.
 ///
-///     in a pass of b with so much traffic T beside it   d(T) = k min(l T, l / (1 - l) b) + x min(T, b)
+///     in a pass of b with so much traffic T beside it   d(T) = k min(l T', l / (1 - l) b) + x min(T', b)
+///     which others on the adapter make longer           T' = T / max(1/2, 1 - (x + h) / (1 + x))
 ///     added   max(longest way + [last bucket], (p - 1) d + R - window),  window = (v - 1) p (b + hop) + own part of the pass
 ///
 /// Holds for:  equal stages and chunks; gradients reduced once a step.
