@@ -22,6 +22,8 @@ struct BlockTimes {
     Seconds total, forward, excess;
 };
 
+BytesPerSecond sustained_memory(StepSetting const& setting);
+
 /// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
@@ -35,7 +37,9 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                                          ///< of one transfer between stages
+    Seconds hop; ///< of one transfer between stages
+    double traffic_in_rows =
+        -1.0; ///< seconds that weights and gradients add to rows that were run with them; else negative
     double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
@@ -53,10 +57,17 @@ template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
     return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
            trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
 }
+/// Gradients of one reduction. Source: [MegatronLM]
+inline constexpr double bucket_elements = 40e6;
+
+/// What one update of the optimizer takes; on the host it is not the accelerator's.
+template <class N> double update_seconds(Frame<N> const& f) {
+    if (offloads_optimizer(f.strategy.offload)) { return 0.0; }
+    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f, &Shards::optimizer) /
+           sustained_memory(f.setting).base();
+}
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
 bool has_two_directions(Strategy const& strategy);
-
-BytesPerSecond sustained_memory(StepSetting const& setting);
 
 /// Traffic of a block that leaves by the adapter of gradients and weights: what it shows more while those are under way,
 /// for it takes twice as long; what is hidden; and the part of what shows that stands in the forward pass.

@@ -79,9 +79,6 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
                         smaller(e.adapter_hop, after));
 }
 
-/// Gradients of one reduction. Source: [MegatronLM]
-constexpr double bucket_elements = 40e6;
-
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
 template <class N> double last_bucket_share(Frame<N> const& f) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
@@ -201,7 +198,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
         gathered = added_by_gathers(all), reduced = added_by_reductions(all);
     }
-    N const exposed = in_rounds
+    N const exposed = f.traffic_in_rows >= 0.0 ? f.in("traffic_in_rows_seconds", f.traffic_in_rows)
+                      : in_rounds
                           ? f.in("chunks_show_seconds", gathered.shown + reduced.shown)
                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);

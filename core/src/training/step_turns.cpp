@@ -73,7 +73,8 @@ AddedInTurn added_by_reductions(ChunksInTurn const& t) {
     double const window = (t.chunks - 1.0) * t.stages * (t.backward + t.hop) + t.early * t.backward;
     double const stretch = longer(t.adapter_backward, t.hidden_backward);
     double const beside = std::min(stretch * t.reduce, window); // the rest has the adapter for itself
-    double const rest = beside + (t.reduce - beside / stretch) - window, way = std::max(ways.becoming_whole, ways.following);
+    double const rest = beside + (t.reduce - beside / stretch) - window,
+                 way = std::max(ways.becoming_whole, ways.following);
     double const own = std::min(way, lost_backward(t, stretch * std::max(0.0, t.reduce - t.last_reduce), window));
     double const shown = std::max(own + t.last_reduce, rest);
     return {.shown = shown, .waited = std::max(way + t.last_reduce, before + rest) - shown};

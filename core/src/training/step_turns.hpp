@@ -5,15 +5,16 @@ namespace headroom {
 /// What one stage of interleaved 1F1B does and sends in a step, all stages alike.
 struct ChunksInTurn {
     double stages = 1.0, chunks = 1.0;
-    double forward = 0.0, backward = 0.0;                ///< seconds of one pass of one chunk
-    double hop = 0.0;                                    ///< seconds of a transfer between stages
-    double gather = 0.0, first_gather = 0.0;             ///< weights of all chunks, and those that the first block waits for
-    double reduce = 0.0, last_reduce = 0.0;              ///< gradients of all chunks, and those with nothing to run behind
-    double early = 0.0;                                  ///< share of a chunk's gradients that is sent within its pass
-    double kernels = 1.0, loss = 0.0;                    ///< share of a pass that is kernels, what they lose beside traffic
-    double adapter_forward = 0.0, adapter_backward = 0.0; ///< what others that have the adapter too add to passes, a share
-    double hidden_forward = 0.0, hidden_backward = 0.0;   ///< what of them hides, a share of passes
-    double adapter_hop = 0.0;                            ///< seconds of a transfer that has the adapter in common with them
+    double forward = 0.0, backward = 0.0;    ///< seconds of one pass of one chunk
+    double hop = 0.0;                        ///< seconds of a transfer between stages
+    double gather = 0.0, first_gather = 0.0; ///< weights of all chunks, and those that the first block waits for
+    double reduce = 0.0, last_reduce = 0.0;  ///< gradients of all chunks, and those with nothing to run behind
+    double early = 0.0;                      ///< share of a chunk's gradients that is sent within its pass
+    double kernels = 1.0, loss = 0.0;        ///< share of a pass that is kernels, what they lose beside traffic
+    double adapter_forward = 0.0,
+           adapter_backward = 0.0; ///< what others that have the adapter too add to passes, a share
+    double hidden_forward = 0.0, hidden_backward = 0.0; ///< what of them hides, a share of passes
+    double adapter_hop = 0.0; ///< seconds of a transfer that has the adapter in common with them
 };
 
 /// What the traffic of a step adds to it: what the first stage shows itself, and what others are later by for theirs.
