@@ -192,22 +192,28 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
-    bool const in_rounds = turns && hides && f.strategy.zero < 2;
-    AddedInTurn gathered, reduced;
+    bool const in_rows = f.traffic_in_rows >= 0.0;
+    bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
+    AddedInTurn added;
     if (in_rounds) {
         auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
-        gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+        auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+        added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
+    } else if (in_rows) {
+        added.shown = f.traffic_in_rows;
     }
-    N const exposed = f.traffic_in_rows >= 0.0 ? f.in("traffic_in_rows_seconds", f.traffic_in_rows)
-                      : in_rounds
-                          ? f.in("chunks_show_seconds", gathered.shown + reduced.shown)
+    // a stage shows no more than it sends: the rest it waits for others, which theirs slows
+    double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
+    N const exposed = in_rows || in_rounds
+                          ? f.in("traffic_in_turn_seconds", own)
                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
-        N const later = in_rounds ? f.in("stages_slowed_seconds", gathered.waited + reduced.waited)
-                        : drains  ? slowed_drain(exposure)
-                                  : literal<N>(0.0);
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", drains ? parts.bubble + later : parts.bubble);
+        N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
+                        : drains             ? slowed_drain(exposure)
+                                             : literal<N>(0.0);
+        bool const slowed = in_rounds || in_rows || drains;
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
