@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -97,6 +98,26 @@ TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     print(table, missed.size());
     EXPECT_THAT(missed, testing::IsEmpty());
     EXPECT_GE(table.all.claimed_share(), claimed_bar);
+}
+
+/// Pipelines whose chunks or halves of passes reduce in turn; rows that are run, or interleaved 1F1B.
+bool reduces_in_turn(Question const& question) {
+    auto const& row = schedule_row(question.strategy.schedule());
+    return question.strategy.pp > 1 && !row.asynchronous && row.id != PipelineSchedule::one_f_one_b &&
+           row.id != PipelineSchedule::gpipe;
+}
+
+TEST(SimulatedStepAgreement, ChunksReduceInTurn) {
+    int plans = 0, within = 0;
+    for (std::uint64_t index = 0; plans < 80; ++index) {
+        Question const question = random_plan(simulated_menu(), fresh_of_suite, index);
+        if (!reduces_in_turn(question)) { continue; }
+        auto const plan = headroom::agreement_of(question, fitted());
+        if (!plan.limits.empty()) { continue; }
+        ++plans;
+        within += std::abs(plan.difference) <= agreement_bar ? 1 : 0;
+    }
+    EXPECT_GE(within, 76); // of those that are claimed, whatever the size of their traffic
 }
 
 TEST(SimulatedStepAgreement, IsAsGoodAsItWas) {

@@ -76,10 +76,6 @@ struct Inputs {
                    ? (block.tensor_exposed + block.context_exposed + block.experts_exposed) / block.total()
                    : 0.0;
     }
-    [[nodiscard]] bool in_turn() const {
-        auto const& row = schedule_row(strategy.schedule());
-        return !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop && layout.shape.chunks == 1;
-    }
 };
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -240,13 +236,10 @@ double halves_hide_less(Inputs const& in) {
     return more * in.layout.shape.chunks * in.micro_batches();
 }
 
-/// Several chunks or split passes: reductions of some slow every stage while others still work.
-double chunks_reduce_in_turn(Inputs const& in) {
-    if (!in.pipeline() || in.in_turn()) { return 0.0; }
-    return in.rules.slowdown * data_of_step(in);
-}
-double chunks_show_reductions(Inputs const& in) {
-    return in.pipeline() && !in.in_turn() ? in.time.data_communication.base() : 0.0;
+/// Several chunks that reduce in turn while others of their stage work, and have the adapter in common with those.
+double chunks_share_the_adapter(Inputs const& in) {
+    if (!in.interleaved() || !data_leaves(in)) { return 0.0; }
+    return data_of_step(in) * std::min(1.0, leaving_traffic(in) / in.step);
 }
 
 /// What copies to and from the host show, where activations are among them.
@@ -322,8 +315,8 @@ constexpr ClosedFormLimit beside_collectives{
     "slowed beside collectives", "gradients and weights slow kernels in proportion to their time; they often "
                                  "run beside exposed collectives, when there is nothing to slow"};
 constexpr ClosedFormLimit in_turn{
-    "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every stage "
-                             "at its own time"};
+    "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, and share their "
+                             "adapter with what those send; every stage is slowed at its own time"};
 constexpr ClosedFormLimit offloaded{
     "offload", "activations that take longer to and from the host than blocks take make stages wait, each at its own "
                "time; what gradients show beside them hides a part of it"};
@@ -364,8 +357,7 @@ constexpr std::array conditions{
          "first, and the step ends with its own"},
         first_stage_is_not_the_fullest,
         0.009},
-    Condition{in_turn, chunks_reduce_in_turn, 0.005},
-    Condition{in_turn, chunks_show_reductions, 0.04},
+    Condition{in_turn, chunks_share_the_adapter, 0.005},
     Condition{{"halves hide less",
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,

@@ -37,6 +37,37 @@ std::vector<PassTicks> places_of(PipelineWork const& work, PipelineShape const& 
     return passes;
 }
 
+/// Traffic in ticks.
+TrafficBeside beside_of(PipelineWork const& work) {
+    TrafficBeside beside = work.beside;
+    for (ChunkTraffic& chunk : beside.chunks) {
+        for (double ChunkTraffic::*part : {&ChunkTraffic::gather, &ChunkTraffic::reduce, &ChunkTraffic::update}) {
+            chunk.*part *= ticks_per_second;
+        }
+    }
+    return beside;
+}
+
+/// The rows of so many whole micro-batches: alone, with transfers, and with traffic.
+RowsRun run_of_rows(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
+    auto const shape = shape_of(work, micro_batches);
+    if (!impossible_because(work.schedule.id, shape).empty()) { return {}; } // a ragged count of micro-batches
+    auto const order = work.schedule.order(shape);
+    PipelineTimes times{.passes = places_of(work, shape, work.slowest), .hop = {}};
+    auto const length = [&](TrafficBeside const& beside) {
+        auto const run = run_beside(order, times, beside);
+        return static_cast<double>(work.schedule.validates_late ? run.longest : run.end) / ticks_per_second;
+    };
+    double const alone = length({});
+    times.hop.assign(static_cast<std::size_t>(shape.stages), ticks_of(hop));
+    times.blocking = blocking;
+    double const handed_on = hop > 0.0 ? length({}) : alone;
+    double const all = work.beside.chunks.empty() ? handed_on : length(beside_of(work)) - work.update;
+    return {.bubble = std::max(0.0, alone - micro_batches * work.slowest.all()),
+            .transfers = std::max(0.0, handed_on - alone),
+            .data = std::max(0.0, all - handed_on)};
+}
+
 constexpr double most_run = 1 << 20; ///< passes; of more the wait is continued
 
 double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
@@ -129,6 +160,17 @@ StageTimes split_passes_of(LayerCost const& cost) {
     auto const weight = weight_pass(cost);
     PassCost const input{.chip = backward.chip - weight.chip, .host = backward.host - weight.host};
     return {.forward = cost.forward().base(), .input = input.total().base(), .weight = weight.total().base()};
+}
+
+RowsRun run_of_rows(PipelineWork const& work, double hop, bool blocking) {
+    double const below = std::floor(work.micro_batches), rest = work.micro_batches - below;
+    RowsRun low = run_of_rows(work, below, hop, blocking);
+    if (rest <= 0.0) { return low; }
+    RowsRun const high = run_of_rows(work, below + 1.0, hop, blocking);
+    for (double RowsRun::*part : {&RowsRun::bubble, &RowsRun::transfers, &RowsRun::data}) {
+        low.*part += rest * (high.*part - low.*part);
+    }
+    return low;
 }
 
 double pipeline_bubble_seconds(PipelineWork const& work) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "pipeline/run_beside.hpp"
+
 #include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
 
@@ -29,6 +31,8 @@ struct PipelineWork {
     StageTimes slowest;                  ///< of the slowest stage for one micro-batch
     StageTimes others;                   ///< the mean of the other stages
     std::vector<StageTimes> places = {}; ///< of every chunk of every stage for one micro-batch; none: rows are not run
+    TrafficBeside beside = {};           ///< of the same places, in seconds; none: not run with it
+    double update = 0.0;                 ///< seconds of it that count elsewhere
 };
 
 /// Time that the slowest stage waits for the others, transfers not counted.
@@ -39,6 +43,13 @@ struct PipelineWork {
 ///
 /// Source:     [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 double pipeline_bubble_seconds(PipelineWork const& work);
+
+/// Rows that are run with every place as it is: what the slowest stage waits for other stages, what transfers add to that,
+/// and what data-parallel traffic beside the passes adds to both, updates behind it as they differ from stage to stage.
+struct RowsRun {
+    double bubble = 0.0, transfers = 0.0, data = 0.0;
+};
+RowsRun run_of_rows(PipelineWork const& work, double hop, bool blocking);
 
 /// How many transfers between stages show one after the other where all stages take equally long (`ScheduleRow::hops`);
 /// a part of one that hides is a fraction.

@@ -24,6 +24,8 @@ struct BlockTimes {
 };
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
 
+BytesPerSecond sustained_memory(StepSetting const& setting);
+
 /// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
@@ -37,7 +39,9 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                ///< of one transfer between stages
+    Seconds hop; ///< of one transfer between stages
+    /// Seconds that weights and gradients add to rows that were run with them; else negative.
+    double traffic_in_rows = -1.0;
     double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
     double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
@@ -60,13 +64,22 @@ template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
     return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
            trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
 }
+/// Gradients of one reduction. Source: [MegatronLM]
+inline constexpr double bucket_elements = 40e6;
+
+/// What one update of the optimizer takes; on the host it is not the accelerator's.
+template <class N> double update_seconds(Frame<N> const& f) {
+    if (offloads_optimizer(f.strategy.offload)) { return 0.0; }
+    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f, &Shards::optimizer) /
+           sustained_memory(f.setting).base();
+}
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
 bool has_two_directions(Strategy const& strategy);
 
-BytesPerSecond sustained_memory(StepSetting const& setting);
-
-/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
-/// shows that stands in its forward pass.
+/// Traffic of a block that leaves by the adapter of gradients and weights: what it shows more while those are under way,
+/// for it takes twice as long; what is hidden; and the part of what shows that stands in the forward pass.
+///
+///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
 };

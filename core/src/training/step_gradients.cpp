@@ -1,4 +1,5 @@
 #include "step_frame.hpp"
+#include "step_turns.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -82,9 +83,6 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
                         smaller(e.adapter_hop, after));
 }
 
-/// Gradients of one reduction. Source: [MegatronLM]
-constexpr double bucket_elements = 40e6;
-
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
 template <class N> double last_bucket_share(Frame<N> const& f) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
@@ -106,6 +104,35 @@ template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e,
     return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
 }
 
+double share_of(double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; }
+
+/// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
+template <class N>
+ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse const& use, double forward,
+                            double backward) {
+    double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
+    double const reduce = value_of(e.reduce), gather = value_of(e.gather);
+    double const elements =
+        (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
+    return {.stages = f.strategy.pp * 1.0,
+            .chunks = chunks,
+            .forward = forward / chunks,
+            .backward = (backward + f.accumulation) / chunks,
+            .hop = f.hop.base(),
+            .gather = gather,
+            .first_gather = tail * gather,
+            .reduce = reduce,
+            .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
+            .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
+            .kernels = value_of(e.kernels),
+            .loss = value_of(e.loss),
+            .adapter_forward = value_of(e.adapter_forward),
+            .adapter_backward = value_of(e.adapter_backward),
+            .hidden_forward = share_of(use.hidden * use.forward_share * f.stage.layers, forward),
+            .hidden_backward = share_of(use.hidden * (1.0 - use.forward_share) * f.stage.layers, backward),
+            .adapter_hop = value_of(e.adapter_hop)};
+}
+
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -118,16 +145,17 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
     if (placement.data.domains() == 1) { return use; }
-    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
-        use.shown += exposed.base();
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
-    add(placement.tensor, block.tensor, block.tensor_exposed);
-    add(placement.context, block.context, block.context_exposed);
-    add(placement.experts, block.experts, block.experts_exposed);
+    Seconds const core = block.attention - block.recomputed_core;
+    add(placement.tensor, block.tensor, block.tensor_exposed, block.gemm);
+    add(placement.context, block.context, block.context_exposed, core);
+    add(placement.experts, block.experts, block.experts_exposed, block.gemm + block.attention);
     double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
-    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 1.0 / 3.0;
     return use;
 }
 
@@ -154,7 +182,6 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const idle = [](PassCost const& pass, Seconds window) {
         return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
     };
-    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -186,13 +213,29 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .idle_forward = f.in("host_idle_forward", idle(block.forward_pass(), one_forward)),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
-    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const in_rows = f.traffic_in_rows >= 0.0;
+    bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
+    AddedInTurn added;
+    if (in_rounds) {
+        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
+        auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+        added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
+    } else if (in_rows) {
+        added.shown = f.traffic_in_rows;
+    }
+    // a stage shows no more than it sends: the rest it waits for others, which theirs slows
+    double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
+    N const exposed = in_rows || in_rounds
+                          ? f.in("traffic_in_turn_seconds", own)
+                          : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+        N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
+                        : drains             ? slowed_drain(exposure)
+                                             : literal<N>(0.0);
+        bool const slowed = in_rounds || in_rows || drains;
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
