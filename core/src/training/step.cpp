@@ -109,9 +109,9 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     Parts<N> parts;
     compose_stage(f, parts);
     compose_data(f, parts);
-    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_optimizer(f, parts);
     compose_offload(f, parts);
+    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_disturbance(f, parts);
     return parts;
 }

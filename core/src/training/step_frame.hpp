@@ -44,6 +44,7 @@ template <class N> struct Frame {
     double traffic_in_rows = -1.0;
     double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
     double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// Whether the host issues blocks while the chip works on the ends of the model.
@@ -98,7 +99,7 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
 
-/// What the host adds to the passes of one stage, after `compose_data`: in time that traffic takes of the chip it gets ahead.
+/// What the host adds to the passes of one stage, after `compose_data` and `compose_offload`: in time that traffic takes of the chip it gets ahead.
 template <class N> void compose_host(Frame<N>& f, Parts<N>& parts);
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.

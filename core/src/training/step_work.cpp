@@ -82,12 +82,11 @@ BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, Lay
 
 template <class N> void compose_host(Frame<N>& f, Parts<N>& parts) {
     if (f.costs.block.host.base() <= 0.0) { return; }
-    // copies to and from the host hide behind the same traffic, which counts once
-    bool const copies = f.strategy.offload != Offload::none;
-    if (copies) { f.after_kernels = 0.0; }
-    double const data = copies ? 0.0 : value_of(parts.data);
-    double const slower =
-        host_waits(f.setting.model, f.strategy) ? late_in_every_pass(f, data) : late_over_all(f, data);
+    double const data = value_of(parts.data);
+    bool const waits = host_waits(f.setting.model, f.strategy);
+    // what waits for copies gives the host time, but where these hid behind passes that are as long as it takes already
+    double const copies = waits && f.strategy.zero < 3 ? 0.0 : f.shown_copies;
+    double const slower = waits ? std::max(0.0, late_in_every_pass(f, data) - copies) : late_over_all(f, data + copies);
     parts.host = f.record.term("host_seconds", "s", parts.host + f.in("host_slower_seconds", slower));
 }
 
