@@ -229,6 +229,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     N const exposed = in_rows || in_rounds
                           ? f.in("traffic_in_turn_seconds", own)
                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
         N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
