@@ -40,7 +40,12 @@ Json summary_json(ErrorSummary const& summary) {
         .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
 }
 
-Json row_json(RunComparison const& row) {
+/// The same run in the left-out comparison; both list the same runs in the same order.
+RunComparison const* left_out_row(ValidationReport const& report, std::size_t index) {
+    return report.left_out ? &report.left_out->rows.at(index) : nullptr;
+}
+
+Json row_json(RunComparison const& row, RunComparison const* out) {
     PublishedRun const& run = *row.run;
     bool const measured = run.measured.base() > 0.0;
     return Json::object()
@@ -57,6 +62,9 @@ Json row_json(RunComparison const& row) {
         .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
         .set("relative_error", row.relative_error)
         .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
+        .set("left_out_relative_error", out != nullptr ? Json{out->relative_error} : Json{})
+        .set("left_out_inside_interval", out != nullptr && out->predicted ? Json{out->inside_interval} : Json{})
+        .set("inferred", run.question ? Json{run.structural_assumption} : Json{})
         .set("assumed", Json::array_of(run.assumed))
         .set("states_enough", run.states_enough)
         .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
@@ -334,7 +342,9 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const&
 
 Json json_of(ValidationReport const& report) {
     Json rows = Json::array(), groups = Json::array();
-    for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        rows.push(row_json(report.validation.rows[i], left_out_row(report, i)));
+    }
     for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
         ErrorGroup const& group = report.validation.groups[i];
         ErrorSummary const* out = left_out_group(report, i);
@@ -402,10 +412,12 @@ Document document_of(ValidationReport const& report) {
 
 Sheet sheet_of(ValidationReport const& report) {
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
-                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval", "assumed",
-                 "skipped_reason"},
+                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
+                 "left_out_relative_error", "inferred", "assumed", "skipped_reason"},
                 {}};
-    for (RunComparison const& row : report.validation.rows) {
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        RunComparison const& row = report.validation.rows[i];
+        RunComparison const* out = left_out_row(report, i);
         PublishedRun const& run = *row.run;
         sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
                               run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
@@ -413,8 +425,10 @@ Sheet sheet_of(ValidationReport const& report) {
                               row.predicted ? exact(row.predicted->base()) : "",
                               run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
                               row.relative_error ? exact(*row.relative_error) : "",
-                              row.predicted ? (row.inside_interval ? "true" : "false") : "", join(run.assumed, "; "),
-                              run.skipped_reason});
+                              row.predicted ? (row.inside_interval ? "true" : "false") : "",
+                              out != nullptr && out->relative_error ? exact(*out->relative_error) : "",
+                              run.question ? (run.structural_assumption ? "true" : "false") : "",
+                              join(run.assumed, "; "), run.skipped_reason});
     }
     return sheet;
 }
