@@ -98,6 +98,12 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 /// source without a fold use `set`: none of its rows was fitted.
 Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
 
+/// The constants and paces of each fold in the place of those of `set`, by the source that it leaves out.
+std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds);
+
+/// Linear between the two nearest values; zero of nothing.
+double quantile(std::vector<double> values, double share);
+
 /// Summary over some rows, by the rule that a skip of a row that states enough is a 100 % error.
 ErrorSummary summarise(std::span<RunComparison const> rows);
 
