@@ -1,4 +1,5 @@
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "plan/plan_report.hpp"
 #include "threads.hpp"
 #include "watch.hpp"
@@ -186,6 +187,7 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     check_gates(arguments, metrics_of(Plan{}));
     Setting setting = read_setting(arguments);
+    use_measured_steps(arguments, setting);
     refuse_contradiction(setting);
     PlanQuestion const question = make_question(arguments, setting);
     note_unused(arguments, question, setting);

@@ -25,7 +25,7 @@ struct StepTraits {
 ///     ln(measured / predicted) = site + [model + workload + layout + replica] + noise
 ///
 /// Each effect is normal with mean 0 and independent of the others; all but the site's hold within a site only.
-/// Estimated by `likeness_of`. Source: [Cressie1985] for the estimator
+/// Estimated by `likeness_of`. Source: [CressieHawkins1980] for the estimator
 struct Likeness {
     double site = 0.0, model = 0.0, workload = 0.0, layout = 0.0, replica = 0.0;
     double noise = 0.0;         ///< of repeats
@@ -76,7 +76,7 @@ struct LeftOutResidual {
 
 /// Method of moments. For each set of shared effects the half mean squared difference of the residuals of pairs of
 /// one source and site is the sum of the variances that are not shared; pairs of two sources share nothing. Means are
-/// the robust ones of [Cressie1985], by source; the variances, none negative, are those that come nearest to all of
+/// the robust ones of [CressieHawkins1980], by source; the variances, none negative, are those that come nearest to all of
 /// them in relative error, each weighted by the square root of its pairs. Residuals of `without` are left out.
 ///
 /// Zero pairs: too few residuals to say anything.

@@ -22,7 +22,7 @@ Unshared unshared(StepTraits const& a, StepTraits const& b) {
 }
 
 /// Half the mean squared difference of many pairs, by the fourth power of the mean root: a few wild pairs do not carry
-/// it. Source: [Cressie1985]
+/// it. Source: [CressieHawkins1980]
 struct RobustMean {
     double roots = 0.0;
     int pairs = 0;
