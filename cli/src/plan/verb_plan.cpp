@@ -6,6 +6,7 @@
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
+#include "headroom/warm_start.hpp"
 #include "headroom/io/strategy.hpp"
 
 #include <algorithm>
@@ -188,6 +189,7 @@ int run(Arguments const& arguments) {
     check_gates(arguments, metrics_of(Plan{}));
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
+    setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
     refuse_contradiction(setting);
     PlanQuestion const question = make_question(arguments, setting);
     note_unused(arguments, question, setting);

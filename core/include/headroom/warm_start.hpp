@@ -17,6 +17,10 @@ StepTraits traits_of(Question const& question);
 MeasuredStep measured_step(Question const& question, Seconds measured, CalibrationSet const& calibration,
                            std::string name);
 
+/// The same measured steps as what they say of every plan alike: none shares its layout or replica with a question. A
+/// search among plans keeps its order, and a curve over sizes has one factor.
+WarmStart of_any_plan(WarmStart warm);
+
 /// Lets a prediction lean on the measured steps of `calibration` that are like it: the step, each of its parts and what
 /// follows from them are multiplied by the factor, and the logarithm of the interval narrows with the posterior.
 ///

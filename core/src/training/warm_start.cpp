@@ -67,6 +67,14 @@ MeasuredStep measured_step(Question const& question, Seconds measured, Calibrati
             .excess = std::abs(log_factor - clipped)};
 }
 
+WarmStart of_any_plan(WarmStart warm) {
+    for (auto& step : warm.steps) { // with each other they still share both
+        step.traits.layout = "measured " + step.traits.layout;
+        step.traits.replica = "measured " + step.traits.replica;
+    }
+    return warm;
+}
+
 void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
     if (calibration.warm.steps.empty()) { return; }
     auto const traits = traits_of(p.question);
