@@ -20,9 +20,9 @@ constexpr std::string_view step_key = "step_seconds";
 constexpr std::size_t most_steps = 200; // a system of as many equations is solved for every prediction
 
 /// Options of predict that say what was run; strategy fields come on top.
-constexpr std::array described{"--cluster", "--workers", "--nodes", "--global-batch", "--sequence-length",
-                               "--documents", "--fill", "--expert-skew", "--layers", "--strategy",
-                               "--framework", "--precision"};
+constexpr std::array described{"--cluster",         "--workers",   "--nodes",     "--global-batch",
+                               "--sequence-length", "--documents", "--fill",      "--expert-skew",
+                               "--layers",          "--strategy",  "--framework", "--precision"};
 
 std::vector<std::string> description_options() {
     std::vector<std::string> names{described.begin(), described.end()};
@@ -62,7 +62,8 @@ std::pair<Arguments, Seconds> call_of(io::MeasuredEntry const& entry) {
             std::vector<std::string> names{"model", std::string{step_key}};
             for (auto const& option : options) { names.push_back(key_of(option)); }
             std::string const near = nearest(key, names);
-            refuse(entry.place, "unknown key " + headroom::quoted(key), "a measured step is described like a call of predict",
+            refuse(entry.place, "unknown key " + headroom::quoted(key),
+                   "a measured step is described like a call of predict",
                    near.empty() ? "" : "did you mean '" + near + "'?");
         }
     }
@@ -163,8 +164,8 @@ std::string warm_words(Prediction const& p) {
                        significant(p.warm->factor) + ": " + times(p.step(), p.interval) + " instead of " +
                        times(p.warm->step_before, p.warm->interval_before);
     if (p.warm->outside > 0) {
-        text += "; " + std::to_string(p.warm->outside) +
-                (p.warm->outside == 1 ? " of them lies" : " of them lie") + " outside of its own interval and was clipped";
+        text += "; " + std::to_string(p.warm->outside) + (p.warm->outside == 1 ? " of them lies" : " of them lie") +
+                " outside of its own interval and was clipped";
     }
     return text;
 }

@@ -1,7 +1,7 @@
+#include "support/training.hpp"
+
 #include "headroom/plan_choice.hpp"
 #include "headroom/scale_validation.hpp"
-
-#include "support/training.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,8 @@ TEST(LeaveOneScale, TheSmallestRunSharpensTheLarger) {
         runs.push_back(other);
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        double const factor = i < 2 ? 1.1 : (runs[i].source == "others 0" ? 0.9 : 1.25) + 0.005 * static_cast<double>(i);
+        double const factor =
+            i < 2 ? 1.1 : (runs[i].source == "others 0" ? 0.9 : 1.25) + 0.005 * static_cast<double>(i);
         runs[i].measured = predict(*runs[i].question, training::fitted()).step() * factor;
     }
     Folds folds;

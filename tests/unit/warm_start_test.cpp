@@ -1,6 +1,6 @@
-#include "headroom/warm_start.hpp"
-
 #include "support/training.hpp"
+
+#include "headroom/warm_start.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,11 +64,11 @@ TEST(WarmPosterior, TheFurtherOutsideTheLessItSays) {
 }
 
 TEST(LikenessOf, FindsTheVariancesThatMadeTheResiduals) {
-    // Expectation: 20 sources with effects of known spread; each standard deviation is found within a third.
+    // Expectation: 60 sources with effects of known spread; each standard deviation is found within a third.
     std::mt19937 engine{7};
     auto const draw = [&](double deviation) { return std::normal_distribution<double>{0.0, deviation}(engine); };
     std::vector<LeftOutResidual> residuals;
-    for (int s = 0; s < 20; ++s) {
+    for (int s = 0; s < 60; ++s) {
         std::string const source = std::to_string(s);
         double const site = draw(0.15);
         std::vector<double> models{draw(0.08), draw(0.08), draw(0.08)};
@@ -82,12 +82,12 @@ TEST(LikenessOf, FindsTheVariancesThatMadeTheResiduals) {
         }
     }
     auto const found = likeness_of(residuals, false);
-    EXPECT_EQ(found.sources, 20);
+    EXPECT_EQ(found.sources, 60);
     EXPECT_NEAR(std::sqrt(found.site), 0.15, 0.05);
     EXPECT_NEAR(std::sqrt(found.model), 0.08, 0.027);
     EXPECT_NEAR(std::sqrt(found.replica), 0.06, 0.02);
     EXPECT_NEAR(std::sqrt(found.noise), 0.03, 0.01);
-    EXPECT_EQ(likeness_of(residuals, false, "3").sources, 19);
+    EXPECT_EQ(likeness_of(residuals, false, "3").sources, 59);
     EXPECT_EQ(likeness_of(residuals, true).pairs, 0) << "there are no mixtures";
 }
 

@@ -1,8 +1,8 @@
 #include "plan/plan_report.hpp"
 
 #include "document/text.hpp"
-#include "measured_steps.hpp"
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_parts.hpp"

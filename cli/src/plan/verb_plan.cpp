@@ -6,8 +6,8 @@
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
-#include "headroom/warm_start.hpp"
 #include "headroom/io/strategy.hpp"
+#include "headroom/warm_start.hpp"
 
 #include <algorithm>
 #include <array>

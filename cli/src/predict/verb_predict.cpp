@@ -35,8 +35,8 @@ constexpr std::array options{
         "run the step task by task beside the closed form: agreement, critical path; collectives as one operation, or "
         "by messages: all groups of a dimension at once on the links of the cluster",
         "Answer", Takes::perhaps_value},
-    Option{"--measured-step", "TIME", "this step was measured, 12.3s: what it changes, and with --save-calibration kept",
-           "Data"},
+    Option{"--measured-step", "TIME",
+           "this step was measured, 12.3s: what it changes, and with --save-calibration kept", "Data"},
     Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
            "Data"},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},

@@ -11,9 +11,7 @@ constexpr std::size_t worst_shown = 10;
 
 ScaleSummary const& all_of(ScaleValidation const& scales) { return scales.groups.front(); }
 
-std::string plan_name(MeasuredPlan const& plan) {
-    return short_name(plan.runs.front()->run->question->strategy);
-}
+std::string plan_name(MeasuredPlan const& plan) { return short_name(plan.runs.front()->run->question->strategy); }
 
 std::vector<std::string> ids_of(MeasuredPlan const& plan) {
     std::vector<std::string> ids;

@@ -23,7 +23,7 @@ struct ValidationReport {
     bool refitted = false;              ///< `left_out` was fitted now, not read
     std::map<std::string, Pace> pace;   ///< by framework, as fitted to every source
     std::map<std::string, std::map<std::string, Pace>> pace_without; ///< by the source left out
-    PlanChoice choice;                   ///< of the left-out comparison where there is one, else of the other
+    PlanChoice choice;                     ///< of the left-out comparison where there is one, else of the other
     std::optional<ScaleValidation> scales; ///< of --leave-one-scale
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats

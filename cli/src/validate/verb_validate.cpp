@@ -171,7 +171,8 @@ int read_plans(Arguments const& arguments) {
 int run_simulation(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"}, "belongs to runs, not to --simulation");
+    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
+                  "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
     check_gates(arguments, metrics_of(AgreementTable{}));
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -245,7 +246,7 @@ int run(Arguments const& arguments) {
     report.choice = plan_choice(report.left_out ? report.left_out->rows : report.validation.rows);
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
     report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out,
-                                                       report.choice.summary, report.scales));
+                                                     report.choice.summary, report.scales));
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});

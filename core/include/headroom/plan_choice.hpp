@@ -21,11 +21,11 @@ struct MeasuredPlan {
 struct PlanSweep {
     std::string source, model, accelerator;
     int accelerators = 0, batch = 0, sequence_length = 0;
-    std::vector<MeasuredPlan> plans;    ///< in the order of the table
-    std::size_t chosen = 0, best = 0;   ///< least predicted, least measured
-    double regret = 0.0;                ///< measured time of the chosen plan over the least, less 1
-    double noise = 0.0;                 ///< largest spread of repeats in it; 0: nothing was repeated
-    double tau = 0.0;                   ///< Kendall's tau-b of predicted and measured
+    std::vector<MeasuredPlan> plans;  ///< in the order of the table
+    std::size_t chosen = 0, best = 0; ///< least predicted, least measured
+    double regret = 0.0;              ///< measured time of the chosen plan over the least, less 1
+    double noise = 0.0;               ///< largest spread of repeats in it; 0: nothing was repeated
+    double tau = 0.0;                 ///< Kendall's tau-b of predicted and measured
     [[nodiscard]] bool within_noise() const { return regret <= noise; }
 };
 

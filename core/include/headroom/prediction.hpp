@@ -35,10 +35,10 @@ struct Interval {
 
 /// What measured steps changed.
 struct WarmEffect {
-    double factor = 1.0;     ///< on the step and each of its parts
-    int related = 0;         ///< measured steps that it follows from
-    int outside = 0;         ///< of those, how many lie outside of their own interval and were clipped
-    Seconds step_before;     ///< without them
+    double factor = 1.0; ///< on the step and each of its parts
+    int related = 0;     ///< measured steps that it follows from
+    int outside = 0;     ///< of those, how many lie outside of their own interval and were clipped
+    Seconds step_before; ///< without them
     Interval interval_before;
 };
 

@@ -16,8 +16,8 @@ struct ScaledRun {
     double error_before = 0.0, error_after = 0.0; ///< predicted / measured - 1
     double factor = 1.0;                          ///< that the measured step gave
     bool inside_before = false, inside_after = false;
-    bool clipped = false;       ///< the anchor lies outside of its own interval
-    bool same_replica = false;  ///< the plan of a replica is that of the anchor: only their number differs
+    bool clipped = false;      ///< the anchor lies outside of its own interval
+    bool same_replica = false; ///< the plan of a replica is that of the anchor: only their number differs
     double width_before = 1.0, width_after = 1.0; ///< half-width of the interval: square root of high over low
 };
 

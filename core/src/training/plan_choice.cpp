@@ -16,9 +16,8 @@ std::string sweep_of(PublishedRun const& run) {
     auto const traits = traits_of(question);
     std::string key = run.source;
     for (std::string const& part :
-         {traits.site, run.accelerator, traits.model, traits.workload,
-          std::to_string(question.strategy.workers()), std::to_string(question.workload.global_batch),
-          std::to_string(question.model.vocab)}) {
+         {traits.site, run.accelerator, traits.model, traits.workload, std::to_string(question.strategy.workers()),
+          std::to_string(question.workload.global_batch), std::to_string(question.model.vocab)}) {
         key += '\n' + part;
     }
     return key;

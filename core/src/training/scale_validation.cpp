@@ -100,7 +100,9 @@ ScaleSummary summarise_scales(std::string by, std::string name, std::span<Scaled
     summary.median_after = quantile(after, 0.5);
     summary.p90_after = quantile(after, 0.9);
     auto const share = [&rows](bool ScaledRun::*is) {
-        return rows.empty() ? 0.0 : static_cast<double>(std::ranges::count(rows, true, is)) / static_cast<double>(rows.size());
+        return rows.empty()
+                   ? 0.0
+                   : static_cast<double>(std::ranges::count(rows, true, is)) / static_cast<double>(rows.size());
     };
     summary.coverage_before = share(&ScaledRun::inside_before);
     summary.coverage_after = share(&ScaledRun::inside_after);
