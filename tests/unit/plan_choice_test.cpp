@@ -2,6 +2,7 @@
 
 #include "headroom/plan_choice.hpp"
 #include "headroom/scale_validation.hpp"
+#include "headroom/utilization_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +57,23 @@ TEST(PlanChoice, RegretOfAChosenPlan) {
     EXPECT_NEAR(sweep.tau, 1.0 / 3.0, 1e-12);
     EXPECT_NEAR(choice.summary.worst_regret, 0.05, 1e-12);
     EXPECT_EQ(choice.summary.best_chosen, 0);
+}
+
+TEST(CheckUtilization, CountsTheMeasuredStepByTheStatedConvention) {
+    // Expectation: what `predict` says of its own step is what the check finds for a run that took as long; a step
+    // that follows from TFLOP/s says nothing.
+    auto run = run_of({.dp = 8, .zero = 1, .recompute = Recompute::full}, 1.0);
+    auto const prediction = predict(*run.question, training::fitted());
+    run.measured = prediction.step();
+    run.utilization = PublishedUtilization{
+        .mfu = prediction.mfu_full_attention, .hfu = prediction.hfu, .convention = AttentionConvention::full};
+    auto const check = check_utilization(std::span{&run, 1});
+    ASSERT_EQ(check.rows.size(), 2U);
+    EXPECT_NEAR(check.rows[0].difference(), 0.0, 1e-12);
+    EXPECT_GT(check.rows[1].difference(), 0.01) << "full attention counts more than causal";
+    EXPECT_NEAR(check.largest_absolute_difference, check.rows[1].difference(), 1e-12);
+    run.measured_from = "TFLOP/s";
+    EXPECT_TRUE(check_utilization(std::span{&run, 1}).rows.empty());
 }
 
 TEST(PlanChoice, TwoPlansAreNoSweep) {

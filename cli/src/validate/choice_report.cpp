@@ -3,6 +3,9 @@
 #include "document/text.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -159,6 +162,49 @@ void add_choice(std::vector<Block>& blocks, PlanChoice const& choice, bool left_
                       "fastest measured one, less 1; repeats: how far repeats of one plan lie apart; tau: "
                       "Kendall's, of predicted and measured steps (1: the same order)",
                   "choice"});
+}
+
+Json json_of(UtilizationCheck const& check) {
+    Json rows = Json::array();
+    for (UtilizationComparison const& row : check.rows) {
+        rows.push(Json::object()
+                      .set("id", row.run->id)
+                      .set("quantity", row.hardware ? "hfu" : "mfu")
+                      .set("convention", std::string{name_of(row.run->utilization->convention)})
+                      .set("printed", row.printed)
+                      .set("ours", row.ours)
+                      .set("relative_difference", row.difference()));
+    }
+    auto const known = [&check](double value) { return check.rows.empty() ? Json{} : Json{value}; };
+    return Json::object()
+        .set("median_absolute_difference", known(check.median_absolute_difference))
+        .set("largest_absolute_difference", known(check.largest_absolute_difference))
+        .set("rows", rows);
+}
+
+void add_utilization(std::vector<Block>& blocks, UtilizationCheck const& check) {
+    std::map<std::pair<std::string, std::string>, UtilizationCheck> parts;
+    for (UtilizationComparison const& row : check.rows) {
+        std::string const convention{name_of(row.run->utilization->convention)};
+        parts[{row.run->source, (row.hardware ? "HFU, " : "MFU, ") + convention + " attention"}].rows.push_back(row);
+    }
+    Table table{.title = "Operations counted: MFU and HFU of the measured step beside the printed ones",
+                .columns = {{"source", Align::left, true},
+                            {"quantity", Align::left},
+                            {"runs"},
+                            {"median %"},
+                            {"worst %"},
+                            {"worst run", Align::left}},
+                .rows = {}};
+    for (auto const& [key, part] : parts) {
+        std::vector<double> differences;
+        for (UtilizationComparison const& row : part.rows) { differences.push_back(row.difference()); }
+        auto const worst = std::ranges::max_element(
+            part.rows, {}, [](UtilizationComparison const& row) { return std::abs(row.difference()); });
+        table.rows.push_back({key.first, key.second, std::to_string(part.rows.size()),
+                              percent(quantile(differences, 0.5)), percent(worst->difference()), worst->run->id});
+    }
+    blocks.emplace_back(std::move(table));
 }
 
 void add_scales(std::vector<Block>& blocks, ScaleValidation const& scales) {

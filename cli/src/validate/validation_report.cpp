@@ -376,6 +376,7 @@ Json json_of(ValidationReport const& report) {
         .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
         .set("regret", json_of(report.choice, report.left_out.has_value()))
+        .set("utilization", json_of(report.utilization))
         .set("leave_one_scale", report.scales ? json_of(*report.scales) : Json{})
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
@@ -411,6 +412,7 @@ Document document_of(ValidationReport const& report) {
     }
     if (report.scales) { add_scales(blocks, *report.scales); }
     if (!report.choice.sweeps.empty()) { add_choice(blocks, report.choice, report.left_out.has_value()); }
+    if (!report.utilization.rows.empty()) { add_utilization(blocks, report.utilization); }
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }

@@ -5,6 +5,7 @@
 
 #include "headroom/plan_choice.hpp"
 #include "headroom/scale_validation.hpp"
+#include "headroom/utilization_check.hpp"
 #include "headroom/validation.hpp"
 
 #include <map>
@@ -24,6 +25,7 @@ struct ValidationReport {
     std::map<std::string, Pace> pace;   ///< by framework, as fitted to every source
     std::map<std::string, std::map<std::string, Pace>> pace_without; ///< by the source left out
     PlanChoice choice;                     ///< of the left-out comparison where there is one, else of the other
+    UtilizationCheck utilization;          ///< of the measured steps
     std::optional<ScaleValidation> scales; ///< of --leave-one-scale
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats

@@ -231,6 +231,7 @@ int run(Arguments const& arguments) {
                             {},
                             {},
                             {},
+                            {},
                             {}};
     {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
@@ -243,6 +244,7 @@ int run(Arguments const& arguments) {
                    "add --leave-one-source-out, which makes them");
         }
     }
+    report.utilization = check_utilization(runs);
     report.choice = plan_choice(report.left_out ? report.left_out->rows : report.validation.rows);
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
     report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out,

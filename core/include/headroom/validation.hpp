@@ -10,6 +10,12 @@
 
 namespace headroom {
 
+/// Utilization as a source prints it, in a convention that it states.
+struct PublishedUtilization {
+    std::optional<double> mfu, hfu;
+    AttentionConvention convention = AttentionConvention::causal;
+};
+
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
@@ -22,9 +28,10 @@ struct PublishedRun {
     Seconds measured;                 ///< of one step
     std::string measured_from;        ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
-    std::vector<std::string> assumed;          ///< "field = value" of every gap filled
-    bool batch_assumed = false;                ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false;        ///< one of them is a degree, micro-batch or recomputation
+    std::optional<PublishedUtilization> utilization = {};
+    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
+    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
+    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
 };
 
 /// One run beside its prediction.
