@@ -97,6 +97,23 @@ Question question(int dp) {
                               {.sequence_length = 4096, .global_batch = 8 * dp});
 }
 
+TEST(CalibrationFile, KeepsLikenessAndMeasuredSteps) {
+    // Expectation: what is written is read again, a measured step is no constant, and likeness comes from below a
+    // partial file.
+    auto const& set = training::fitted();
+    EXPECT_GT(set.warm.dense.noise, 0.0);
+    auto const again = io::read_calibration(io::write_calibration(set, {}), "again.toml");
+    EXPECT_EQ(again.warm.dense.site, set.warm.dense.site);
+    EXPECT_EQ(again.warm.mixtures.replica, set.warm.mixtures.replica);
+    io::MeasuredEntry const entry{.words = {{"model", "llama-3-8b"}, {"step_seconds", "6.9"}}, .place = {}};
+    auto const text = "partial = true\n" + io::written_measured_entry(entry) + io::written_measured_entry(entry);
+    EXPECT_EQ(io::read_calibration(text, "mine.toml", set).warm.dense.site, set.warm.dense.site);
+    auto const entries = io::read_measured_entries(text, "mine.toml");
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[1].words, entry.words);
+    EXPECT_EQ(entries[0].place, "mine.toml:4");
+}
+
 TEST(WarmStart, SharpensALargerRunOfTheSame) {
     // Expectation: a run that was 10 % slower than predicted makes one on more machines slower, by less than that; its
     // parts still add up, its interval is narrower, and what it computes in a step is the same.
