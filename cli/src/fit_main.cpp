@@ -5,6 +5,7 @@
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/scale_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -83,7 +84,9 @@ int run(fs::path const& root, fs::path const& out, bool quick) {
         auto const bands = fit::left_out_bands(runs, set, folds);
         set.stated = bands.stated;
         set.assumed = bands.assumed;
-        print_summary("each source left out of the fit", validate_left_out(runs, set, folds));
+        auto const left_out = validate_left_out(runs, set, folds);
+        set.warm = warm_start_of(residuals_of(left_out));
+        print_summary("each source left out of the fit", left_out);
         io::write_file(out / "folds.toml",
                        io::write_folds(folds, {"Constants fitted without one source each; made by `make fit`."}));
     }

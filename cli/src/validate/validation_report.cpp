@@ -1,6 +1,7 @@
 #include "validate/validation_report.hpp"
 
 #include "document/text.hpp"
+#include "validate/choice_report.hpp"
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
@@ -322,11 +323,12 @@ std::string left_out_words(ValidationReport const& report) {
 } // namespace
 
 std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
-                               std::optional<ErrorSummary> const& left_out) {
+                               std::optional<ErrorSummary> const& left_out, PlanChoiceSummary const& choice,
+                               std::optional<ScaleValidation> const& scales) {
     auto const out = [&left_out](auto&& value) {
         return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
     };
-    return {
+    std::vector<Metric> metrics{
         {"median_absolute_error", summary.median_absolute_error},
         {"p90_absolute_error", summary.p90_absolute_error},
         {"mean_error", summary.mean_error},
@@ -338,6 +340,9 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const&
         {"predicted_of_stating_enough",
          summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
         {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+    add_metrics(metrics, choice);
+    add_metrics(metrics, scales);
+    return metrics;
 }
 
 Json json_of(ValidationReport const& report) {
@@ -370,6 +375,9 @@ Json json_of(ValidationReport const& report) {
         .set("groups", groups)
         .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
+        .set("regret", json_of(report.choice, report.left_out.has_value()))
+        .set("utilization", json_of(report.utilization))
+        .set("leave_one_scale", report.scales ? json_of(*report.scales) : Json{})
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
     if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
@@ -402,6 +410,9 @@ Document document_of(ValidationReport const& report) {
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }
+    if (report.scales) { add_scales(blocks, *report.scales); }
+    if (!report.choice.sweeps.empty()) { add_choice(blocks, report.choice, report.left_out.has_value()); }
+    if (!report.utilization.rows.empty()) { add_utilization(blocks, report.utilization); }
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
@@ -411,6 +422,7 @@ Document document_of(ValidationReport const& report) {
 }
 
 Sheet sheet_of(ValidationReport const& report) {
+    if (report.scales) { return sheet_of(*report.scales); }
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
                  "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
                  "left_out_relative_error", "inferred", "assumed", "skipped_reason"},
