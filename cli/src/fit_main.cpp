@@ -1,15 +1,20 @@
 // headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree.
 #include "headroom/error.hpp"
+#include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
+#include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -29,11 +34,38 @@ void print_summary(char const* name, Validation const& validation) {
     }
 }
 
+/// The benchmarks of collectives whose machine the catalog has.
+std::vector<fit::PlacedCollective> placed_collectives(fs::path const& table, io::Catalog const& catalog) {
+    std::vector<fit::PlacedCollective> placed;
+    std::map<std::string, io::MeasuredSystem> systems;
+    for (auto const& row : io::read_benchmark_log(io::read_file(table), table.string()).rows) {
+        std::string const key = row.system + '\n' + row.interconnect + '\n' + std::to_string(row.nodes);
+        if (!systems.contains(key)) {
+            systems.emplace(key, io::measured_system(catalog, row.system, row.interconnect, row.nodes));
+        }
+        if (auto const& cluster = systems.at(key).cluster) { placed.push_back({row, *cluster}); }
+    }
+    return placed;
+}
+
+void print_collectives(CalibrationSet const& set) {
+    std::printf("constants of collectives, from benchmarks of them\n");
+    for (Constant const id : fit::collective_constants) {
+        auto const& constant = set[id];
+        std::printf("  %-18s %.4g (independent %.4g, %d sources)\n",
+                    std::string{constants()[static_cast<std::size_t>(id)].key}.c_str(), constant.value,
+                    constant.independent, constant.sources);
+    }
+}
+
 int run(fs::path const& root, fs::path const& out, bool quick) {
     io::Catalog const catalog{{root / "catalog"}};
     auto const table = root / "validation" / "published_runs.csv";
     auto const runs = io::read_runs(io::read_file(table), table.string(), catalog);
-    auto const independent = catalog.calibration("independent");
+    auto const benchmarks = root / "validation" / "published_communication.csv";
+    auto const independent =
+        fit::fit_collectives(placed_collectives(benchmarks, catalog), catalog.calibration("independent"));
+    print_collectives(independent);
     fit::FitSettings settings;
     settings.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 
@@ -42,12 +74,11 @@ int run(fs::path const& root, fs::path const& out, bool quick) {
     set.name = "training";
     if (!quick) {
         auto const folds = fit::leave_one_source_out(runs, set, independent, settings);
-        auto const bands = fit::left_out_bands(runs, set, folds);
-        set.stated = bands.stated;
-        set.assumed = bands.assumed;
+        set.bands = conformal_bands(fit::left_out_residuals(runs, set, folds));
         print_summary("each source left out of the fit", validate_left_out(runs, set, folds));
         io::write_file(out / "folds.toml",
-                       io::write_folds(folds, {"Constants fitted without one source each; made by `make fit`."}));
+                       io::write_folds(folds, {"What is fitted without one source each, and without one mixture each;",
+                                               "made by `make fit`."}));
     }
     print_summary("fitted", validate(runs, set));
     io::write_file(
