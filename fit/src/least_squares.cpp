@@ -27,7 +27,7 @@ Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z
     return jacobian;
 }
 
-Solution least_squares(Residuals const& residuals, Eigen::VectorXd z, Patience const& patience) {
+LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patience const& patience) {
     double damping = 1e-3;
     Eigen::VectorXd r = residuals(z);
     double cost = r.squaredNorm();

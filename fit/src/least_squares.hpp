@@ -13,7 +13,7 @@ using Residuals = std::function<Eigen::VectorXd(Eigen::VectorXd const&)>;
 /// Central differences, column by column; columns are independent, so the answer does not depend on the threads.
 Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z, int threads);
 
-struct Solution {
+struct LeastSquares {
     Eigen::VectorXd z;
     Eigen::MatrixXd jacobian; ///< there
 };
@@ -26,7 +26,7 @@ struct Patience {
 };
 
 /// Levenberg-Marquardt from `z`, with the damping scaled by the normal equations. Deterministic. Source: [More1978]
-Solution least_squares(Residuals const& residuals, Eigen::VectorXd z, Patience const& patience);
+LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patience const& patience);
 
 /// Signed square root of the pseudo-Huber loss 2 d^2 (sqrt(1 + e^2/d^2) - 1): quadratic near zero, linear beyond d.
 /// Source: [HollandWelsch1977]

@@ -103,7 +103,7 @@ public:
         return r;
     }
 
-    [[nodiscard]] Solution solved(Eigen::VectorXd const& start, Patience patience) const {
+    [[nodiscard]] LeastSquares solved(Eigen::VectorXd const& start, Patience patience) const {
         patience.threads = settings_.threads;
         return least_squares([this](Eigen::VectorXd const& z) { return residual(z); }, start, patience);
     }

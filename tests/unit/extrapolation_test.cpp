@@ -27,7 +27,8 @@ Seen seen_on(Generation generation, std::string const& framework) {
 
 Question on_hopper(char const* model = "llama-3-70b", char const* framework = "megatron-core") {
     return training::question(training::catalog().model(model), training::catalog().cluster("dgx-h100"),
-                              training::catalog().framework(framework), {.dp = 8}, {.global_batch = 64});
+                              training::catalog().framework(framework), {.dp = 8},
+                              {.sequence_length = 4096, .global_batch = 64});
 }
 
 TEST(Extrapolation, FollowsFromWhatMovedTheConstants) {
