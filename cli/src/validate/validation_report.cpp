@@ -5,7 +5,9 @@
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -65,6 +67,8 @@ Json row_json(RunComparison const& row, RunComparison const* out) {
         .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
         .set("left_out_relative_error", out != nullptr ? Json{out->relative_error} : Json{})
         .set("left_out_inside_interval", out != nullptr && out->predicted ? Json{out->inside_interval} : Json{})
+        .set("left_out_kind", out != nullptr && out->predicted ? Json{name_of(out->extrapolation)} : Json{})
+        .set("left_out_half_width", out != nullptr && out->predicted ? Json{out->band.half_width()} : Json{})
         .set("inferred", run.question ? Json{run.structural_assumption} : Json{})
         .set("assumed", Json::array_of(run.assumed))
         .set("states_enough", run.states_enough)
@@ -130,6 +134,93 @@ Table kinds_table(ValidationReport const& report) {
     add_summary(table, "all", report.validation.summary, in_sample);
     if (report.left_out) { add_summary(table, "", report.left_out->summary, source_left_out); }
     return table;
+}
+
+/// Mixtures and hybrids by what the constants had not seen: nothing, the model, the source.
+Table mixtures_table(ValidationReport const& report) {
+    Table table{.title = "Mixtures and hybrids, by what was left out of the fit",
+                .columns = {{"constants", Align::left}, {"runs"}, {"median %"}, {"90th %"}, {"mean %"}, {"inside %"}},
+                .rows = {}};
+    auto const mixtures = [](Validation const& validation) {
+        std::vector<RunComparison> rows;
+        std::ranges::copy_if(validation.rows, std::back_inserter(rows),
+                             [](RunComparison const& row) { return !mixture_of(*row.run).empty(); });
+        return summarise(rows);
+    };
+    auto const add = [&table](char const* constants, ErrorSummary const& s) {
+        if (!predicted(s)) { return; }
+        table.rows.push_back({constants, std::to_string(s.rows), percent(s.median_absolute_error),
+                              percent(s.p90_absolute_error), percent(s.mean_error), percent(s.interval_coverage)});
+    };
+    if (!report.left_out || !report.models_left_out) { return table; }
+    add(in_sample, mixtures(report.validation));
+    add("model left out", mixtures(*report.models_left_out));
+    add(source_left_out, mixtures(*report.left_out));
+    return table;
+}
+
+/// How often the interval held what was measured, for each way in which a run lay outside what was fitted; mixtures once
+/// with their model left out, once with their source.
+std::vector<BandSummary> bands_of(ValidationReport const& report) {
+    std::vector<RunComparison> rows = report.left_out->rows;
+    for (RunComparison& row : rows) {
+        if (row.extrapolation == Extrapolation::mixture) { row.extrapolation = Extrapolation::unseen_mixture; }
+    }
+    if (report.models_left_out) {
+        for (RunComparison row : report.models_left_out->rows) {
+            row.extrapolation = Extrapolation::mixture;
+            rows.push_back(row);
+        }
+    }
+    return summarise_bands(rows);
+}
+
+/// The line over all rows that a left-out source has in common with such a kind.
+BandSummary over(std::vector<RunComparison> rows, bool (*holds)(RunComparison const&)) {
+    std::erase_if(rows, [holds](RunComparison const& row) { return !holds(row); });
+    for (RunComparison& row : rows) { row.extrapolation = Extrapolation::seen; }
+    auto const one = summarise_bands(rows);
+    return one.empty() ? BandSummary{} : one.front();
+}
+
+bool is_dense_and_stated(RunComparison const& row) {
+    return row.run->kind == "dense" && !row.run->structural_assumption;
+}
+
+Table bands_table(ValidationReport const& report) {
+    Table table{.title = "90 % intervals, each made without the source (or mixture) it is for",
+                .columns = {{"what the fit had not seen", Align::left, true},
+                            {"runs"},
+                            {"sources"},
+                            {"inside %"},
+                            {"half-width x"},
+                            {"median %"}},
+                .rows = {}};
+    if (!report.left_out) { return table; }
+    auto const add = [&table](std::string name, BandSummary const& s) {
+        if (s.rows == 0) { return; }
+        table.rows.push_back({std::move(name), std::to_string(s.rows), std::to_string(s.sources), percent(s.coverage),
+                              significant(s.median_half_width), percent(s.median_absolute_error)});
+    };
+    for (BandSummary const& summary : bands_of(report)) { add(std::string{words_of(summary.kind)}, summary); }
+    add("dense, every field stated", over(report.left_out->rows, is_dense_and_stated));
+    add("all with their source left out", over(report.left_out->rows, [](RunComparison const&) { return true; }));
+    return table;
+}
+
+Json bands_json(ValidationReport const& report) {
+    Json bands = Json::array();
+    if (!report.left_out) { return bands; }
+    for (BandSummary const& s : bands_of(report)) {
+        bands.push(Json::object()
+                       .set("kind", name_of(s.kind))
+                       .set("rows", s.rows)
+                       .set("sources", s.sources)
+                       .set("coverage", s.coverage)
+                       .set("median_half_width", s.median_half_width)
+                       .set("median_absolute_error", s.median_absolute_error));
+    }
+    return bands;
 }
 
 /// What the groups of a kind are, and the heading of their names.
@@ -372,6 +463,9 @@ Json json_of(ValidationReport const& report) {
     json.set("runs", report.runs_name)
         .set("summary", summary_json(report.validation.summary))
         .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
+        .set("models_left_out", report.models_left_out ? summary_json(report.models_left_out->summary) : Json{})
+        .set("free_constants", report.free_constants)
+        .set("bands", bands_json(report))
         .set("groups", groups)
         .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
@@ -396,11 +490,18 @@ Document document_of(ValidationReport const& report) {
                   "zero: predicted too slow); inside: share of runs within their interval; left out: the "
                   "median with the source left out",
                   "columns"});
+    blocks.emplace_back(Paragraph{std::to_string(report.free_constants) +
+                                      " that the fit was free to move: constants that all runs share, and the pace of "
+                                      "each stack whose kernels are its own",
+                                  "free constants"});
     if (report.validation.summary.states_enough > 0 && predicted(report.validation.summary)) {
         blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
     }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
     if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
+    for (Table& table : std::array{mixtures_table(report), bands_table(report)}) {
+        if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+    }
     for (Table& table : groups_tables(report)) { blocks.emplace_back(std::move(table)); }
     if (Table paces = pace_table(report); !paces.rows.empty()) {
         blocks.emplace_back(std::move(paces));
@@ -425,7 +526,8 @@ Sheet sheet_of(ValidationReport const& report) {
     if (report.scales) { return sheet_of(*report.scales); }
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
                  "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
-                 "left_out_relative_error", "inferred", "assumed", "skipped_reason"},
+                 "left_out_relative_error", "left_out_kind", "left_out_half_width", "left_out_inside_interval",
+                 "inferred", "assumed", "skipped_reason"},
                 {}};
     for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
         RunComparison const& row = report.validation.rows[i];
@@ -439,6 +541,9 @@ Sheet sheet_of(ValidationReport const& report) {
                               row.relative_error ? exact(*row.relative_error) : "",
                               row.predicted ? (row.inside_interval ? "true" : "false") : "",
                               out != nullptr && out->relative_error ? exact(*out->relative_error) : "",
+                              out != nullptr && out->predicted ? std::string{name_of(out->extrapolation)} : "",
+                              out != nullptr && out->predicted ? exact(out->band.half_width()) : "",
+                              out != nullptr && out->predicted ? (out->inside_interval ? "true" : "false") : "",
                               run.question ? (run.structural_assumption ? "true" : "false") : "",
                               join(run.assumed, "; "), run.skipped_reason});
     }

@@ -20,9 +20,11 @@ struct ValidationReport {
     io::Catalog const& catalog;
     std::string calibration, runs_name;
     Validation validation;
-    std::optional<Validation> left_out; ///< every source predicted with constants fitted without it
-    bool refitted = false;              ///< `left_out` was fitted now, not read
-    std::map<std::string, Pace> pace;   ///< by framework, as fitted to every source
+    std::optional<Validation> left_out;        ///< every source predicted with constants fitted without it
+    std::optional<Validation> models_left_out; ///< mixtures, each with constants fitted without its model
+    int free_constants = 0;                    ///< that runs were free to move
+    bool refitted = false;                     ///< `left_out` was fitted now, not read
+    std::map<std::string, Pace> pace;          ///< by framework, as fitted to every source
     std::map<std::string, std::map<std::string, Pace>> pace_without; ///< by the source left out
     PlanChoice choice;                     ///< of the left-out comparison where there is one, else of the other
     UtilizationCheck utilization;          ///< of the measured steps

@@ -6,6 +6,7 @@
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/embedded.hpp"
@@ -82,7 +83,9 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
     if (arguments.has("--leave-one-source-out")) {
         fit::FitSettings settings;
         settings.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-        return fit::leave_one_source_out(runs, calibration, catalog.calibration("independent"), settings);
+        CalibrationSet independent = catalog.calibration("independent");
+        for (Constant const id : fit::collective_constants) { independent[id] = calibration[id]; }
+        return fit::leave_one_source_out(runs, calibration, independent, settings);
     }
     if (arguments.has("--calibration")) { return std::nullopt; }
     std::vector<std::string> const names = catalog.names(io::RecordKind::calibration);
@@ -225,6 +228,8 @@ int run(Arguments const& arguments) {
                             text.name,
                             validate(runs, calibration),
                             {},
+                            {},
+                            free_constants(calibration),
                             arguments.has("--leave-one-source-out"),
                             calibration.pace,
                             {},
@@ -237,6 +242,7 @@ int run(Arguments const& arguments) {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
         if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
             report.left_out = validate_left_out(runs, calibration, *folds);
+            report.models_left_out = validate_models_left_out(runs, calibration, *folds);
             report.pace_without = folds->pace;
             if (arguments.has("--leave-one-scale")) { report.scales = leave_one_scale(runs, calibration, *folds); }
         } else if (arguments.has("--leave-one-scale")) {

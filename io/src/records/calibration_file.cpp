@@ -1,3 +1,4 @@
+#include "records/band_section.hpp"
 #include "records/network_section.hpp"
 #include "records/record.hpp"
 #include "records/toml_text.hpp"
@@ -12,14 +13,14 @@ namespace {
 
 constexpr double largest = 1e30;
 
-Band read_band(Section section) {
-    Band band;
-    section.read("low", band.low, {0, largest}, Presence::required);
-    section.read("high", band.high, {0, largest}, Presence::required);
-    section.read("coverage", band.coverage, {0, 1});
-    section.read("rows", band.rows, {0, 1e9});
-    if (band.low > band.high) { section.fail("low", "above high", "a band runs from low to high"); }
-    return band;
+/// Bands by kind of extrapolation, over those of the file below. One that has `stated` and nothing of what was seen tells
+/// stated from assumed fields alone.
+void read_bands_over(Section bands, CalibrationSet& set) {
+    if (bands.has("stated")) {
+        set.seen.reset();
+        set.bands = {{Extrapolation::seen, read_band(bands.section("stated"))}};
+    }
+    for (auto const& [kind, band] : read_bands(bands)) { set.bands.insert_or_assign(kind, band); }
 }
 
 Provenance read_provenance(Section& section) {
@@ -86,11 +87,6 @@ std::string written(std::string_view name, Likeness const& likeness) {
                        likeness.pairs, likeness.sources);
 }
 
-std::string written(std::string_view name, Band const& band) {
-    return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, toml_number(band.low),
-                       toml_number(band.high), toml_number(band.coverage), band.rows);
-}
-
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
     std::string text =
         toml_comment(fmt::format("{} [{}]", info.meaning, info.unit)) + fmt::format("[constants.{}]\n", info.key);
@@ -144,9 +140,8 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where, C
     root.read("name", set.name);
     root.skip({"aliases", "date", "rows", "sources", "source", "source_detail", "notes", "confidence"});
 
-    Section bands = root.section("bands");
-    if (bands.has("stated")) { set.stated = read_band(bands.section("stated")); }
-    if (bands.has("assumed")) { set.assumed = read_band(bands.section("assumed")); }
+    read_bands_over(root.section("bands"), set);
+    if (root.has("seen")) { set.seen = read_seen(root.section("seen")); }
 
     Section values = root.section("constants");
     for (auto const& info : constants()) {
@@ -185,8 +180,8 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
     std::string text;
     for (auto const& line : header) { text += toml_comment(line); }
     text += fmt::format("{}name = {}\n\n", header.empty() ? "" : "\n", toml_string(set.name));
-    text += written("stated", set.stated);
-    text += written("assumed", set.assumed);
+    text += written_bands("bands", set.bands);
+    if (set.seen) { text += written_seen("seen", *set.seen); }
     for (auto const& info : constants()) {
         text += written(info, set.constant[static_cast<std::size_t>(info.id)]);
         if (&info != &constants().back()) { text += '\n'; }
