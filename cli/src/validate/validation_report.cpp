@@ -2,6 +2,7 @@
 
 #include "document/text.hpp"
 #include "validate/choice_report.hpp"
+#include "validate/measures_report.hpp"
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
@@ -471,7 +472,8 @@ Json json_of(ValidationReport const& report) {
         .set("paces", paces_json(report))
         .set("regret", json_of(report.choice, report.left_out.has_value()))
         .set("utilization", json_of(report.utilization))
-        .set("leave_one_scale", report.scales ? json_of(*report.scales) : Json{})
+        .set("leave_one_scale", report.scales && report.asked_for_scales ? json_of(*report.scales) : Json{})
+        .set("measures", measures_json(report.measures))
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
     if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
@@ -498,6 +500,13 @@ Document document_of(ValidationReport const& report) {
         blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
     }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
+    if (!report.measures.empty()) {
+        blocks.emplace_back(measures_table(report.measures));
+        blocks.emplace_back(
+            Paragraph{"transformers without experts on data-centre GPUs, trained whole, with their state on "
+                      "the accelerator; specified: no degree, batch or recomputation assumed",
+                      "dense"});
+    }
     if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : std::array{mixtures_table(report), bands_table(report)}) {
         if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
@@ -511,7 +520,7 @@ Document document_of(ValidationReport const& report) {
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }
-    if (report.scales) { add_scales(blocks, *report.scales); }
+    if (report.scales && report.asked_for_scales) { add_scales(blocks, *report.scales); }
     if (!report.choice.sweeps.empty()) { add_choice(blocks, report.choice, report.left_out.has_value()); }
     if (!report.utilization.rows.empty()) { add_utilization(blocks, report.utilization); }
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
@@ -523,7 +532,7 @@ Document document_of(ValidationReport const& report) {
 }
 
 Sheet sheet_of(ValidationReport const& report) {
-    if (report.scales) { return sheet_of(*report.scales); }
+    if (report.scales && report.asked_for_scales) { return sheet_of(*report.scales); }
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
                  "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
                  "left_out_relative_error", "left_out_kind", "left_out_half_width", "left_out_inside_interval",

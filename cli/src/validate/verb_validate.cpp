@@ -223,28 +223,21 @@ int run(Arguments const& arguments) {
                           .why = "the table has a header only",
                           .hint = "add a row for each measured run"}};
     }
-    ValidationReport report{catalog,
-                            calibration.name,
-                            text.name,
-                            validate(runs, calibration),
-                            {},
-                            {},
-                            free_constants(calibration),
-                            arguments.has("--leave-one-source-out"),
-                            calibration.pace,
-                            {},
-                            {},
-                            {},
-                            {},
-                            {},
-                            {}};
+    ValidationReport report{.catalog = catalog,
+                            .calibration = calibration.name,
+                            .runs_name = text.name,
+                            .validation = validate(runs, calibration),
+                            .free_constants = free_constants(calibration),
+                            .refitted = arguments.has("--leave-one-source-out"),
+                            .pace = calibration.pace,
+                            .asked_for_scales = arguments.has("--leave-one-scale")};
     {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
         if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
             report.left_out = validate_left_out(runs, calibration, *folds);
             report.models_left_out = validate_models_left_out(runs, calibration, *folds);
             report.pace_without = folds->pace;
-            if (arguments.has("--leave-one-scale")) { report.scales = leave_one_scale(runs, calibration, *folds); }
+            report.scales = leave_one_scale(runs, calibration, *folds);
         } else if (arguments.has("--leave-one-scale")) {
             refuse("--leave-one-scale", "constants that never saw a source are not known for --calibration", "",
                    "add --leave-one-source-out, which makes them");
@@ -252,6 +245,12 @@ int run(Arguments const& arguments) {
     }
     report.utilization = check_utilization(runs);
     report.choice = plan_choice(report.left_out ? report.left_out->rows : report.validation.rows);
+    auto const known = [](auto const& part) { return part ? &*part : nullptr; };
+    report.measures = accuracy_measures({.in_sample = report.validation,
+                                         .left_out = known(report.left_out),
+                                         .models_left_out = known(report.models_left_out),
+                                         .scales = known(report.scales),
+                                         .choice = &report.choice});
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
     report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out,
                                                      report.choice.summary, report.scales));
