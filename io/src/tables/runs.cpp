@@ -270,7 +270,10 @@ private:
         }
         auto const sharding = row.text("zero_stage_or_fsdp");
         partial.offload = offload_of(sharding);
-        if (partial.offload == Offload::none) { partial.offload = offload_of(row.text("overlap_flags")); }
+        auto const flags = row.text("overlap_flags");
+        if (partial.offload == Offload::none) { // a heading holds for rows that say nothing of their own
+            partial.offload = offload_of(flags.empty() ? row.text("source_path_or_table") : flags);
+        }
         partial.zero = zero_stage(sharding);
         partial.shard = shard_group(sharding);
         if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
