@@ -88,12 +88,52 @@ def draw_residuals_by_source(rows, folder):
     save(figure, folder, "residuals-by-source")
 
 
+def draw_coverage(bands, folder):
+    """Share of runs inside 90 % intervals that were made without their source, by what the fit had not seen."""
+    bands = bands[::-1]
+    figure, (axes, widths) = plt.subplots(1, 2, figsize=(7.6, 0.4 * len(bands) + 1.2), width_ratios=(2, 1), sharey=True)
+    axes.barh(range(len(bands)), [100 * band["coverage"] for band in bands], color=LEFT_OUT, height=0.6)
+    axes.axvspan(85, 95, color="black", alpha=0.08)
+    axes.axvline(90, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(bands)), [f"{band['kind'].replace('_', ' ')} ({band['rows']})" for band in bands])
+    axes.set(xlim=(50, 100), xlabel="inside, %; grey: 85 to 95 %")
+    widths.barh(range(len(bands)), [band["median_half_width"] for band in bands], left=0, color=IN_SAMPLE, height=0.6)
+    widths.set(xlim=(1, 2.5), xlabel="median half-width, times")
+    save(figure, folder, "coverage")
+
+
+def draw_given_one_run(scales, folder):
+    """Errors of larger runs before and after the smallest run of their family was measured."""
+    figure, axes = plt.subplots(figsize=(6.4, 3.6))
+    for key, colour, label in (("relative_error", IN_SAMPLE, "not measured"),
+                               ("warm_relative_error", LEFT_OUT, "smallest run of the family measured")):
+        errors = sorted(100 * abs(row[key]) for row in scales["rows"])
+        axes.plot(errors, [100 * (i + 1) / len(errors) for i in range(len(errors))], color=colour, label=label)
+    axes.set(xlim=(0, 50), ylim=(0, 100), xlabel="absolute error of larger runs, %", ylabel="share of runs, %")
+    axes.legend(frameon=False, loc="lower right")
+    save(figure, folder, "given-one-run")
+
+
+def draw_regret(sweeps, folder):
+    sweeps = sorted(sweeps, key=lambda sweep: sweep["regret"])
+    figure, axes = plt.subplots(figsize=(7.2, 0.27 * len(sweeps) + 1.1))
+    axes.barh(range(len(sweeps)), [100 * sweep["regret"] for sweep in sweeps], color=LEFT_OUT, height=0.6)
+    axes.set_yticks(range(len(sweeps)),
+                    [f"{s['model']}, {s['accelerators']} {s['accelerator']} ({s['plans']} plans)" for s in sweeps])
+    axes.axvline(6, color="black", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="regret of the chosen plan, % of the best; dotted: 6 %")
+    save(figure, folder, "regret")
+
+
 def main(program, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    result = validate(program)
+    result = validate(program, "--leave-one-scale")
     draw_predicted_against_measured(result["rows"], folder)
     draw_residuals_by_source(result["rows"], folder)
+    draw_coverage(result["bands"], folder)
+    draw_given_one_run(result["leave_one_scale"], folder)
+    draw_regret(result["regret"]["rows"], folder)
 
 
 if __name__ == "__main__":
