@@ -318,7 +318,8 @@ std::map<std::string, Bands> bands_without_each(std::vector<Residual> const& res
     std::map<std::string, Bands> found;
     for (auto const& [name, values] : names) {
         std::vector<Residual> others = residuals;
-        std::erase_if(others, [&](Residual const& residual) { return residual.*group == name; });
+        std::erase_if(others,
+                      [group, &without = name](Residual const& residual) { return residual.*group == without; });
         found.emplace(name, conformal_bands(others));
     }
     return found;
