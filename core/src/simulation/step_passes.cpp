@@ -1,5 +1,7 @@
 #include "step_passes.hpp"
 
+#include "training/pass_outline.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -21,22 +23,8 @@ bool belongs(Operation const& operation, PassKind pass) {
     return false;
 }
 
-bool is_product(Operation const& operation) {
-    return operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
-}
-bool is_attention(Operation const& operation) {
-    return operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-}
-bool is_kernel(Operation const& operation) {
-    return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
-}
 WorkKind kind_of(Operation const& operation) {
     return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
-}
-Group3 group_of(Operation const& operation) {
-    return operation.kind == OperationKind::exchange ? Group3::experts
-           : operation.traffic == Traffic::tensor    ? Group3::tensor
-                                                     : Group3::context;
 }
 constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
 constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
@@ -90,7 +78,7 @@ private:
                 }
                 hider_.push_back(&operation);
             } else {
-                auto const group = static_cast<std::size_t>(group_of(operation));
+                auto const group = headroom::group_of(operation);
                 pass.items.push_back({.cost = ticks_of(price.shown),
                                       .role = group_roles[group],
                                       .kind = group_kinds[group],
@@ -115,16 +103,8 @@ private:
         return price;
     }
 
-    /// What hides a collective in the closed form: products; of keys and values the attention core, of tokens both.
     static bool hides(Group3 group, Operation const& kernel, Source const& source) {
-        switch (group) {
-        case Group3::tensor: return is_product(kernel);
-        case Group3::experts: return is_product(kernel) || is_attention(kernel);
-        case Group3::context:
-            return is_attention(kernel) && !(source.recomputes_core && kernel.phase == Phase::recompute);
-        case Group3::count_: break;
-        }
-        return false;
+        return headroom::hides(static_cast<std::size_t>(group), kernel, source.recomputes_core);
     }
 
     /// What is hidden goes beside the kernels that hide it, in proportion to their time; without any it shows.
@@ -228,13 +208,6 @@ double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
         return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
     };
     return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
-}
-
-/// What blocks wait for a host whose pace is uneven over what they take: the closed form's smooth maximum of chip and host
-/// beyond the larger of the two.
-double uneven_host_share(LayerCost const& block) {
-    Seconds const chip = block.total() - block.host_excess(), larger = std::max(chip, block.host);
-    return chip.base() > 0.0 ? std::max(0.0, (block.total() - larger) / chip) : 0.0;
 }
 
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {

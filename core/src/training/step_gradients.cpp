@@ -1,6 +1,7 @@
 #include "step_frame.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace headroom {
@@ -16,8 +17,9 @@ template <class N> struct Exposure {
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
-    N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
-    N drained;     ///< stages whose last backward pass is over before, one after the other
+    N lost_backward, lost_drained, last_buckets, lost_gathering; ///< blocks that reduce one by one: see `BesideBlocks`
+    N sharded; ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
+    N drained; ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
 };
 
@@ -35,6 +37,8 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 ///                   + x_b min(R, W_b) + x_f min(G, W_f)
 ///     ZeRO 3        block by block: `sharded_seconds`
 ///
+/// Where hidden reductions leave block by block (`beside_blocks`), s_b and s_f are what kernels of those blocks lose, and a
+/// bucket is sent when it is full; other schedules take a share of the window:
 /// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
@@ -42,7 +46,8 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
-N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
+N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed,
+               bool block_by_block) {
     if (fully_exposed) {
         return strategy.zero == 3 ? e.passes * (e.gathers * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
     }
@@ -54,6 +59,13 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
+    if (block_by_block) {
+        N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
+        N const backward = larger(e.lost_backward + last, reduce - window - e.early_window);
+        N const others = e.adapter_backward * smaller(larger(reduce - last, literal<N>(0.0)), window) +
+                         e.adapter_forward * smaller(e.gather, e.forward_window);
+        return backward + e.lost_gathering + others;
+    }
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
     N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
@@ -69,13 +81,13 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
 /// reduction of its own gradients, and what it hands on has the adapter in common with the rest of it; the next stage
 /// waits for it.
-template <class N> N slowed_drain(Exposure<N> const& e) {
+template <class N> N slowed_drain(Exposure<N> const& e, bool block_by_block) {
     N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
-    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
-                        smaller(e.adapter_hop, after));
+    N const lost = block_by_block ? e.lost_drained : slowed(e, last, window, e.loss);
+    return e.drained * (lost + e.adapter_backward * smaller(last, window) + smaller(e.adapter_hop, after));
 }
 
 /// Gradients of one reduction. Source: [MegatronLM]
@@ -88,6 +100,100 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
     double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+}
+
+/// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
+struct BesideBlocks {
+    double backward = 0.0;  ///< by kernels of all backward passes, and of the forward passes between
+    double drained = 0.0;   ///< by those of the last backward pass of a stage without ends
+    double last = 0.0;      ///< under way when the last backward pass of blocks is over
+    double gathering = 0.0; ///< updated weights before and beside the first forward pass
+};
+
+/// Gradients of a backward pass, and what they do to it.
+class ReducedPass {
+public:
+    ReducedPass(BlockPass const& pass, UnitTimes const& block, double blocks, double loss)
+        : pass_{pass}, blocks_{blocks}, loss_{loss}, reduce_{block.reduce} {
+        double const buckets = block.elements / bucket_elements; // of a block
+        pieces_ = std::max(1.0, std::floor(buckets));
+        together_ = buckets > 0.0 ? std::ceil(1.0 / buckets) : blocks;
+        double const full = std::floor(blocks / together_);
+        in_time_ = full * together_ < blocks ? full : std::max(0.0, full - 1.0);
+    }
+    /// Reductions of blocks that begin before the pass is over.
+    [[nodiscard]] double before_end() const {
+        return in_time_ * together_ * reduce_ + (pieces_ - 1.0) / pieces_ * reduce_;
+    }
+    /// What kernels lose where so much is under way as the pass begins. Behind that queue b each block finds the gradients
+    /// of those before, until it has made up for it after b / (c - r) blocks; then each bucket has its own blocks.
+    [[nodiscard]] double lost(double queued) const {
+        double const most = pass_.most_lost(loss_), length = pass_.slowed(loss_);
+        double const behind = reduce_ < length ? std::min(blocks_, queued / (length - reduce_)) : blocks_;
+        double const buckets = in_time_ + (pieces_ - 1.0) / pieces_; // the last block's too, but for what it ends with
+        double const sum = behind * most + std::max(0.0, buckets - behind / together_) * lost_to_bucket();
+        return std::min(sum, without_first(queued) * most);
+    }
+    /// What of it is left when the pass is over.
+    [[nodiscard]] double left(double queued) const {
+        return std::max(0.0, before_end() + queued - without_first(queued) * pass_.slowed(loss_));
+    }
+
+private:
+    [[nodiscard]] double lost_to_bucket() const {
+        if (pieces_ == 1.0) { return pass_.lost_in(together_ * reduce_, loss_, together_); }
+        double const spread = pass_.most_lost(loss_) * std::min(1.0, reduce_ / pass_.slowed(loss_));
+        return pass_.beside(reduce_ / pieces_, loss_).lost + (pieces_ - 1.0) / pieces_ * spread;
+    }
+    [[nodiscard]] double without_first(double queued) const {
+        return queued > 0.0 || pieces_ > 1.0 ? blocks_ : std::max(0.0, blocks_ - together_);
+    }
+    BlockPass const& pass_;
+    double blocks_, loss_, reduce_, pieces_ = 1.0, together_ = 1.0, in_time_ = 0.0;
+};
+
+/// The first block waits for its weights and those of the embedding; the rest are gathered beside the blocks before.
+///
+///     g_0 + [g - e]+ + max(lost, (n - 1)(g - c), G - g_0 - g - n c)
+template <class N>
+double gathering(Frame<N> const& f, BlockPass const& pass, UnitTimes const& block, UnitTimes const& table,
+                 double loss) {
+    double const all = f.traffic.gather().base(), n = f.stage.layers;
+    if (all <= 0.0) { return 0.0; }
+    double const first = std::min(table.gather, all), one = std::min(block.gather, all - first);
+    double const rest = all - first - one, embedding = f.costs.embedding.forward().base();
+    double const beside = std::max(0.0, rest - std::max(0.0, embedding - one)) + f.costs.forward.trailing;
+    double const waits = std::max((n - 1.0) * (one - pass.seconds), rest - n * pass.seconds);
+    return first + std::max(0.0, one - embedding) + std::max(pass.lost_in(beside, loss, n), waits);
+}
+
+/// Every backward pass that reduces has before it what the one before left, less what the forward pass between had time
+/// for.
+template <class N> BesideBlocks beside_blocks(Frame<N> const& f, double reductions) {
+    double const loss = f.setting.constants[Constant::gradients_exposed], n = f.stage.layers;
+    double const reduce = f.traffic.reduce().base();
+    auto block = unit_times(f, {.blocks = 1.0});
+    auto const table = unit_times(f, {.first = true});
+    block.reduce = std::min(block.reduce, reduce / n);
+    auto const backward = backward_pass(f), forward = forward_pass(f);
+    ReducedPass const pass{backward, block, n, loss};
+    double const of_head = std::max(0.0, reduce - n * block.reduce - table.reduce);
+    double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
+    BesideBlocks sum;
+    sum.drained = pass.lost(0.0);
+    sum.last = at_end + pass.left(of_head);
+    sum.backward = pass.lost(of_head);
+    double const adding_up = std::min(loss * sum.last, loss / (1.0 - loss) * f.accumulation);
+    sum.backward += adding_up;
+    if (reductions > 1.0) {
+        double const beside = std::max(0.0, sum.last - f.accumulation - adding_up) + f.costs.forward.trailing;
+        double const left = std::max(0.0, beside - n * forward.slowed(loss));
+        sum.last = at_end + pass.left(of_head + left);
+        sum.backward += (reductions - 1.0) * (forward.lost_in(beside, loss, n) + pass.lost(of_head + left) + adding_up);
+    }
+    sum.last = std::max(0.0, sum.last - adding_up); // adding up takes longer beside it
+    sum.gathering = gathering(f, forward, block, table, loss);
+    return sum;
 }
 
 /// A transfer between stages that leaves by the adapter of the gradients.
@@ -136,6 +242,11 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const adapter = adapter_use(f.placement, block);
     auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
+    bool const hides =
+        f.strategy.overlap != Overlap::off && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const one_by_one =
+        hides && f.strategy.zero < 3 && chunks == 1.0 && (f.strategy.pp == 1 || drains_in_turn(f.strategy));
+    auto const beside = one_by_one ? beside_blocks(f, reductions) : BesideBlocks{};
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
@@ -157,6 +268,10 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .adapter_forward =
             f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
+        .lost_backward = f.in("lost_beside_gradients_seconds", beside.backward),
+        .lost_drained = f.in("lost_in_a_last_pass_seconds", beside.drained),
+        .last_buckets = f.in("last_buckets_seconds", beside.last),
+        .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * updates),
         .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
         .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
@@ -164,12 +279,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
-    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    N const exposed =
+        exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed, one_by_one);
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+                                     drains ? parts.bubble + slowed_drain(exposure, one_by_one) : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",
