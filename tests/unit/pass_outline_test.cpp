@@ -11,8 +11,8 @@ PassOutline collective_kernels_collective() {
     for (std::size_t i = 0; i <= PassOutline::parts; ++i) {
         double const time = 3.0 * static_cast<double>(i) / static_cast<double>(PassOutline::parts);
         pass.kernels[i] = time < 1.0 ? 0.0 : time < 2.0 ? time - 1.0 : 1.0;
-        pass.others[i] = time - pass.kernels[i];
     }
+    pass.part = 3.0 / PassOutline::parts;
     return pass;
 }
 

@@ -1,4 +1,5 @@
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "predict/prediction_quantities.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_parts.hpp"
@@ -151,6 +152,7 @@ Json json_of(PredictionReport const& report) {
         .set("why_not", p.fits ? Json{} : Json{p.why_not})
         .set("step_seconds", p.step().base())
         .set("interval_seconds", Json::array().push(p.interval.low.base()).push(p.interval.high.base()))
+        .set("measured", warm_json(p))
         .set("interval_coverage", p.interval.coverage)
         .set("tokens_per_second", p.tokens_per_second)
         .set("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p))

@@ -2,6 +2,7 @@
 
 #include "document/text.hpp"
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "predict/prediction_charts.hpp"
 #include "predict/prediction_quantities.hpp"
 #include "setting_parts.hpp"
@@ -218,6 +219,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
+    if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     add_schedule(blocks, report, medium);

@@ -1,6 +1,7 @@
 #include "validate/validation_report.hpp"
 
 #include "document/text.hpp"
+#include "validate/choice_report.hpp"
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
@@ -40,7 +41,12 @@ Json summary_json(ErrorSummary const& summary) {
         .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
 }
 
-Json row_json(RunComparison const& row) {
+/// The same run in the left-out comparison; both list the same runs in the same order.
+RunComparison const* left_out_row(ValidationReport const& report, std::size_t index) {
+    return report.left_out ? &report.left_out->rows.at(index) : nullptr;
+}
+
+Json row_json(RunComparison const& row, RunComparison const* out) {
     PublishedRun const& run = *row.run;
     bool const measured = run.measured.base() > 0.0;
     return Json::object()
@@ -57,6 +63,9 @@ Json row_json(RunComparison const& row) {
         .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
         .set("relative_error", row.relative_error)
         .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
+        .set("left_out_relative_error", out != nullptr ? Json{out->relative_error} : Json{})
+        .set("left_out_inside_interval", out != nullptr && out->predicted ? Json{out->inside_interval} : Json{})
+        .set("inferred", run.question ? Json{run.structural_assumption} : Json{})
         .set("assumed", Json::array_of(run.assumed))
         .set("states_enough", run.states_enough)
         .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
@@ -314,11 +323,12 @@ std::string left_out_words(ValidationReport const& report) {
 } // namespace
 
 std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
-                               std::optional<ErrorSummary> const& left_out) {
+                               std::optional<ErrorSummary> const& left_out, PlanChoiceSummary const& choice,
+                               std::optional<ScaleValidation> const& scales) {
     auto const out = [&left_out](auto&& value) {
         return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
     };
-    return {
+    std::vector<Metric> metrics{
         {"median_absolute_error", summary.median_absolute_error},
         {"p90_absolute_error", summary.p90_absolute_error},
         {"mean_error", summary.mean_error},
@@ -330,11 +340,16 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const&
         {"predicted_of_stating_enough",
          summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
         {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+    add_metrics(metrics, choice);
+    add_metrics(metrics, scales);
+    return metrics;
 }
 
 Json json_of(ValidationReport const& report) {
     Json rows = Json::array(), groups = Json::array();
-    for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        rows.push(row_json(report.validation.rows[i], left_out_row(report, i)));
+    }
     for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
         ErrorGroup const& group = report.validation.groups[i];
         ErrorSummary const* out = left_out_group(report, i);
@@ -360,6 +375,9 @@ Json json_of(ValidationReport const& report) {
         .set("groups", groups)
         .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
+        .set("regret", json_of(report.choice, report.left_out.has_value()))
+        .set("utilization", json_of(report.utilization))
+        .set("leave_one_scale", report.scales ? json_of(*report.scales) : Json{})
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
     if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
@@ -392,6 +410,9 @@ Document document_of(ValidationReport const& report) {
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }
+    if (report.scales) { add_scales(blocks, *report.scales); }
+    if (!report.choice.sweeps.empty()) { add_choice(blocks, report.choice, report.left_out.has_value()); }
+    if (!report.utilization.rows.empty()) { add_utilization(blocks, report.utilization); }
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
@@ -401,11 +422,14 @@ Document document_of(ValidationReport const& report) {
 }
 
 Sheet sheet_of(ValidationReport const& report) {
+    if (report.scales) { return sheet_of(*report.scales); }
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
-                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval", "assumed",
-                 "skipped_reason"},
+                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
+                 "left_out_relative_error", "inferred", "assumed", "skipped_reason"},
                 {}};
-    for (RunComparison const& row : report.validation.rows) {
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        RunComparison const& row = report.validation.rows[i];
+        RunComparison const* out = left_out_row(report, i);
         PublishedRun const& run = *row.run;
         sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
                               run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
@@ -413,8 +437,10 @@ Sheet sheet_of(ValidationReport const& report) {
                               row.predicted ? exact(row.predicted->base()) : "",
                               run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
                               row.relative_error ? exact(*row.relative_error) : "",
-                              row.predicted ? (row.inside_interval ? "true" : "false") : "", join(run.assumed, "; "),
-                              run.skipped_reason});
+                              row.predicted ? (row.inside_interval ? "true" : "false") : "",
+                              out != nullptr && out->relative_error ? exact(*out->relative_error) : "",
+                              run.question ? (run.structural_assumption ? "true" : "false") : "",
+                              join(run.assumed, "; "), run.skipped_reason});
     }
     return sheet;
 }

@@ -3,6 +3,9 @@
 #include "gate.hpp"
 #include "output.hpp"
 
+#include "headroom/plan_choice.hpp"
+#include "headroom/scale_validation.hpp"
+#include "headroom/utilization_check.hpp"
 #include "headroom/validation.hpp"
 
 #include <map>
@@ -21,13 +24,17 @@ struct ValidationReport {
     bool refitted = false;              ///< `left_out` was fitted now, not read
     std::map<std::string, Pace> pace;   ///< by framework, as fitted to every source
     std::map<std::string, std::map<std::string, Pace>> pace_without; ///< by the source left out
+    PlanChoice choice;                     ///< of the left-out comparison where there is one, else of the other
+    UtilizationCheck utilization;          ///< of the measured steps
+    std::optional<ScaleValidation> scales; ///< of --leave-one-scale
     std::vector<GateOutcome> gates;
     std::optional<double> wall_seconds; ///< of --stats
 };
 
 /// What --require may ask about.
 std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
-                               std::optional<ErrorSummary> const& left_out);
+                               std::optional<ErrorSummary> const& left_out, PlanChoiceSummary const& choice = {},
+                               std::optional<ScaleValidation> const& scales = {});
 
 Json json_of(ValidationReport const& report);
 Document document_of(ValidationReport const& report);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/likeness.hpp"
 #include "headroom/measured_network.hpp"
 
 #include <array>
@@ -158,6 +159,7 @@ struct CalibrationSet {
     Band stated, assumed;         ///< all fields stated; some degree, batch or recompute assumed
     std::string name;             ///< file it came from
     MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
+    WarmStart warm = {};          ///< steps that were measured; every prediction leans on those that are like it
     [[nodiscard]] Calibration values() const;
 };
 

@@ -33,6 +33,15 @@ struct Interval {
     double coverage = 0.9;
 };
 
+/// What measured steps changed.
+struct WarmEffect {
+    double factor = 1.0; ///< on the step and each of its parts
+    int related = 0;     ///< measured steps that it follows from
+    int outside = 0;     ///< of those, how many lie outside of their own interval and were clipped
+    Seconds step_before; ///< without them
+    Interval interval_before;
+};
+
 /// The share of a step that does not shrink with workers, with the count it was taken at.
 struct SerialFraction {
     double value = 0.0;
@@ -62,6 +71,7 @@ struct Prediction {
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
     double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
+    std::optional<WarmEffect> warm;       ///< when steps like it were measured
     std::optional<Goodput> goodput;       ///< when failures are asked for
     std::optional<Statistics> statistics; ///< when the critical batch is known
     [[nodiscard]] Seconds step() const { return time.total(); }

@@ -10,6 +10,12 @@
 
 namespace headroom {
 
+/// Utilization as a source prints it, in a convention that it states.
+struct PublishedUtilization {
+    std::optional<double> mfu, hfu;
+    AttentionConvention convention = AttentionConvention::causal;
+};
+
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
@@ -22,9 +28,10 @@ struct PublishedRun {
     Seconds measured;                 ///< of one step
     std::string measured_from;        ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
-    std::vector<std::string> assumed;          ///< "field = value" of every gap filled
-    bool batch_assumed = false;                ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false;        ///< one of them is a degree, micro-batch or recomputation
+    std::optional<PublishedUtilization> utilization = {};
+    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
+    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
+    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
 };
 
 /// One run beside its prediction.
@@ -97,6 +104,12 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 /// The same comparison with every run predicted by constants that never saw its source. Runs of a
 /// source without a fold use `set`: none of its rows was fitted.
 Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+
+/// The constants and paces of each fold in the place of those of `set`, by the source that it leaves out.
+std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds);
+
+/// Linear between the two nearest values; zero of nothing.
+double quantile(std::vector<double> values, double share);
 
 /// Summary over some rows, by the rule that a skip of a row that states enough is a 100 % error.
 ErrorSummary summarise(std::span<RunComparison const> rows);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
-        : pricer_{shape, cluster, framework, constants}, loss_{constants[Constant::gradients_exposed]} {}
+        : pricer_{shape, cluster, framework, constants},
+          loss_{constants[Constant::gradients_exposed]},
+          // only traffic that hides asks where kernels are
+          outlines_{shape.overlap != Overlap::off && framework.gradient_overlap == GradientOverlap::hidden} {}
 
     [[nodiscard]] LayerCost block(BlockProgram const& program) {
         LayerCost cost = end(program.program, true, program.recomputes_core);
@@ -24,8 +28,9 @@ public:
 
     /// Adds the passes of the block that was the last to be priced.
     void outline(BlockProgram const& program, double weight, OutlineMean& forward, OutlineMean& backward) const {
+        if (!outlines_) { return; }
         auto const of = [&](std::vector<PricedOperation> const& pass, double passes) {
-            return stretches_of(pass, pricer_.gaps(program, passes), program.recomputes_core, loss_);
+            return stretches_of(pass, pricer_.gaps(program, passes), loss_);
         };
         forward.add(of(forward_, 1.0), weight);
         backward.add(of(backward_, program.passes - 1.0), weight);
@@ -44,12 +49,12 @@ private:
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) {
         LayerCost cost;
         Seconds core_again;
-        auto& priced = forward ? forward_ : backward_;
-        priced.clear();
+        auto& all = forward ? forward_ : backward_;
+        all.clear();
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            priced.push_back({&operation, price});
+            if (outlines_) { all.push_back(priced(operation, price, recomputes_core)); }
             switch (operation.kind) {
             case OperationKind::collective: add_collective(operation, price, cost); break;
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
@@ -99,20 +104,46 @@ private:
     }
 
     void add_host(BlockProgram const& program, LayerCost& cost) const {
-        cost.kernels = pricer_.gaps(program, program.passes);
-        cost.host = pricer_.issue(program, program.passes);
+        cost.kernels = pricer_.gaps(program, program.passes), cost.kernels_forward = pricer_.gaps(program, 1.0);
+        cost.host = pricer_.issue(program, program.passes), cost.host_forward = pricer_.issue(program, 1.0);
     }
 
     OperationPricer pricer_;
     double loss_;
+    bool outlines_;
     std::vector<PricedOperation> forward_, backward_; ///< of the last program
 };
 
-/// The first blocks and one more, `times` of a cost.
-BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
-    return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
-            .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
-            .host = before.host + cost.host * times};
+/// The first blocks and one more, `times` of a cost, of a run that begins at `alike`.
+BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times, std::size_t alike) {
+    Seconds const shown = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
+    return {.kernels = before.kernels + (cost.chip() - shown) * times,
+            .kernels_forward = before.kernels_forward + (cost.forward_pass().chip - cost.shown_forward) * times,
+            .shown = before.shown + shown * times,
+            .shown_forward = before.shown_forward + cost.shown_forward * times,
+            .host = before.host + cost.host * times,
+            .host_forward = before.host_forward + cost.host_forward * times,
+            .alike = alike};
+}
+
+/// Kinds of block of which the host is slower than some and faster than others: sum of max(C, H) - max(sum C, sum H).
+void set_apart(LayerCost& mean, std::vector<LayerCost> const& of_kind, double depth) {
+    auto const larger = [](PassCost const& pass) { return std::max(pass.chip, pass.host); };
+    Seconds forward, backward;
+    for (LayerCost const& kind : of_kind) {
+        forward += larger(kind.forward_pass()), backward += larger(kind.backward_pass());
+    }
+    mean.apart_forward = std::max(Seconds{}, forward / depth - larger(mean.forward_pass()));
+    mean.apart_backward = std::max(Seconds{}, backward / depth - larger(mean.backward_pass()));
+}
+
+/// What a pass of some blocks takes, where the mean block is uneven as `mean` is:
+///
+///     max(C, H) + C u / c      u = smooth maximum - max(c, h) of the mean block
+Seconds pass_of_blocks(PassCost const& blocks, PassCost const& mean) {
+    Seconds const larger = std::max(blocks.chip, blocks.host);
+    if (mean.chip.base() <= 0.0) { return larger; }
+    return larger + (mean.total() - std::max(mean.chip, mean.host)) * (blocks.chip / mean.chip);
 }
 
 } // namespace
@@ -120,58 +151,72 @@ BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double 
 double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (until.empty()) { return static_cast<double>(end - first); }
     double const mean = block.total().base();
-    if (mean <= 0.0) { return static_cast<double>(end - first); }
-    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
-    return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+    return mean > 0.0 ? passes_between(first, end).total().base() / mean : static_cast<double>(end - first);
 }
 
 PassOutline::Beside PassOutline::beside(double traffic, double loss) const {
     if (loss <= 0.0 || traffic <= 0.0) { return {}; }
-    double const stretch = 1.0 / (1.0 - loss);
-    auto const end_of = [&](std::size_t i) { return stretch * kernels[i] + others[i]; };
+    double const stretch = 1.0 / (1.0 - loss), longer = stretch * pace - 1.0;
+    auto const end_of = [&](std::size_t i) { return longer * kernels[i] + static_cast<double>(i) * part; };
     double const all = end_of(parts);
-    if (traffic >= all) { return {loss * stretch * kernels[parts], idle[parts] + traffic - all}; }
+    if (traffic >= all) { return {loss * stretch * all_kernels(), idle[parts] + traffic - all}; }
     std::size_t before = 0, after = parts;
     while (after - before > 1) {
         std::size_t const middle = (before + after) / 2;
         (end_of(middle) <= traffic ? before : after) = middle;
     }
-    double const begin = end_of(before), part = (traffic - begin) / (end_of(after) - begin);
-    return {loss * stretch * (kernels[before] + part * (kernels[after] - kernels[before])),
-            idle[before] + part * (idle[after] - idle[before])};
+    double const begin = end_of(before), share = (traffic - begin) / (end_of(after) - begin);
+    return {loss * stretch * pace * (kernels[before] + share * (kernels[after] - kernels[before])),
+            idle[before] + share * (idle[after] - idle[before])};
 }
 
-Seconds LayerCost::total() const {
-    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
+PassTimes LayerCosts::passes_between(std::size_t first, std::size_t end) const {
+    auto const& [from, to] = std::tie(until[first], until[end]);
+    PassCost const ahead{.chip = to.kernels_forward - from.kernels_forward + to.shown_forward - from.shown_forward,
+                         .host = to.host_forward - from.host_forward};
+    PassCost const back{.chip = to.kernels - from.kernels + to.shown - from.shown - ahead.chip,
+                        .host = to.host - from.host - ahead.host};
+    return {.forward = pass_of_blocks(ahead, block.forward_pass()),
+            .backward = pass_of_blocks(back, block.backward_pass())};
 }
 
-Seconds LayerCost::forward() const {
-    Seconds const all = gemm + attention + memory, own = all - backward - recompute;
-    Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
-    Seconds const chip = all + kernels + shown;
-    if (all.base() <= 0.0) { return total(); }
-    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
+Seconds PassCost::total() const {
+    return host.base() <= 0.0 ? chip : Seconds{smooth_maximum(chip.base(), host.base())};
 }
 
-Seconds LayerCost::host_excess() const {
-    Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
-    if (host.base() <= 0.0) { return Seconds{}; }
-    return Seconds{smooth_maximum(chip.base(), host.base())} - chip;
+Seconds LayerCost::chip() const {
+    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
 }
+
+PassCost LayerCost::forward_pass() const {
+    return {.chip = gemm + attention + memory - backward - recompute + kernels_forward + shown_forward,
+            .host = host_forward};
+}
+
+PassCost LayerCost::backward_pass() const {
+    PassCost const forward = forward_pass();
+    return {.chip = chip() - forward.chip, .host = host - forward.host};
+}
+
+Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total(); }
+
+Seconds LayerCost::forward() const { return forward_pass().total(); }
+
+Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} : total() - chip(); }
 
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
+                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward,
+                              &part->apart_forward, &part->apart_backward, &part->kernels, &part->kernels_forward}) {
             *time *= factor;
         }
     }
-    for (PassOutline* pass : {&forward, &backward}) {
-        for (double& kernels : pass->kernels) { kernels *= factor; }
-    }
+    forward.pace *= factor, backward.pace *= factor;
     for (BlocksUntil& first : until) {
-        first.kernels *= factor;
-        first.host *= factor;
+        for (Seconds* time : {&first.kernels, &first.kernels_forward, &first.host, &first.host_forward}) {
+            *time *= factor;
+        }
     }
 }
 
@@ -181,7 +226,7 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
                           &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
-                          &LayerCost::shown_forward};
+                          &LayerCost::shown_forward,  &LayerCost::host_forward,    &LayerCost::kernels_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;
@@ -226,7 +271,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     OutlineMean forward, backward;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
-        block.host *= unaligned;
+        block.host *= unaligned, block.host_forward *= unaligned;
         adder.outline(run, run.count / program.depth, forward, backward);
         costs.block.add(block, run.count / program.depth);
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
@@ -236,12 +281,15 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     }
     if (!program.kind_of_block.empty()) {
         costs.until.push_back({});
-        for (std::size_t const kind : program.kind_of_block) {
-            costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
+        auto const& kinds = program.kind_of_block;
+        for (std::size_t i = 0, alike = 0; i < kinds.size(); ++i) {
+            if (kinds[i] != kinds[alike]) { alike = i; }
+            costs.until.push_back(with_block(costs.until.back(), of_kind[kinds[i]], 1.0 / count[kinds[i]], alike));
         }
     }
-    double const uneven = uneven_host_share(costs.block);
-    costs.forward = forward.mean(uneven), costs.backward = backward.mean(uneven);
+    set_apart(costs.block, of_kind, program.depth);
+    costs.forward = forward.mean(uneven_share(costs.block.forward_pass()));
+    costs.backward = backward.mean(uneven_share(costs.block.backward_pass()));
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
     for (auto const& run : program.prediction) { costs.head.add(adder.block(run), run.count); }

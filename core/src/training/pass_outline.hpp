@@ -24,7 +24,10 @@ bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
 struct PricedOperation {
     Operation const* operation = nullptr;
     OperationPrice price;
+    bool kernel = false;
+    unsigned beside = 0; ///< a bit for each group whose collectives it hides
 };
+PricedOperation priced(Operation const& operation, OperationPrice const& price, bool recomputes_core);
 
 /// Kernels, and what follows them before the next ones can begin.
 struct Stretch {
@@ -34,12 +37,11 @@ struct Stretch {
 /// The operations of a pass in their order: kernels with the gaps between them, what shows of collectives, and what of
 /// the rest outlasts the kernels it runs beside. Where it does so, only what kernels at 1 - loss of their rate take
 /// beyond it counts as kernels.
-std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, Seconds gaps, bool recomputes_core,
-                                  double loss);
+std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, Seconds gaps, double loss);
 
-/// What blocks wait for a host whose pace is uneven over what they take: the smooth maximum of chip and host beyond the
+/// What a pass waits for a host whose pace is uneven over what it takes: the smooth maximum of chip and host beyond the
 /// larger of the two.
-double uneven_host_share(LayerCost const& block);
+double uneven_share(PassCost const& pass);
 
 /// The mean of the passes of blocks of several kinds.
 class OutlineMean {

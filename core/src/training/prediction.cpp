@@ -4,6 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/order_statistics.hpp"
+#include "headroom/warm_start.hpp"
 
 #include <algorithm>
 
@@ -152,6 +153,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     add_utilization(p);
     add_communication(p, setting);
     add_run(p);
+    apply_warm_start(p, calibration);
     return p;
 }
 

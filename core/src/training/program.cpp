@@ -3,6 +3,7 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom {
@@ -96,6 +97,9 @@ Shares shares_of(Model const& model, LayerShape const& shape) {
 void write_blocks(StepProgram& program, Model const& model, LayerShape const& shape, Framework const& framework) {
     Shares const shares = shares_of(model, shape);
     auto const runs = block_runs(model);
+    auto const ways = std::ranges::count_if(std::array{shares.kept, shares.recomputed, shares.frozen},
+                                            [](double share) { return share > 0.0; });
+    program.blocks.reserve(runs.size() * static_cast<std::size_t>(ways)); // programs are long: none is moved
     for (auto const& run : runs) {
         auto const add = [&](BlockTraining training, double share) {
             if (share <= 0.0) { return; }

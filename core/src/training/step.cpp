@@ -83,24 +83,23 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
 
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
 template <class N>
-Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
+Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                 SlowestStage const& stage, PlacedTraffic const& placed, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
-    auto const stage = slowest_stage(setting, strategy, costs);
-    auto const placement = place(strategy, setting.cluster.domain);
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = costs,
                .fabric = fabric,
-               .traffic = data_traffic(setting, strategy, placement, fabric),
+               .traffic = placed.data,
                .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
                .layers = record.input("layers_of_slowest_stage", stage.layers),
-               .block_times = {costs.block.total(), costs.block.forward(), costs.block.host_excess()},
-               .placement = placement,
-               .hop = hop_time(setting, strategy, placement, fabric),
+               .block_times = block_times(setting, strategy, costs.block),
+               .placement = placed.placement,
+               .hop = hop_time(setting, strategy, placed.placement, fabric),
                .block = {},
                .ends = {},
                .ends_tensor = {},
@@ -112,6 +111,7 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     compose_data(f, parts);
     compose_optimizer(f, parts);
     compose_offload(f, parts);
+    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_disturbance(f, parts);
     return parts;
 }
@@ -124,8 +124,14 @@ double largest_over_mean(Disturbance const& disturbance, int replicas) {
 }
 
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    return step_time(setting, strategy, costs, slowest_stage(setting, strategy, costs),
+                     placed_traffic(setting, strategy));
+}
+
+StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   SlowestStage const& stage, PlacedTraffic const& traffic) {
     Recorder<double> record;
-    auto const parts = compose<double>(setting, strategy, costs, record);
+    auto const parts = compose<double>(setting, strategy, costs, stage, traffic, record);
     return {.compute = Seconds{parts.compute},
             .host = Seconds{parts.host},
             .tensor_communication = Seconds{parts.tensor},
@@ -143,7 +149,8 @@ StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCo
 
 std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     Recorder<Traced> record;
-    compose<Traced>(setting, strategy, costs, record);
+    compose<Traced>(setting, strategy, costs, slowest_stage(setting, strategy, costs),
+                    placed_traffic(setting, strategy), record);
     return std::move(record.terms);
 }
 

@@ -17,10 +17,14 @@ template <class N> struct Parts {
     N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
         overhead;
 };
-/// Times of a mean block that several parts read.
+/// Times of a mean block that several parts read, with what an uneven host adds to them; and with what a slower one adds
+/// where that does not depend on the traffic beside it.
 struct BlockTimes {
-    Seconds total, forward, excess;
+    Seconds total, forward;
 };
+BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
+
+BytesPerSecond sustained_memory(StepSetting const& setting);
 
 /// What every part of the closed form reads.
 template <class N> struct Frame {
@@ -35,13 +39,21 @@ template <class N> struct Frame {
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                                          ///< of one transfer between stages
-    double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
+    Seconds hop; ///< of one transfer between stages
+    /// Seconds that weights and gradients add to rows that were run with them; else negative.
+    double traffic_in_rows = -1.0;
+    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
-    /// What blocks beside the head add, where there are any.
+    /// Whether the host issues blocks while the chip works on the ends of the model.
+    [[nodiscard]] bool host_gets_ahead() const {
+        return strategy.pp > 1 && (stage.ahead.embedding.base() > 0.0 || stage.ahead.head.base() > 0.0);
+    }
+    /// What blocks beside the head add, where there are any, less what the host gains on the ends of the model.
     N with_ahead(N const& rest, N const& ahead) const {
-        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+        return setting.model.prediction_layers > 0 || host_gets_ahead() ? rest + ahead : rest;
     }
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -53,13 +65,22 @@ template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
     return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
            trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
 }
+/// Gradients of one reduction. Source: [MegatronLM]
+inline constexpr double bucket_elements = 40e6;
+
+/// What one update of the optimizer takes; on the host it is not the accelerator's.
+template <class N> double update_seconds(Frame<N> const& f) {
+    if (offloads_optimizer(f.strategy.offload)) { return 0.0; }
+    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f, &Shards::optimizer) /
+           sustained_memory(f.setting).base();
+}
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
 bool has_two_directions(Strategy const& strategy);
 
-BytesPerSecond sustained_memory(StepSetting const& setting);
-
-/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
-/// shows that stands in its forward pass.
+/// Traffic of a block that leaves by the adapter of gradients and weights: what it shows more while those are under way,
+/// for it takes twice as long; what is hidden; and the part of what shows that stands in the forward pass.
+///
+///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
 };
@@ -70,6 +91,7 @@ struct BlockPass {
     double seconds = 0.0, kernels = 1.0;  ///< kernels: share
     PassOutline const* outline = nullptr; ///< where its kernels are; none: all along
     double paced = 1.0;                   ///< its time over that of kernels and collectives
+    double idle = 0.0; ///< share in which kernels wait for the host anyway, and make up for what they lose
     /// What it loses to traffic that begins with it, and what outlasts the blocks that are shorter than others.
     [[nodiscard]] PassOutline::Beside beside(double traffic, double loss) const;
     /// Slowed all along: what it loses, and its time then.
@@ -78,14 +100,15 @@ struct BlockPass {
     /// What passes that follow one another lose to traffic beside the first of them on.
     [[nodiscard]] double lost_in(double traffic, double loss, double passes) const;
 };
-template <class N> BlockPass forward_pass(Frame<N> const& f);
-template <class N> BlockPass backward_pass(Frame<N> const& f);
+/// `idle`: share of it in which kernels wait for the host.
+template <class N> BlockPass forward_pass(Frame<N> const& f, double idle = 0.0);
+template <class N> BlockPass backward_pass(Frame<N> const& f, double idle = 0.0);
 
 /// Gathers and reductions of a part of a stage: its embedding, one block, its head; elements are those that are reduced.
 struct UnitTimes {
     double gather = 0.0, reduce = 0.0, elements = 0.0;
 };
-template <class N> UnitTimes unit_times(Frame<N> const& f, StageShare const& share);
+template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit);
 
 /// Whether the last backward passes of the stages follow one another, gradients of weights in them.
 bool drains_in_turn(Strategy const& strategy);
@@ -99,6 +122,9 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
 /// micro-batch.
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
+
+/// What the host adds to the passes of one stage, after `compose_data` and `compose_offload`: in time that traffic takes of the chip it gets ahead.
+template <class N> void compose_host(Frame<N>& f, Parts<N>& parts);
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);

@@ -1,4 +1,5 @@
 #include "step_frame.hpp"
+#include "step_turns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +22,16 @@ template <class N> struct Exposure {
     N sharded; ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
     N drained; ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
+    N idle_backward, idle_forward; ///< share of the windows in which kernels wait for the host anyway
 };
 
 /// What kernels lose to traffic beside them: l of their rate while it lasts. They are a share k of their window W.
+/// Those that wait for the host meanwhile, for a share i of the window, make up for it.
 ///
-///     k min(l T, l / (1 - l) W)
-template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss) {
-    return e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+///     [k min(l T, l / (1 - l) W) - i min(T, W)]+
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss, N const& idle) {
+    N const slower = e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+    return value_of(idle) > 0.0 ? larger(slower - idle * smaller(traffic, window), literal<N>(0.0)) : slower;
 }
 
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
@@ -58,7 +62,6 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
-    N const before = e.early * reduce, last = reduce - before;
     if (block_by_block) {
         N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
         N const backward = larger(e.lost_backward + last, reduce - window - e.early_window);
@@ -66,13 +69,15 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
                          e.adapter_forward * smaller(e.gather, e.forward_window);
         return backward + e.lost_gathering + others;
     }
+    N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
     N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
-    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
-    N const slow_before = slowed(e, before, e.early_window, e.loss);
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
+    N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
-    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
-                                    e.gather - e.forward_window);
+    N const behind_forward =
+        larger(slowed(e, beside * e.gather, e.forward_window, e.loss, e.idle_forward) + e.last_bucket * e.gather,
+               e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
                             e.adapter_forward * smaller(beside * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
@@ -86,20 +91,34 @@ template <class N> N slowed_drain(Exposure<N> const& e, bool block_by_block) {
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
-    N const lost = block_by_block ? e.lost_drained : slowed(e, last, window, e.loss);
+    N const lost = block_by_block ? e.lost_drained : slowed(e, last, window, e.loss, e.idle_backward);
     return e.drained * (lost + e.adapter_backward * smaller(last, window) + smaller(e.adapter_hop, after));
 }
 
-/// Gradients of one reduction. Source: [MegatronLM]
-constexpr double bucket_elements = 40e6;
+/// Parameters of one block and of the embedding.
+struct Units {
+    StageParameters block, table;
+};
 
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
-template <class N> double last_bucket_share(Frame<N> const& f) {
+template <class N> double last_bucket_share(Frame<N> const& f, Units const& units) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
     if (held <= 0.0) { return 0.0; }
-    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
-    double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
-    return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+    return std::min(1.0, (units.table.all() + std::min(bucket_elements, f.stage.layers * units.block.all())) / held);
+}
+
+/// Shares of the windows in which kernels wait for the host anyway.
+struct HostIdle {
+    double backward = 0.0, forward = 0.0;
+};
+template <class N> HostIdle host_idle(Frame<N> const& f) {
+    auto const& block = f.costs.block;
+    if (block.host.base() <= 0.0) { return {}; }
+    auto const idle = [](PassCost const& pass, Seconds window) {
+        return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
+    };
+    return {.backward = idle(block.backward_pass(), f.block_times.total - f.block_times.forward),
+            .forward = idle(block.forward_pass(), f.block_times.forward)};
 }
 
 /// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
@@ -114,12 +133,13 @@ struct BesideBlocks {
 class ReducedPass {
 public:
     ReducedPass(BlockPass const& pass, UnitTimes const& block, double blocks, double loss)
-        : pass_{pass}, blocks_{blocks}, loss_{loss}, reduce_{block.reduce} {
+        : most_{pass.most_lost(loss)}, length_{pass.seconds + most_}, blocks_{blocks}, reduce_{block.reduce} {
         double const buckets = block.elements / bucket_elements; // of a block
         pieces_ = std::max(1.0, std::floor(buckets));
         together_ = buckets > 0.0 ? std::ceil(1.0 / buckets) : blocks;
         double const full = std::floor(blocks / together_);
         in_time_ = full * together_ < blocks ? full : std::max(0.0, full - 1.0);
+        to_bucket_ = lost_to_bucket(pass, loss);
     }
     /// Reductions of blocks that begin before the pass is over.
     [[nodiscard]] double before_end() const {
@@ -128,28 +148,28 @@ public:
     /// What kernels lose where so much is under way as the pass begins. Behind that queue b each block finds the gradients
     /// of those before, until it has made up for it after b / (c - r) blocks; then each bucket has its own blocks.
     [[nodiscard]] double lost(double queued) const {
-        double const most = pass_.most_lost(loss_), length = pass_.slowed(loss_);
-        double const behind = reduce_ < length ? std::min(blocks_, queued / (length - reduce_)) : blocks_;
+        double const behind = reduce_ < length_ ? std::min(blocks_, queued / (length_ - reduce_)) : blocks_;
         double const buckets = in_time_ + (pieces_ - 1.0) / pieces_; // the last block's too, but for what it ends with
-        double const sum = behind * most + std::max(0.0, buckets - behind / together_) * lost_to_bucket();
-        return std::min(sum, without_first(queued) * most);
+        double const sum = behind * most_ + std::max(0.0, buckets - behind / together_) * to_bucket_;
+        return std::min(sum, without_first(queued) * most_);
     }
     /// What of it is left when the pass is over.
     [[nodiscard]] double left(double queued) const {
-        return std::max(0.0, before_end() + queued - without_first(queued) * pass_.slowed(loss_));
+        return std::max(0.0, before_end() + queued - without_first(queued) * length_);
     }
 
 private:
-    [[nodiscard]] double lost_to_bucket() const {
-        if (pieces_ == 1.0) { return pass_.lost_in(together_ * reduce_, loss_, together_); }
-        double const spread = pass_.most_lost(loss_) * std::min(1.0, reduce_ / pass_.slowed(loss_));
-        return pass_.beside(reduce_ / pieces_, loss_).lost + (pieces_ - 1.0) / pieces_ * spread;
+    [[nodiscard]] double lost_to_bucket(BlockPass const& pass, double loss) const {
+        if (in_time_ + pieces_ <= 1.0 || reduce_ <= 0.0) { return 0.0; }
+        if (pieces_ == 1.0) { return pass.lost_in(together_ * reduce_, loss, together_); }
+        double const spread = most_ * std::min(1.0, reduce_ / length_);
+        return pass.beside(reduce_ / pieces_, loss).lost + (pieces_ - 1.0) / pieces_ * spread;
     }
     [[nodiscard]] double without_first(double queued) const {
         return queued > 0.0 || pieces_ > 1.0 ? blocks_ : std::max(0.0, blocks_ - together_);
     }
-    BlockPass const& pass_;
-    double blocks_, loss_, reduce_, pieces_ = 1.0, together_ = 1.0, in_time_ = 0.0;
+    double most_, length_; ///< of a block that is slowed all along: what it loses, and its time
+    double blocks_, reduce_, pieces_ = 1.0, together_ = 1.0, in_time_ = 0.0, to_bucket_ = 0.0;
 };
 
 /// The first block waits for its weights and those of the embedding; the rest are gathered beside the blocks before.
@@ -169,14 +189,16 @@ double gathering(Frame<N> const& f, BlockPass const& pass, UnitTimes const& bloc
 
 /// Every backward pass that reduces has before it what the one before left, less what the forward pass between had time
 /// for.
-template <class N> BesideBlocks beside_blocks(Frame<N> const& f, double reductions) {
+template <class N>
+BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const& idle, double reductions) {
     double const loss = f.setting.constants[Constant::gradients_exposed], n = f.stage.layers;
     double const reduce = f.traffic.reduce().base();
-    auto block = unit_times(f, {.blocks = 1.0});
-    auto const table = unit_times(f, {.first = true});
+    if (reduce <= 0.0 && f.traffic.gather().base() <= 0.0) { return {}; }
+    auto block = unit_times(f, units.block);
+    auto const table = unit_times(f, units.table);
     block.reduce = std::min(block.reduce, reduce / n);
-    auto const backward = backward_pass(f), forward = forward_pass(f);
-    ReducedPass const pass{backward, block, n, loss};
+    auto const forward = forward_pass(f, idle.forward);
+    ReducedPass const pass{backward_pass(f, idle.backward), block, n, loss};
     double const of_head = std::max(0.0, reduce - n * block.reduce - table.reduce);
     double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
     BesideBlocks sum;
@@ -196,6 +218,47 @@ template <class N> BesideBlocks beside_blocks(Frame<N> const& f, double reductio
     return sum;
 }
 
+/// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
+template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
+    double const reduce = value_of(e.reductions) * value_of(e.reduce);
+    if (f.strategy.zero == 3) { return value_of(e.reduce) / f.stage.layers; } // of the first block
+    if (fully_exposed) { return reduce; }
+    if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
+    PassCost const backward = f.costs.block.backward_pass();
+    double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
+    double const between = value_of(e.early_window);
+    return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
+}
+
+double share_of(double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; }
+
+/// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
+template <class N>
+ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse const& use, double forward,
+                            double backward) {
+    double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
+    double const reduce = value_of(e.reduce), gather = value_of(e.gather);
+    double const elements =
+        (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
+    return {.stages = f.strategy.pp * 1.0,
+            .chunks = chunks,
+            .forward = forward / chunks,
+            .backward = (backward + f.accumulation) / chunks,
+            .hop = f.hop.base(),
+            .gather = gather,
+            .first_gather = tail * gather,
+            .reduce = reduce,
+            .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
+            .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
+            .kernels = value_of(e.kernels),
+            .loss = value_of(e.loss),
+            .adapter_forward = value_of(e.adapter_forward),
+            .adapter_backward = value_of(e.adapter_backward),
+            .hidden_forward = share_of(use.hidden * use.forward_share * f.stage.layers, forward),
+            .hidden_backward = share_of(use.hidden * (1.0 - use.forward_share) * f.stage.layers, backward),
+            .adapter_hop = value_of(e.adapter_hop)};
+}
+
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -208,16 +271,17 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
     if (placement.data.domains() == 1) { return use; }
-    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
-        use.shown += exposed.base();
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
-    add(placement.tensor, block.tensor, block.tensor_exposed);
-    add(placement.context, block.context, block.context_exposed);
-    add(placement.experts, block.experts, block.experts_exposed);
+    Seconds const core = block.attention - block.recomputed_core;
+    add(placement.tensor, block.tensor, block.tensor_exposed, block.gemm);
+    add(placement.context, block.context, block.context_exposed, core);
+    add(placement.experts, block.experts, block.experts_exposed, block.gemm + block.attention);
     double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
-    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 1.0 / 3.0;
     return use;
 }
 
@@ -229,7 +293,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
-    auto const [total, one_forward, excess] = f.block_times;
+    auto const [total, one_forward] = f.block_times;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
     double const backward = (total - one_forward).base() * layers;
     double const forward = one_forward.base() * layers;
@@ -240,13 +304,16 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
+    auto const idle = host_idle(f);
+    Units const units{.block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}),
+                      .table = stage_parameters(f.setting, f.strategy, StageShare{.first = true})};
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
-    bool const hides =
-        f.strategy.overlap != Overlap::off && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const fully_exposed = f.strategy.overlap == Overlap::off;
+    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const in_rows = f.traffic_in_rows >= 0.0;
     bool const one_by_one =
-        hides && f.strategy.zero < 3 && chunks == 1.0 && (f.strategy.pp == 1 || drains_in_turn(f.strategy));
-    auto const beside = one_by_one ? beside_blocks(f, reductions) : BesideBlocks{};
+        hides && !in_rows && f.strategy.zero < 3 && chunks == 1.0 && (f.strategy.pp == 1 || drains_in_turn(f.strategy));
+    auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
@@ -260,7 +327,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
-        .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .last_bucket = f.in("last_bucket_share", last_bucket_share(f, units)),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .adapter_backward =
@@ -277,14 +344,31 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
+        .idle_backward = f.in("host_idle_backward", idle.backward),
+        .idle_forward = f.in("host_idle_forward", idle.forward),
     };
-    bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N const exposed =
-        exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed, one_by_one);
+    bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
+    AddedInTurn added;
+    if (in_rounds) {
+        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
+        auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+        added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
+    } else if (in_rows) {
+        added.shown = f.traffic_in_rows;
+    }
+    // a stage shows no more than it sends: the rest it waits for others, which theirs slows
+    double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
+    N const exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
+                                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
+                                                          fully_exposed, one_by_one);
+    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                     drains ? parts.bubble + slowed_drain(exposure, one_by_one) : parts.bubble);
+        N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
+                        : drains             ? slowed_drain(exposure, one_by_one)
+                                             : literal<N>(0.0);
+        bool const slowed = in_rounds || in_rows || drains;
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     parts.data = f.record.term("data_seconds", "s",

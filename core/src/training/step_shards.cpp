@@ -28,24 +28,27 @@ BlockPass pass_of(LayerCost const& cost, double seconds) {
     return {.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
 }
 
-template <class N> BlockPass block_pass(Frame<N> const& f, double seconds, PassOutline const& outline) {
-    auto pass = pass_of(f.costs.block, seconds);
-    if (outline.known()) {
-        double const length = outline.kernels.back() + outline.others.back() - outline.idle.back();
-        pass.outline = &outline, pass.paced = std::max(1.0, seconds / length);
+template <class N> BlockPass block_pass(Frame<N> const& f, double seconds, PassOutline const& outline, double idle) {
+    if (!outline.known()) {
+        auto pass = pass_of(f.costs.block, seconds);
+        pass.idle = idle;
+        return pass;
     }
-    return pass;
+    return {.seconds = seconds, .outline = &outline, .paced = std::max(1.0, seconds / outline.length()), .idle = idle};
 }
 
 } // namespace
 
 PassOutline::Beside BlockPass::beside(double traffic, double loss) const {
-    if (outline != nullptr) { return outline->beside(traffic / paced, loss); }
-    return {.lost = kernels * std::min(loss * traffic, loss / (1.0 - loss) * seconds)};
+    PassOutline::Beside all{.lost = kernels * std::min(loss * traffic, loss / (1.0 - loss) * seconds)};
+    if (outline != nullptr) { all = outline->beside(traffic / paced, loss); }
+    if (idle > 0.0) { all.lost = std::max(0.0, all.lost - idle * std::min(traffic, seconds)); }
+    return all;
 }
 
 double BlockPass::most_lost(double loss) const {
-    return loss / (1.0 - loss) * (outline != nullptr ? outline->kernels.back() : kernels * seconds);
+    double const most = loss / (1.0 - loss) * (outline != nullptr ? outline->all_kernels() : kernels * seconds);
+    return std::max(0.0, most - idle * seconds);
 }
 
 double BlockPass::lost_in(double traffic, double loss, double passes) const {
@@ -55,19 +58,18 @@ double BlockPass::lost_in(double traffic, double loss, double passes) const {
     return whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
 }
 
-template <class N> BlockPass forward_pass(Frame<N> const& f) {
-    return block_pass(f, f.block_times.forward.base(), f.costs.forward);
+template <class N> BlockPass forward_pass(Frame<N> const& f, double idle) {
+    return block_pass(f, f.block_times.forward.base(), f.costs.forward, idle);
 }
-template <class N> BlockPass backward_pass(Frame<N> const& f) {
-    return block_pass(f, (f.block_times.total - f.block_times.forward).base(), f.costs.backward);
+template <class N> BlockPass backward_pass(Frame<N> const& f, double idle) {
+    return block_pass(f, (f.block_times.total - f.block_times.forward).base(), f.costs.backward, idle);
 }
 
-template <class N> UnitTimes unit_times(Frame<N> const& f, StageShare const& share) {
-    auto const unit = stage_parameters(f.setting, f.strategy, share);
+template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit) {
     auto const part = [](double of, double all) { return all > 0.0 ? of / all : 0.0; };
     double const dense = part(unit.dense, f.traffic.dense.parameters_held);
     double const experts = part(unit.experts, f.traffic.experts.parameters_held);
-    auto const& [d, e] = std::pair{f.traffic.dense, f.traffic.experts};
+    auto const& [d, e] = std::tie(f.traffic.dense, f.traffic.experts);
     return {.gather = d.gather.base() * dense + e.gather.base() * experts,
             .reduce = (d.reduce + d.replicate).base() * dense + (e.reduce + e.replicate).base() * experts,
             .elements =
@@ -92,8 +94,11 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
         work.hidden = std::min(1.0, use.hidden * part / work.pass.seconds);
     };
     shares(b_f, use.forward_share), shares(b_b, 1.0 - use.forward_share);
-    auto const table = unit_times(f, {.first = true}), one = unit_times(f, {.blocks = 1.0});
-    auto top = unit_times(f, {.first = true, .last = true}); // of a tied table a part is with the embedding
+    auto const unit = [&f](StageShare const& share) {
+        return unit_times(f, stage_parameters(f.setting, f.strategy, share));
+    };
+    auto const table = unit({.first = true}), one = unit({.blocks = 1.0});
+    auto top = unit({.first = true, .last = true}); // of a tied table a part is with the embedding
     top.gather -= table.gather, top.reduce -= table.reduce;
     double const forward = added_to_visit(e_f, one.gather, loss) + (n - 1.0) * added_to_visit(b_f, one.gather, loss) +
                            added_to_visit(b_f, top.gather, loss) + added_to_visit(h_f, again * top.gather, loss);
@@ -107,12 +112,12 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
            table.reduce;
 }
 
-template BlockPass forward_pass(Frame<double> const& f);
-template BlockPass forward_pass(Frame<Traced> const& f);
-template BlockPass backward_pass(Frame<double> const& f);
-template BlockPass backward_pass(Frame<Traced> const& f);
-template UnitTimes unit_times(Frame<double> const& f, StageShare const& share);
-template UnitTimes unit_times(Frame<Traced> const& f, StageShare const& share);
+template BlockPass forward_pass(Frame<double> const& f, double idle);
+template BlockPass forward_pass(Frame<Traced> const& f, double idle);
+template BlockPass backward_pass(Frame<double> const& f, double idle);
+template BlockPass backward_pass(Frame<Traced> const& f, double idle);
+template UnitTimes unit_times(Frame<double> const& f, StageParameters const& unit);
+template UnitTimes unit_times(Frame<Traced> const& f, StageParameters const& unit);
 template double sharded_seconds(Frame<double> const& f, double passes, double gathers);
 template double sharded_seconds(Frame<Traced> const& f, double passes, double gathers);
 

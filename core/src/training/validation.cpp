@@ -10,17 +10,6 @@
 namespace headroom {
 namespace {
 
-/// Linear between the two nearest values; zero of nothing.
-double quantile(std::vector<double> values, double share) {
-    if (values.empty()) { return 0.0; }
-    std::ranges::sort(values);
-    double const position = share * static_cast<double>(values.size() - 1);
-    auto const below = static_cast<std::size_t>(position);
-    auto const above = std::min(below + 1, values.size() - 1);
-    double const weight = position - static_cast<double>(below);
-    return values[below] * (1.0 - weight) + values[above] * weight;
-}
-
 RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, CalibrationSet const& calibration) {
     RunComparison row;
     row.run = &run;
@@ -77,6 +66,16 @@ Validation grouped(std::vector<RunComparison> rows) {
 }
 
 } // namespace
+
+double quantile(std::vector<double> values, double share) {
+    if (values.empty()) { return 0.0; }
+    std::ranges::sort(values);
+    double const position = share * static_cast<double>(values.size() - 1);
+    auto const below = static_cast<std::size_t>(position);
+    auto const above = std::min(below + 1, values.size() - 1);
+    double const weight = position - static_cast<double>(below);
+    return values[below] * (1.0 - weight) + values[above] * weight;
+}
 
 ErrorSummary summarise(std::span<RunComparison const> rows) {
     ErrorSummary summary;
@@ -170,7 +169,7 @@ Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& ca
     return grouped(std::move(rows));
 }
 
-Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds) {
     std::map<std::string, CalibrationSet> sets;
     for (auto const& [source, values] : folds.without) {
         CalibrationSet without = set;
@@ -181,6 +180,11 @@ Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet 
         without.pace = pace == folds.pace.end() ? std::map<std::string, Pace>{} : pace->second;
         sets.emplace(source, std::move(without));
     }
+    return sets;
+}
+
+Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+    auto const sets = sets_without(set, folds);
     auto const anchor = anchors(runs);
     std::vector<RunComparison> rows;
     rows.reserve(runs.size());

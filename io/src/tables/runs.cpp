@@ -96,6 +96,7 @@ public:
         measured(row, question, workers, run);
         auto const gib = row.number("measured_memory_gib_per_gpu");
         if (gib && *gib > 0.0) { run.measured_memory = *gib * units::GiB; }
+        run.utilization = utilization(row);
         for (auto const& assumption : question.assumptions) {
             run.assumed.push_back(assumption.field + " = " + assumption.value);
             run.structural_assumption = run.structural_assumption || assumption.structural;
@@ -390,6 +391,22 @@ private:
             return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
         }
         throw Skip{"no step time, throughput or TFLOP/s stated"};
+    }
+
+    /// MFU and HFU in percent, where the convention for attention is stated.
+    static std::optional<PublishedUtilization> utilization(RunCells const& row) {
+        auto const attention = row.text("tflops_attention");
+        if (attention != "causal" && attention != "full") { return std::nullopt; }
+        constexpr double percent = 0.01;
+        PublishedUtilization printed{.mfu = row.number("measured_mfu_pct"),
+                                     .hfu = row.number("measured_hfu_pct"),
+                                     .convention = attention == "causal" ? AttentionConvention::causal
+                                                                         : AttentionConvention::full};
+        for (auto* const one : {&printed.mfu, &printed.hfu}) {
+            if (*one) { **one *= percent; }
+            if (*one && !(**one > 0.0)) { one->reset(); }
+        }
+        return printed;
     }
 
     static std::string strategy_kind(Strategy const& strategy) {
