@@ -47,6 +47,7 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
 /// adding gradients up takes, which is behind the last block.
+/// None of it shows more than all that is sent.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
@@ -57,7 +58,7 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     }
     if (strategy.zero == 3) {
         N traffic = e.passes * (e.gathers * e.gather + e.reduce);
-        return style == GradientOverlap::exposed ? traffic : e.sharded;
+        return style == GradientOverlap::exposed ? traffic : smaller(e.sharded, traffic);
     }
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
@@ -67,7 +68,7 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
         N const backward = larger(e.lost_backward + last, reduce - window - e.early_window);
         N const others = e.adapter_backward * smaller(larger(reduce - last, literal<N>(0.0)), window) +
                          e.adapter_forward * smaller(e.gather, e.forward_window);
-        return backward + e.lost_gathering + others;
+        return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
     }
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
