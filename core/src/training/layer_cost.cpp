@@ -54,7 +54,7 @@ private:
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            if (outlines_) { all.push_back(priced(operation, price, recomputes_core)); }
+            if (outlines_ && in_block) { all.push_back(priced(operation, price, recomputes_core)); }
             switch (operation.kind) {
             case OperationKind::collective: add_collective(operation, price, cost); break;
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
