@@ -11,6 +11,7 @@
 #include "headroom/strategy.hpp"
 #include "headroom/term.hpp"
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -76,12 +77,40 @@ struct BlocksUntil {
     std::size_t alike = 0; ///< where the run of blocks of one kind begins that the last of these belongs to
 };
 
+/// Where in a block's pass kernels run and where exposed collectives do: gradients and weights that are under way beside
+/// it slow kernels alone. A pass begins here as its traffic does, when the last kernel of the block before has ended.
+struct PassOutline {
+    static constexpr std::size_t parts = 16;
+    std::array<double, parts + 1> kernels{}; ///< seconds up to the end of each part of the longest pass
+    std::array<double, parts + 1> idle{};    ///< of the rest: what follows the pass where others are longer
+    double part = 0.0;                       ///< seconds of one, kernels at their own pace
+    double pace = 1.0;                       ///< factor on kernels
+    double trailing = 0.0;                   ///< collectives behind the last kernel
+    [[nodiscard]] bool known() const { return kernels.back() > 0.0; }
+    [[nodiscard]] double all_kernels() const { return pace * kernels.back(); }
+    /// Seconds of the mean pass.
+    [[nodiscard]] double length() const {
+        return static_cast<double>(parts) * part + (pace - 1.0) * kernels.back() - idle.back();
+    }
+    struct Beside {
+        double lost = 0.0; ///< by kernels
+        double idle = 0.0; ///< what the traffic outlasts the pass by
+    };
+    /// What the pass loses to `traffic` seconds beside it from its begin, while kernels run at 1 - l of their rate.
+    ///
+    ///     lost = l / (1 - l) K(p)   where   p + l / (1 - l) K(p) = traffic,   K(p) kernels in the first p seconds
+    ///
+    /// Source: [Li2020]
+    [[nodiscard]] Beside beside(double traffic, double loss) const;
+};
+
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
     LayerCost embedding;
     LayerCost block;                     ///< the mean of the model's blocks
     LayerCost head;                      ///< the output projection, and blocks that predict later tokens with theirs
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
+    PassOutline forward = {}, backward = {}; ///< of a mean block
     /// Times of the passes of the blocks [first, end), where they differ.
     [[nodiscard]] PassTimes passes_between(std::size_t first, std::size_t end) const;
     /// Time of the blocks [first, end) over that of a mean one.

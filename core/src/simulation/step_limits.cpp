@@ -76,6 +76,17 @@ struct Inputs {
                    ? (block.tensor_exposed + block.context_exposed + block.experts_exposed) / block.total()
                    : 0.0;
     }
+    /// What exposed collectives that leave by the adapter of gradients take of a block.
+    [[nodiscard]] double leaving_share() const {
+        auto const& block = costs.block;
+        auto const placement = place(strategy, setting.cluster.domain);
+        if (placement.data.domains() == 1 || block.total().base() <= 0.0) { return 0.0; }
+        Seconds leaving;
+        if (placement.tensor.domains() > 1) { leaving += block.tensor_exposed; }
+        if (placement.context.domains() > 1) { leaving += block.context_exposed; }
+        if (placement.experts.domains() > 1) { leaving += block.experts_exposed; }
+        return leaving / block.total();
+    }
 };
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -189,7 +200,7 @@ double transfers_leave(Inputs const& in) {
 
 /// What kernels lose to gradients and weights that may run beside exposed collectives instead.
 double slowdown_beside_collectives(Inputs const& in) {
-    double const share = in.exposed_share();
+    double const share = in.rules.sharded ? in.exposed_share() : in.leaving_share();
     if (in.rules.sharded || in.strategy.zero == 2) { return in.rules.slowdown * share * data_of_step(in); }
     double const collectives = share * in.pass(in.layout.chunks.front(), PassKind::backward);
     return in.rules.slowdown * std::min(seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)), collectives);
@@ -312,8 +323,9 @@ constexpr ClosedFormLimit long_transfers{
     "long transfers", "transfers between stages that differ show where the faster ones cannot make up "
                       "for them, and both ways out of a stage share its adapter"};
 constexpr ClosedFormLimit beside_collectives{
-    "slowed beside collectives", "gradients and weights slow kernels in proportion to their time; they often "
-                                 "run beside exposed collectives, when there is nothing to slow"};
+    "slowed beside collectives",
+    "gradients and weights slow kernels alone; where collectives that leave by their adapter make both longer, or "
+    "blocks are gathered one by one, what they run beside is known roughly"};
 constexpr ClosedFormLimit in_turn{
     "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, and share their "
                              "adapter with what those send; every stage is slowed at its own time"};

@@ -1,5 +1,6 @@
 #include "step_passes.hpp"
 
+#include "training/pass_outline.hpp"
 #include "training/pipeline_time.hpp"
 #include "training/stage.hpp"
 
@@ -24,22 +25,8 @@ bool belongs(Operation const& operation, PassKind pass) {
     return false;
 }
 
-bool is_product(Operation const& operation) {
-    return operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
-}
-bool is_attention(Operation const& operation) {
-    return operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-}
-bool is_kernel(Operation const& operation) {
-    return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
-}
 WorkKind kind_of(Operation const& operation) {
     return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
-}
-Group3 group_of(Operation const& operation) {
-    return operation.kind == OperationKind::exchange ? Group3::experts
-           : operation.traffic == Traffic::tensor    ? Group3::tensor
-                                                     : Group3::context;
 }
 constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
 constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
@@ -94,7 +81,7 @@ private:
                 }
                 hider_.push_back(&operation);
             } else {
-                auto const group = static_cast<std::size_t>(group_of(operation));
+                auto const group = headroom::group_of(operation);
                 pass.items.push_back({.cost = ticks_of(price.shown),
                                       .role = group_roles[group],
                                       .kind = group_kinds[group],
@@ -119,16 +106,8 @@ private:
         return price;
     }
 
-    /// What hides a collective in the closed form: products; of keys and values the attention core, of tokens both.
     static bool hides(Group3 group, Operation const& kernel, Source const& source) {
-        switch (group) {
-        case Group3::tensor: return is_product(kernel);
-        case Group3::experts: return is_product(kernel) || is_attention(kernel);
-        case Group3::context:
-            return is_attention(kernel) && !(source.recomputes_core && kernel.phase == Phase::recompute);
-        case Group3::count_: break;
-        }
-        return false;
+        return headroom::hides(static_cast<std::size_t>(group), kernel, source.recomputes_core);
     }
 
     /// What is hidden goes beside the kernels that hide it, in proportion to their time; without any it shows.
@@ -243,12 +222,6 @@ double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
         return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
     };
     return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
-}
-
-/// What a pass waits for a host whose pace is uneven over what it takes: the closed form's smooth maximum of chip and host
-/// beyond the larger of the two.
-double uneven_share(PassCost const& pass) {
-    return pass.chip.base() > 0.0 ? (pass.total() - std::max(pass.chip, pass.host)) / pass.chip : 0.0;
 }
 
 /// The same by pass. A host that never waits for the chip has its ups and downs over all passes.

@@ -1,4 +1,5 @@
 #include "operation_price.hpp"
+#include "pass_outline.hpp"
 
 #include "headroom/step.hpp"
 
@@ -13,18 +14,30 @@ namespace {
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
-        : pricer_{shape, cluster, framework, constants} {}
+        : pricer_{shape, cluster, framework, constants},
+          loss_{constants[Constant::gradients_exposed]},
+          // only traffic that hides asks where kernels are
+          outlines_{shape.overlap != Overlap::off && framework.gradient_overlap == GradientOverlap::hidden} {}
 
-    [[nodiscard]] LayerCost block(BlockProgram const& program) const {
+    [[nodiscard]] LayerCost block(BlockProgram const& program) {
         LayerCost cost = end(program.program, true, program.recomputes_core);
         if (program.recomputes_core) { cost.recomputed_core = cost.recompute; }
         add_host(program, cost);
         return cost;
     }
 
+    /// Adds the passes of the block that was the last to be priced.
+    void outline(BlockProgram const& program, double weight, OutlineMean& forward, OutlineMean& backward) const {
+        if (!outlines_) { return; }
+        auto const of = [&](std::vector<PricedOperation> const& pass, double passes) {
+            return stretches_of(pass, pricer_.gaps(program, passes), loss_);
+        };
+        forward.add(of(forward_, 1.0), weight);
+        backward.add(of(backward_, program.passes - 1.0), weight);
+    }
+
     /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
-    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false,
-                                bool recomputes_core = false) const {
+    [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) {
         LayerCost cost = pass(program, in_block, true, false);
         cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
@@ -33,12 +46,15 @@ public:
 
 private:
     /// The operations of the forward pass, or of the backward pass with what it computes again.
-    [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) const {
+    [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) {
         LayerCost cost;
         Seconds core_again;
+        auto& all = forward ? forward_ : backward_;
+        all.clear();
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
+            if (outlines_ && in_block) { all.push_back(priced(operation, price, recomputes_core)); }
             switch (operation.kind) {
             case OperationKind::collective: add_collective(operation, price, cost); break;
             case OperationKind::exchange: add_exchange(operation, price, cost); break;
@@ -93,6 +109,9 @@ private:
     }
 
     OperationPricer pricer_;
+    double loss_;
+    bool outlines_;
+    std::vector<PricedOperation> forward_, backward_; ///< of the last program
 };
 
 /// The first blocks and one more, `times` of a cost, of a run that begins at `alike`.
@@ -133,6 +152,22 @@ double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (until.empty()) { return static_cast<double>(end - first); }
     double const mean = block.total().base();
     return mean > 0.0 ? passes_between(first, end).total().base() / mean : static_cast<double>(end - first);
+}
+
+PassOutline::Beside PassOutline::beside(double traffic, double loss) const {
+    if (loss <= 0.0 || traffic <= 0.0) { return {}; }
+    double const stretch = 1.0 / (1.0 - loss), longer = stretch * pace - 1.0;
+    auto const end_of = [&](std::size_t i) { return longer * kernels[i] + static_cast<double>(i) * part; };
+    double const all = end_of(parts);
+    if (traffic >= all) { return {loss * stretch * all_kernels(), idle[parts] + traffic - all}; }
+    std::size_t before = 0, after = parts;
+    while (after - before > 1) {
+        std::size_t const middle = (before + after) / 2;
+        (end_of(middle) <= traffic ? before : after) = middle;
+    }
+    double const begin = end_of(before), share = (traffic - begin) / (end_of(after) - begin);
+    return {loss * stretch * pace * (kernels[before] + share * (kernels[after] - kernels[before])),
+            idle[before] + share * (idle[after] - idle[before])};
 }
 
 PassTimes LayerCosts::passes_between(std::size_t first, std::size_t end) const {
@@ -177,6 +212,7 @@ void LayerCosts::pace(double factor) {
             *time *= factor;
         }
     }
+    forward.pace *= factor, backward.pace *= factor;
     for (BlocksUntil& first : until) {
         for (Seconds* time : {&first.kernels, &first.kernels_forward, &first.host, &first.host_forward}) {
             *time *= factor;
@@ -227,14 +263,16 @@ Cluster congested(Cluster cluster, double congestion, int workers) {
 
 LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Cluster const& cluster,
                        Framework const& framework, Calibration const& constants) {
-    Adder const adder{shape, cluster, framework, constants};
+    Adder adder{shape, cluster, framework, constants};
     double const unaligned = issued_in_parts(program, shape, framework, constants);
     LayerCosts costs;
     std::vector<LayerCost> of_kind;
     std::vector<double> count;
+    OutlineMean forward, backward;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
         block.host *= unaligned, block.host_forward *= unaligned;
+        adder.outline(run, run.count / program.depth, forward, backward);
         costs.block.add(block, run.count / program.depth);
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
         count.resize(of_kind.size());
@@ -250,6 +288,8 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
         }
     }
     set_apart(costs.block, of_kind, program.depth);
+    costs.forward = forward.mean(uneven_share(costs.block.forward_pass()));
+    costs.backward = backward.mean(uneven_share(costs.block.backward_pass()));
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
     for (auto const& run : program.prediction) { costs.head.add(adder.block(run), run.count); }

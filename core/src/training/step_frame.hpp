@@ -86,6 +86,30 @@ struct AdapterUse {
 };
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block);
 
+/// A pass of a mean block, and how traffic beside it slows its kernels.
+struct BlockPass {
+    double seconds = 0.0, kernels = 1.0;  ///< kernels: share
+    PassOutline const* outline = nullptr; ///< where its kernels are; none: all along
+    double paced = 1.0;                   ///< its time over that of kernels and collectives
+    double idle = 0.0; ///< share in which kernels wait for the host anyway, and make up for what they lose
+    /// What it loses to traffic that begins with it, and what outlasts the blocks that are shorter than others.
+    [[nodiscard]] PassOutline::Beside beside(double traffic, double loss) const;
+    /// Slowed all along: what it loses, and its time then.
+    [[nodiscard]] double most_lost(double loss) const;
+    [[nodiscard]] double slowed(double loss) const { return seconds + most_lost(loss); }
+    /// What passes that follow one another lose to traffic beside the first of them on.
+    [[nodiscard]] double lost_in(double traffic, double loss, double passes) const;
+};
+/// `idle`: share of it in which kernels wait for the host.
+template <class N> BlockPass forward_pass(Frame<N> const& f, double idle = 0.0);
+template <class N> BlockPass backward_pass(Frame<N> const& f, double idle = 0.0);
+
+/// Gathers and reductions of a part of a stage: its embedding, one block, its head; elements are those that are reduced.
+struct UnitTimes {
+    double gather = 0.0, reduce = 0.0, elements = 0.0;
+};
+template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit);
+
 /// Whether the last backward passes of the stages follow one another, gradients of weights in them.
 bool drains_in_turn(Strategy const& strategy);
 

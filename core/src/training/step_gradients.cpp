@@ -2,6 +2,7 @@
 #include "step_turns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace headroom {
@@ -17,8 +18,9 @@ template <class N> struct Exposure {
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
-    N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
-    N drained;     ///< stages whose last backward pass is over before, one after the other
+    N lost_backward, lost_drained, last_buckets, lost_gathering; ///< blocks that reduce one by one: see `BesideBlocks`
+    N sharded; ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
+    N drained; ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
     N idle_backward, idle_forward; ///< share of the windows in which kernels wait for the host anyway
 };
@@ -39,24 +41,35 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 ///                   + x_b min(R, W_b) + x_f min(G, W_f)
 ///     ZeRO 3        block by block: `sharded_seconds`
 ///
+/// Where hidden reductions leave block by block (`beside_blocks`), s_b and s_f are what kernels of those blocks lose, and a
+/// bucket is sent when it is full; other schedules take a share of the window:
 /// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
 /// adding gradients up takes, which is behind the last block.
+/// None of it shows more than all that is sent.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
-N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed) {
+N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed,
+               bool block_by_block) {
     if (fully_exposed) {
         return strategy.zero == 3 ? e.passes * (e.gathers * e.gather + e.reduce) : e.reductions * e.reduce + e.gather;
     }
     if (strategy.zero == 3) {
         N traffic = e.passes * (e.gathers * e.gather + e.reduce);
-        return style == GradientOverlap::exposed ? traffic : e.sharded;
+        return style == GradientOverlap::exposed ? traffic : smaller(e.sharded, traffic);
     }
     N const reduce = e.reductions * e.reduce;
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
+    if (block_by_block) {
+        N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
+        N const backward = larger(e.lost_backward + last, reduce - window - e.early_window);
+        N const others = e.adapter_backward * smaller(larger(reduce - last, literal<N>(0.0)), window) +
+                         e.adapter_forward * smaller(e.gather, e.forward_window);
+        return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
+    }
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
     N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
@@ -74,22 +87,136 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
 /// reduction of its own gradients, and what it hands on has the adapter in common with the rest of it; the next stage
 /// waits for it.
-template <class N> N slowed_drain(Exposure<N> const& e) {
+template <class N> N slowed_drain(Exposure<N> const& e, bool block_by_block) {
     N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
-    return e.drained * (slowed(e, last, window, e.loss, e.idle_backward) + e.adapter_backward * smaller(last, window) +
-                        smaller(e.adapter_hop, after));
+    N const lost = block_by_block ? e.lost_drained : slowed(e, last, window, e.loss, e.idle_backward);
+    return e.drained * (lost + e.adapter_backward * smaller(last, window) + smaller(e.adapter_hop, after));
 }
 
+/// Parameters of one block and of the embedding.
+struct Units {
+    StageParameters block, table;
+};
+
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
-template <class N> double last_bucket_share(Frame<N> const& f) {
+template <class N> double last_bucket_share(Frame<N> const& f, Units const& units) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
     if (held <= 0.0) { return 0.0; }
-    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
-    double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
-    return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+    return std::min(1.0, (units.table.all() + std::min(bucket_elements, f.stage.layers * units.block.all())) / held);
+}
+
+/// Shares of the windows in which kernels wait for the host anyway.
+struct HostIdle {
+    double backward = 0.0, forward = 0.0;
+};
+template <class N> HostIdle host_idle(Frame<N> const& f) {
+    auto const& block = f.costs.block;
+    if (block.host.base() <= 0.0) { return {}; }
+    auto const idle = [](PassCost const& pass, Seconds window) {
+        return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
+    };
+    return {.backward = idle(block.backward_pass(), f.block_times.total - f.block_times.forward),
+            .forward = idle(block.forward_pass(), f.block_times.forward)};
+}
+
+/// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
+struct BesideBlocks {
+    double backward = 0.0;  ///< by kernels of all backward passes, and of the forward passes between
+    double drained = 0.0;   ///< by those of the last backward pass of a stage without ends
+    double last = 0.0;      ///< under way when the last backward pass of blocks is over
+    double gathering = 0.0; ///< updated weights before and beside the first forward pass
+};
+
+/// Gradients of a backward pass, and what they do to it.
+class ReducedPass {
+public:
+    ReducedPass(BlockPass const& pass, UnitTimes const& block, double blocks, double loss)
+        : most_{pass.most_lost(loss)}, length_{pass.seconds + most_}, blocks_{blocks}, reduce_{block.reduce} {
+        double const buckets = block.elements / bucket_elements; // of a block
+        pieces_ = std::max(1.0, std::floor(buckets));
+        together_ = buckets > 0.0 ? std::ceil(1.0 / buckets) : blocks;
+        double const full = std::floor(blocks / together_);
+        in_time_ = full * together_ < blocks ? full : std::max(0.0, full - 1.0);
+        to_bucket_ = lost_to_bucket(pass, loss);
+    }
+    /// Reductions of blocks that begin before the pass is over.
+    [[nodiscard]] double before_end() const {
+        return in_time_ * together_ * reduce_ + (pieces_ - 1.0) / pieces_ * reduce_;
+    }
+    /// What kernels lose where so much is under way as the pass begins. Behind that queue b each block finds the gradients
+    /// of those before, until it has made up for it after b / (c - r) blocks; then each bucket has its own blocks.
+    [[nodiscard]] double lost(double queued) const {
+        double const behind = reduce_ < length_ ? std::min(blocks_, queued / (length_ - reduce_)) : blocks_;
+        double const buckets = in_time_ + (pieces_ - 1.0) / pieces_; // the last block's too, but for what it ends with
+        double const sum = behind * most_ + std::max(0.0, buckets - behind / together_) * to_bucket_;
+        return std::min(sum, without_first(queued) * most_);
+    }
+    /// What of it is left when the pass is over.
+    [[nodiscard]] double left(double queued) const {
+        return std::max(0.0, before_end() + queued - without_first(queued) * length_);
+    }
+
+private:
+    [[nodiscard]] double lost_to_bucket(BlockPass const& pass, double loss) const {
+        if (in_time_ + pieces_ <= 1.0 || reduce_ <= 0.0) { return 0.0; }
+        if (pieces_ == 1.0) { return pass.lost_in(together_ * reduce_, loss, together_); }
+        double const spread = most_ * std::min(1.0, reduce_ / length_);
+        return pass.beside(reduce_ / pieces_, loss).lost + (pieces_ - 1.0) / pieces_ * spread;
+    }
+    [[nodiscard]] double without_first(double queued) const {
+        return queued > 0.0 || pieces_ > 1.0 ? blocks_ : std::max(0.0, blocks_ - together_);
+    }
+    double most_, length_; ///< of a block that is slowed all along: what it loses, and its time
+    double blocks_, reduce_, pieces_ = 1.0, together_ = 1.0, in_time_ = 0.0, to_bucket_ = 0.0;
+};
+
+/// The first block waits for its weights and those of the embedding; the rest are gathered beside the blocks before.
+///
+///     g_0 + [g - e]+ + max(lost, (n - 1)(g - c), G - g_0 - g - n c)
+template <class N>
+double gathering(Frame<N> const& f, BlockPass const& pass, UnitTimes const& block, UnitTimes const& table,
+                 double loss) {
+    double const all = f.traffic.gather().base(), n = f.stage.layers;
+    if (all <= 0.0) { return 0.0; }
+    double const first = std::min(table.gather, all), one = std::min(block.gather, all - first);
+    double const rest = all - first - one, embedding = f.costs.embedding.forward().base();
+    double const beside = std::max(0.0, rest - std::max(0.0, embedding - one)) + f.costs.forward.trailing;
+    double const waits = std::max((n - 1.0) * (one - pass.seconds), rest - n * pass.seconds);
+    return first + std::max(0.0, one - embedding) + std::max(pass.lost_in(beside, loss, n), waits);
+}
+
+/// Every backward pass that reduces has before it what the one before left, less what the forward pass between had time
+/// for.
+template <class N>
+BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const& idle, double reductions) {
+    double const loss = f.setting.constants[Constant::gradients_exposed], n = f.stage.layers;
+    double const reduce = f.traffic.reduce().base();
+    if (reduce <= 0.0 && f.traffic.gather().base() <= 0.0) { return {}; }
+    auto block = unit_times(f, units.block);
+    auto const table = unit_times(f, units.table);
+    block.reduce = std::min(block.reduce, reduce / n);
+    auto const forward = forward_pass(f, idle.forward);
+    ReducedPass const pass{backward_pass(f, idle.backward), block, n, loss};
+    double const of_head = std::max(0.0, reduce - n * block.reduce - table.reduce);
+    double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
+    BesideBlocks sum;
+    sum.drained = pass.lost(0.0);
+    sum.last = at_end + pass.left(of_head);
+    sum.backward = pass.lost(of_head);
+    double const adding_up = std::min(loss * sum.last, loss / (1.0 - loss) * f.accumulation);
+    sum.backward += adding_up;
+    if (reductions > 1.0) {
+        double const beside = std::max(0.0, sum.last - f.accumulation - adding_up) + f.costs.forward.trailing;
+        double const left = std::max(0.0, beside - n * forward.slowed(loss));
+        sum.last = at_end + pass.left(of_head + left);
+        sum.backward += (reductions - 1.0) * (forward.lost_in(beside, loss, n) + pass.lost(of_head + left) + adding_up);
+    }
+    sum.last = std::max(0.0, sum.last - adding_up); // adding up takes longer beside it
+    sum.gathering = gathering(f, forward, block, table, loss);
+    return sum;
 }
 
 /// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
@@ -178,11 +305,16 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    // in windows that the host stretches kernels wait for it
-    auto const idle = [](PassCost const& pass, Seconds window) {
-        return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
-    };
+    auto const idle = host_idle(f);
+    Units const units{.block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}),
+                      .table = stage_parameters(f.setting, f.strategy, StageShare{.first = true})};
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
+    bool const fully_exposed = f.strategy.overlap == Overlap::off;
+    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const in_rows = f.traffic_in_rows >= 0.0;
+    bool const one_by_one =
+        hides && !in_rows && f.strategy.zero < 3 && chunks == 1.0 && (f.strategy.pp == 1 || drains_in_turn(f.strategy));
+    auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
@@ -196,7 +328,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
-        .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .last_bucket = f.in("last_bucket_share", last_bucket_share(f, units)),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .adapter_backward =
@@ -204,17 +336,18 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .adapter_forward =
             f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
+        .lost_backward = f.in("lost_beside_gradients_seconds", beside.backward),
+        .lost_drained = f.in("lost_in_a_last_pass_seconds", beside.drained),
+        .last_buckets = f.in("last_buckets_seconds", beside.last),
+        .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * updates),
         .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
         .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? f.strategy.pp - 1.0 : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
-        .idle_backward = f.in("host_idle_backward", idle(block.backward_pass(), total - one_forward)),
-        .idle_forward = f.in("host_idle_forward", idle(block.forward_pass(), one_forward)),
+        .idle_backward = f.in("host_idle_backward", idle.backward),
+        .idle_forward = f.in("host_idle_forward", idle.forward),
     };
-    bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
-    bool const in_rows = f.traffic_in_rows >= 0.0;
     bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
     AddedInTurn added;
     if (in_rounds) {
@@ -226,14 +359,14 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     }
     // a stage shows no more than it sends: the rest it waits for others, which theirs slows
     double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
-    N const exposed = in_rows || in_rounds
-                          ? f.in("traffic_in_turn_seconds", own)
-                          : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    N const exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
+                                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
+                                                          fully_exposed, one_by_one);
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
         N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
-                        : drains             ? slowed_drain(exposure)
+                        : drains             ? slowed_drain(exposure, one_by_one)
                                              : literal<N>(0.0);
         bool const slowed = in_rounds || in_rows || drains;
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);

@@ -1,69 +1,104 @@
 #include "step_frame.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
 namespace headroom {
 namespace {
 
-/// Computation of one pass of a unit, and what of it is kernels and leaving traffic.
+/// One pass of a unit, and the shares of it in which other traffic leaves by its adapter.
 struct VisitWork {
-    double seconds = 0.0, kernels = 1.0, shown = 0.0, hidden = 0.0; ///< the last three are shares
+    BlockPass pass;
+    double shown = 0.0, hidden = 0.0;
 };
 
 /// What gathering and reducing of so many seconds adds to one visit beside it.
 ///
-///     max(d + h c, c + k min(l d, l c / (1 - l))) - c + x min(d, c)
+///     max(d + h c - c, what kernels lose and shorter blocks wait) + x min(d, c)
 double added_to_visit(VisitWork const& work, double data, double loss) {
-    double const c = work.seconds;
-    double const slowed = c + work.kernels * std::min(loss * data, loss / (1.0 - loss) * c);
-    return std::max(data + work.hidden * c, slowed) - c + work.shown * std::min(data, c);
+    double const c = work.pass.seconds;
+    auto const [lost, idle] = work.pass.beside(data, loss);
+    return std::max(data + work.hidden * c - c, lost + idle) + work.shown * std::min(data, c);
 }
 
-/// Gathers and reductions of the parts of a stage: its embedding, one block, its head.
-struct UnitTimes {
-    double gather = 0.0, reduce = 0.0;
-};
+BlockPass pass_of(LayerCost const& cost, double seconds) {
+    double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(), all = cost.total().base();
+    return {.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
+}
 
-template <class N> UnitTimes unit_times(Frame<N> const& f, StageShare const& share) {
-    auto const unit = stage_parameters(f.setting, f.strategy, share);
-    auto const part = [](double of, double all) { return all > 0.0 ? of / all : 0.0; };
-    double const dense = part(unit.dense, f.traffic.dense.parameters_held);
-    double const experts = part(unit.experts, f.traffic.experts.parameters_held);
-    auto const& [d, e] = std::pair{f.traffic.dense, f.traffic.experts};
-    return {.gather = d.gather.base() * dense + e.gather.base() * experts,
-            .reduce = (d.reduce + d.replicate).base() * dense + (e.reduce + e.replicate).base() * experts};
+template <class N> BlockPass block_pass(Frame<N> const& f, double seconds, PassOutline const& outline, double idle) {
+    if (!outline.known()) {
+        auto pass = pass_of(f.costs.block, seconds);
+        pass.idle = idle;
+        return pass;
+    }
+    return {.seconds = seconds, .outline = &outline, .paced = std::max(1.0, seconds / outline.length()), .idle = idle};
 }
 
 } // namespace
 
+PassOutline::Beside BlockPass::beside(double traffic, double loss) const {
+    PassOutline::Beside all{.lost = kernels * std::min(loss * traffic, loss / (1.0 - loss) * seconds)};
+    if (outline != nullptr) { all = outline->beside(traffic / paced, loss); }
+    if (idle > 0.0) { all.lost = std::max(0.0, all.lost - idle * std::min(traffic, seconds)); }
+    return all;
+}
+
+double BlockPass::most_lost(double loss) const {
+    double const most = loss / (1.0 - loss) * (outline != nullptr ? outline->all_kernels() : kernels * seconds);
+    return std::max(0.0, most - idle * seconds);
+}
+
+double BlockPass::lost_in(double traffic, double loss, double passes) const {
+    double const one = slowed(loss);
+    if (traffic >= passes * one) { return passes * most_lost(loss); }
+    double const whole = std::floor(traffic / one);
+    return whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
+}
+
+template <class N> BlockPass forward_pass(Frame<N> const& f, double idle) {
+    return block_pass(f, f.block_times.forward.base(), f.costs.forward, idle);
+}
+template <class N> BlockPass backward_pass(Frame<N> const& f, double idle) {
+    return block_pass(f, (f.block_times.total - f.block_times.forward).base(), f.costs.backward, idle);
+}
+
+template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit) {
+    auto const part = [](double of, double all) { return all > 0.0 ? of / all : 0.0; };
+    double const dense = part(unit.dense, f.traffic.dense.parameters_held);
+    double const experts = part(unit.experts, f.traffic.experts.parameters_held);
+    auto const& [d, e] = std::tie(f.traffic.dense, f.traffic.experts);
+    return {.gather = d.gather.base() * dense + e.gather.base() * experts,
+            .reduce = (d.reduce + d.replicate).base() * dense + (e.reduce + e.replicate).base() * experts,
+            .elements =
+                (d.gradients.base() * dense + e.gradients.base() * experts) / f.setting.framework.reduced_bytes};
+}
+
 template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers) {
     if (f.strategy.zero != 3) { return 0.0; }
     double const loss = f.setting.constants[Constant::shard_overlap_loss], again = gathers - 1.0, n = f.stage.layers;
-    auto const work_of = [](LayerCost const& cost, double seconds) {
-        double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(),
-                     all = cost.total().base();
-        return VisitWork{.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
-    };
-    auto const& [embedding, block, head] = std::tie(f.costs.embedding, f.costs.block, f.costs.head);
+    auto const& [embedding, head] = std::tie(f.costs.embedding, f.costs.head);
     auto const both = [&](LayerCost const& cost) {
         double const forward = cost.forward().base();
-        return std::pair{work_of(cost, forward), work_of(cost, cost.total().base() - forward)};
+        return std::pair{VisitWork{pass_of(cost, forward)}, VisitWork{pass_of(cost, cost.total().base() - forward)}};
     };
     auto const [e_f, e_b] = both(embedding);
     auto const [h_f, h_b] = both(head);
-    auto const [all, ahead] = f.block_times;
-    auto b_f = work_of(block, ahead.base()), b_b = work_of(block, (all - ahead).base());
-    auto const use = adapter_use(f.placement, block);
+    VisitWork b_f{forward_pass(f)}, b_b{backward_pass(f)};
+    auto const use = adapter_use(f.placement, f.costs.block);
     auto const shares = [&](VisitWork& work, double part) {
-        if (work.seconds <= 0.0) { return; }
-        work.shown = std::min(1.0, use.shown * part / work.seconds);
-        work.hidden = std::min(1.0, use.hidden * part / work.seconds);
+        if (work.pass.seconds <= 0.0) { return; }
+        work.shown = std::min(1.0, use.shown * part / work.pass.seconds);
+        work.hidden = std::min(1.0, use.hidden * part / work.pass.seconds);
     };
     shares(b_f, use.forward_share), shares(b_b, 1.0 - use.forward_share);
-    auto const table = unit_times(f, {.first = true}), one = unit_times(f, {.blocks = 1.0});
-    auto top = unit_times(f, {.first = true, .last = true}); // of a tied table a part is with the embedding
+    auto const unit = [&f](StageShare const& share) {
+        return unit_times(f, stage_parameters(f.setting, f.strategy, share));
+    };
+    auto const table = unit({.first = true}), one = unit({.blocks = 1.0});
+    auto top = unit({.first = true, .last = true}); // of a tied table a part is with the embedding
     top.gather -= table.gather, top.reduce -= table.reduce;
     double const forward = added_to_visit(e_f, one.gather, loss) + (n - 1.0) * added_to_visit(b_f, one.gather, loss) +
                            added_to_visit(b_f, top.gather, loss) + added_to_visit(h_f, again * top.gather, loss);
@@ -77,6 +112,12 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
            table.reduce;
 }
 
+template BlockPass forward_pass(Frame<double> const& f, double idle);
+template BlockPass forward_pass(Frame<Traced> const& f, double idle);
+template BlockPass backward_pass(Frame<double> const& f, double idle);
+template BlockPass backward_pass(Frame<Traced> const& f, double idle);
+template UnitTimes unit_times(Frame<double> const& f, StageParameters const& unit);
+template UnitTimes unit_times(Frame<Traced> const& f, StageParameters const& unit);
 template double sharded_seconds(Frame<double> const& f, double passes, double gathers);
 template double sharded_seconds(Frame<Traced> const& f, double passes, double gathers);
 
