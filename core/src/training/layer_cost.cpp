@@ -126,15 +126,15 @@ BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double 
             .alike = alike};
 }
 
-/// Kinds of block of which the host is slower than some and faster than others: sum of max(C, H) - max(sum C, sum H).
+/// Kinds of block of which the host is slower than some and faster than others: the sum of their smooth maxima less that of the
+/// sums.
 void set_apart(LayerCost& mean, std::vector<LayerCost> const& of_kind, double depth) {
-    auto const larger = [](PassCost const& pass) { return std::max(pass.chip, pass.host); };
     Seconds forward, backward;
     for (LayerCost const& kind : of_kind) {
-        forward += larger(kind.forward_pass()), backward += larger(kind.backward_pass());
+        forward += kind.forward_pass().total(), backward += kind.backward_pass().total();
     }
-    mean.apart_forward = std::max(Seconds{}, forward / depth - larger(mean.forward_pass()));
-    mean.apart_backward = std::max(Seconds{}, backward / depth - larger(mean.backward_pass()));
+    mean.apart_forward = std::max(Seconds{}, forward / depth - mean.forward_pass().total());
+    mean.apart_backward = std::max(Seconds{}, backward / depth - mean.backward_pass().total());
 }
 
 /// What a pass of some blocks takes, where the mean block is uneven as `mean` is:

@@ -175,7 +175,7 @@ template <class N> double shown_copies(Frame<N> const& f, HostTraffic const& hos
         double const filling = (f.strategy.pp - 1.0) / chunks_of(f);
         return host.optimizer_transfer.base() + host.activation_transfer.base() * (1.0 + filling / f.micro_batch_count);
     }
-    auto const copies = block_copies(f, data);
+    auto const copies = block_copies(f, std::max(0.0, data - f.traffic.blocking.base())); // that is behind all passes
     double const activations = shown_activations(f, copies);
     return offloads_optimizer(f.strategy.offload) ? activations + shown_state(f, copies, data) : activations;
 }

@@ -72,7 +72,12 @@ template <class N> double late_over_all(Frame<N> const& f, double data) {
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block) {
     bool const waits = host_waits(setting.model, strategy);
     if (block.host.base() <= 0.0 || (waits && (strategy.pp > 1 || strategy.zero < 3))) {
-        return {block.total(), block.forward()};
+        // kinds of block of which the host is slower than some are late by themselves
+        Seconds const forward = waits ? block.apart_forward : Seconds{},
+                      backward = waits ? block.apart_backward : Seconds{};
+        bool const told = strategy.pp > 1; // stages have their own kinds
+        return told ? BlockTimes{block.total(), block.forward()}
+                    : BlockTimes{block.total() + forward + backward, block.forward() + forward};
     }
     PassCost const forward = block.forward_pass(), backward = block.backward_pass();
     if (waits) { return {block.chip() + uneven(forward) + uneven(backward), forward.chip + uneven(forward)}; }
