@@ -131,6 +131,25 @@ double spent_in(Stages const& stages, int first, int end, Passing const& passing
 
 } // namespace
 
+double window_period(std::span<EqualStages const> groups, WindowBegin begin, double between, double hop) {
+    Stages stages;
+    for (EqualStages const& group : groups) { stages.add(group); }
+    double longest = 0.0;
+    auto const from = [&](int first) {
+        for (std::size_t last = 0; last < stages.size(); ++last) {
+            int const size = stages.end(last) - first;
+            if (size < 2) { continue; }
+            double const all = stages.sum(first, stages.end(last)) + 2.0 * hop * (size - 1) + between;
+            longest = std::max(longest, all / size);
+        }
+    };
+    if (begin == WindowBegin::first) { from(0); }
+    for (std::size_t g = 0; g < stages.size() && begin == WindowBegin::between; ++g) { // of equal ones the outer two
+        if (stages.end(g) > 1) { from(std::max(1, stages.first(g))), from(stages.end(g) - 1); }
+    }
+    return longest;
+}
+
 double one_f_one_b_length(std::span<EqualStages const> groups, double forward_share, int micro_batches, double hop,
                           bool blocking) {
     Stages stages;

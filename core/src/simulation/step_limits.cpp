@@ -246,11 +246,11 @@ double halves_hide_less(Inputs const& in) {
 
 /// Several chunks or split passes: reductions of some slow every stage while others still work.
 double chunks_reduce_in_turn(Inputs const& in) {
-    if (!in.pipeline() || in.in_turn()) { return 0.0; }
+    if (!in.pipeline() || in.in_turn() || runs_without_flush(in.strategy)) { return 0.0; }
     return in.rules.slowdown * data_of_step(in);
 }
 double chunks_show_reductions(Inputs const& in) {
-    return in.pipeline() && !in.in_turn() ? in.time.data_communication.base() : 0.0;
+    return in.pipeline() && !in.in_turn() && !runs_without_flush(in.strategy) ? in.time.data_communication.base() : 0.0;
 }
 
 /// Kept activations; beside state, whose copies wait for reductions, they wait too.
@@ -264,9 +264,7 @@ double compresses_stage_by_stage(Inputs const& in) {
     return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
 }
 
-double runs_without_flush(Inputs const& in) {
-    return in.pipeline() && schedule_row(in.strategy.schedule()).asynchronous ? in.step : 0.0;
-}
+double no_flush(Inputs const& in) { return runs_without_flush(in.strategy) ? in.step : 0.0; }
 
 double frozen_blocks_come_first(Inputs const& in) {
     bool const frozen =
@@ -355,7 +353,7 @@ constexpr std::array conditions{
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},
         compresses_stage_by_stage,
         0.0},
-    Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush, 0.0},
+    Condition{{"no flush", "steps run into each other; one alone is simulated"}, no_flush, 0.0},
     Condition{{"frozen blocks first",
                "blocks without a backward pass are the first ones; the closed form spreads them over all stages"},
               frozen_blocks_come_first,

@@ -110,9 +110,10 @@ void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) 
     state.bucket_elements += traffic.elements;
     if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
     if (state.bucket_elements < options_.bucket_elements) { return; }
-    auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const buckets = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const pieces = std::min(buckets, state.kernels.size());
     Ticks left = state.bucket;
-    for (std::size_t piece = 1; piece < pieces && state.kernels.size() > pieces; ++piece) {
+    for (std::size_t piece = 1; piece < pieces; ++piece) {
         Ticks const part = state.bucket / static_cast<Ticks>(pieces);
         send_bucket(stage, state, part, state.kernels[state.kernels.size() * piece / pieces - 1]);
         left -= part;

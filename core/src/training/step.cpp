@@ -81,18 +81,24 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }
 
-/// The closed form. Written once; `N` is double for speed or Traced for explanation.
+/// The parts of a step as one stage has them, and what the other stages add. `where` is where it stands where every stage has its
+/// own gradients and updates beside its passes; the whole: the slowest, with the gradients of the fullest.
 template <class N>
-Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
+Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                    Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
-    auto const stage = slowest_stage(setting, strategy, costs);
+    bool const any = where == StagePlace::whole;
+    auto const stage =
+        any ? slowest_stage(setting, strategy, costs) : stage_at(setting, strategy, costs, where);
     auto const placement = place(strategy, setting.cluster.domain);
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = costs,
                .fabric = fabric,
-               .traffic = data_traffic(setting, strategy, placement, fabric),
+               .traffic = any ? data_traffic(setting, strategy, placement, fabric)
+                              : data_traffic(setting, strategy, placement, fabric,
+                                             stage_parameters(setting, strategy, where)),
                .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
@@ -112,8 +118,32 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     compose_data(f, parts);
     compose_optimizer(f, parts);
     compose_offload(f, parts);
+    if (runs_without_flush(strategy)) { compose_windows(f, parts); }
     compose_disturbance(f, parts);
     return parts;
+}
+
+/// Where the stage stands that takes longest where no flush parts the steps: all others wait for it.
+StagePlace slowest_without_flush(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    StagePlace slowest = StagePlace::first;
+    double longest = 0.0;
+    for (StagePlace const place : {StagePlace::first, StagePlace::middle, StagePlace::last}) {
+        if (place == StagePlace::middle && strategy.pp == 2) { continue; }
+        Recorder<double> record;
+        auto const parts = compose_at<double>(place, setting, strategy, costs, record);
+        double const time = parts.compute + parts.host + parts.tensor + parts.context + parts.experts +
+                            parts.pipeline + parts.data + parts.optimizer + parts.offload;
+        if (time > longest) { slowest = place, longest = time; }
+    }
+    return slowest;
+}
+
+/// The closed form. Written once; `N` is double for speed or Traced for explanation.
+template <class N>
+Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
+    StagePlace const where =
+        runs_without_flush(strategy) ? slowest_without_flush(setting, strategy, costs) : StagePlace::whole;
+    return compose_at(where, setting, strategy, costs, record);
 }
 
 } // namespace

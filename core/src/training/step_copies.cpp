@@ -70,9 +70,10 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     parts.offload = literal<N>(0.0);
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count);
     parts.offload = f.record.term("offload_seconds", "s",
                                   f.in("shown_copies_seconds", shown_copies(f, host, value_of(parts.data))) +
-                                      f.in("host_update_seconds", host.update.base()));
+                                      f.in("host_update_seconds", host.update.base() * updates));
 }
 
 template void compose_offload(Frame<double>& f, Parts<double>& parts);

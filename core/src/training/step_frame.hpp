@@ -37,6 +37,7 @@ template <class N> struct Frame {
     Placement placement;
     Seconds hop;                                          ///< of one transfer between stages
     double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
+    double slowed_passes = 0.0;                           ///< without a flush: what traffic adds to a stage's passes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// What blocks beside the head add, where there are any.
@@ -77,6 +78,10 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
 /// micro-batch.
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
+
+/// Without a flush a stage does its passes, its update and what shows of its gradients and weights, and waits for nobody but
+/// the windows of neighbours that it begins: what transfers add to them.
+template <class N> void compose_windows(Frame<N>& f, Parts<N>& parts);
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);

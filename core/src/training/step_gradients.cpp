@@ -12,6 +12,7 @@ template <class N> struct Exposure {
     N early;        ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
+    N updates;   ///< of a step: each waits for the gradients that were made last
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
@@ -55,7 +56,7 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
     N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
-    N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
+    N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
     N const slow_before = slowed(e, before, e.early_window, e.loss);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
@@ -64,6 +65,20 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
                             e.adapter_forward * smaller(beside * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
+}
+
+/// Without a flush: by how much the passes of every stage are longer beside its gradients and weights.
+template <class N> double slowed_passes(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style) {
+    if (style == GradientOverlap::exposed || strategy.overlap == Overlap::off) { return 0.0; }
+    N const beside = literal<N>(1.0) - e.last_bucket;
+    return value_of(slowed(e, beside * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss) +
+                    slowed(e, beside * e.gather, e.forward_window, e.loss));
+}
+
+/// Without a flush: the gradients that are made last leave by the same adapter as what the backward pass hands on.
+template <class N> N meets_transfers(Exposure<N> const& e, GradientOverlap style) {
+    N const tail = style == GradientOverlap::exposed ? e.old_share * e.reduce : e.last_bucket * e.reduce;
+    return e.updates * smaller(e.adapter_hop, tail);
 }
 
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
@@ -86,7 +101,8 @@ template <class N> double last_bucket_share(Frame<N> const& f) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
     if (held <= 0.0) { return 0.0; }
     double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
-    double const table = stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
+    bool const has_table = !runs_without_flush(f.strategy) || f.stage.embedding > 0.0; // else the first stage is last
+    double const table = has_table ? stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all() : 0.0;
     return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
 }
 
@@ -150,6 +166,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
+        .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .adapter_backward =
@@ -164,7 +181,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N const exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    N exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
@@ -172,8 +189,14 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
                                      drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
-    parts.data = f.record.term("data_seconds", "s",
-                               blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);
+    bool const runs_on = runs_without_flush(f.strategy);
+    auto const style = f.setting.framework.gradient_overlap;
+    if (runs_on) { f.slowed_passes = slowed_passes(exposure, f.strategy, style); }
+    bool const meets = runs_on && !fully_exposed && f.strategy.pp > 1;
+    if (meets) { exposed = f.record.term("met_data_seconds", "s", exposed + meets_transfers(exposure, style)); }
+    parts.data =
+        f.record.term("data_seconds", "s",
+                      blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * updates) : exposed);
 }
 
 template void compose_data(Frame<double>& f, Parts<double>& parts);

@@ -108,6 +108,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
     double const seconds = f.hop.base();
+    if (work.schedule.asynchronous) { return; } // `compose_windows`
     if (work.schedule.id == PipelineSchedule::one_f_one_b) {
         auto const waits = one_f_one_b_waits(f, seconds);
         parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
@@ -125,6 +126,32 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
                                        larger(f.in("hops_in_between", hops.steady) * hop - spare, literal<N>(0.0)));
 }
 
+template <class N> void compose_windows(Frame<N>& f, Parts<N>& parts) {
+    double const m = f.micro_batch_count, hop = f.hop.base();
+    auto const place = f.stage.place;
+    double wait = 0.0;
+    if (f.strategy.overlap == Overlap::off) {
+        wait = (place == StagePlace::middle ? 2.0 : 1.0) * m * hop;
+    } else {
+        StageGroups all = f.stage.stages;
+        double const late = f.accumulation + f.slowed_passes / m; // of every stage alike
+        double const passes = (value_of(parts.compute) + value_of(parts.host) + value_of(parts.tensor) +
+                               value_of(parts.context) + value_of(parts.experts)) /
+                                  m +
+                              late;
+        double const update = (value_of(parts.data) + value_of(parts.optimizer) + value_of(parts.offload)) / m;
+        double const between = std::max(0.0, update - late);
+        for (EqualStages& group : all.groups()) { group.time += late; }
+        auto const begin = place == StagePlace::first  ? WindowBegin::first
+                           : place == StagePlace::last ? WindowBegin::last
+                                                       : WindowBegin::between;
+        wait = m * std::max(0.0, window_period(all.groups(), begin, between, hop) - passes - between);
+    }
+    parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", wait));
+}
+
+template void compose_windows(Frame<double>& f, Parts<double>& parts);
+template void compose_windows(Frame<Traced>& f, Parts<Traced>& parts);
 template void compose_pipeline(Frame<double>& f, double const& both_ends, Parts<double>& parts);
 template void compose_pipeline(Frame<Traced>& f, Traced const& both_ends, Parts<Traced>& parts);
 

@@ -176,8 +176,12 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
     return traffic;
 }
 
+bool runs_without_flush(Strategy const& strategy) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous;
+}
+
 double updates_per_step(Strategy const& strategy, double micro_batches) {
-    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
+    return runs_without_flush(strategy) ? micro_batches : 1.0;
 }
 
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
@@ -256,6 +260,11 @@ StageGroups stages_of_equal_blocks(SlowestStage const& first, SlowestStage const
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    return stage_at(setting, strategy, costs, StagePlace::whole);
+}
+
+SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                      StagePlace where) {
     int const layers = depth_of(setting.model);
     SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
     if (strategy.pp == 1) { return whole; }
@@ -283,6 +292,9 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     SlowestStage slowest = last;
     if (time(first) > time(slowest)) { slowest = first; }
     if (strategy.pp > 2 && time(middle) > time(slowest)) { slowest = middle; }
+    if (where != StagePlace::whole) {
+        slowest = where == StagePlace::first ? first : where == StagePlace::last ? last : middle;
+    }
     if (work.empty()) {
         slowest.stages = stages_of_equal_blocks(first, middle, last, strategy.pp, layers, block, time);
     } else {

@@ -41,6 +41,9 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held);
 
+/// Whether steps run into each other (PipeDream).
+bool runs_without_flush(Strategy const& strategy);
+
 /// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);
 
@@ -81,6 +84,8 @@ struct SlowestStage {
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
+/// The slowest of those that stand there.
+SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace place);
 
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
