@@ -89,16 +89,15 @@ Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
     bool const any = where == StagePlace::whole;
-    auto const stage =
-        any ? slowest_stage(setting, strategy, costs) : stage_at(setting, strategy, costs, where);
+    auto const stage = any ? slowest_stage(setting, strategy, costs) : stage_at(setting, strategy, costs, where);
     auto const placement = place(strategy, setting.cluster.domain);
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = costs,
                .fabric = fabric,
-               .traffic = any ? data_traffic(setting, strategy, placement, fabric)
-                              : data_traffic(setting, strategy, placement, fabric,
-                                             stage_parameters(setting, strategy, where)),
+               .traffic =
+                   any ? data_traffic(setting, strategy, placement, fabric)
+                       : data_traffic(setting, strategy, placement, fabric, stage_parameters(setting, strategy, where)),
                .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
@@ -131,8 +130,8 @@ StagePlace slowest_without_flush(StepSetting const& setting, Strategy const& str
         if (place == StagePlace::middle && strategy.pp == 2) { continue; }
         Recorder<double> record;
         auto const parts = compose_at<double>(place, setting, strategy, costs, record);
-        double const time = parts.compute + parts.host + parts.tensor + parts.context + parts.experts +
-                            parts.pipeline + parts.data + parts.optimizer + parts.offload;
+        double const time = parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
+                            parts.data + parts.optimizer + parts.offload;
         if (time > longest) { slowest = place, longest = time; }
     }
     return slowest;

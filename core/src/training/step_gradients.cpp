@@ -11,8 +11,9 @@ template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
     N early;        ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
+    N first_block;  ///< share of the weights that the first pass waits for: its block's, with the embedding's
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
-    N updates;   ///< of a step: each waits for the gradients that were made last
+    N updates;     ///< of a step: each waits for the gradients that were made last
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
@@ -55,24 +56,25 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
     N const before = e.early * reduce, last = reduce - before;
-    N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
+    N const behind_first = literal<N>(1.0) - e.first_block;
     N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
     N const slow_before = slowed(e, before, e.early_window, e.loss);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
-    N const behind_forward = larger(slowed(e, beside * e.gather, e.forward_window, e.loss) + e.last_bucket * e.gather,
-                                    e.gather - e.forward_window);
+    N const behind_forward =
+        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss) + e.first_block * e.gather,
+               e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
-                            e.adapter_forward * smaller(beside * e.gather, e.forward_window);
+                            e.adapter_forward * smaller(behind_first * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
 }
 
 /// Without a flush: by how much the passes of every stage are longer beside its gradients and weights.
 template <class N> double slowed_passes(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style) {
     if (style == GradientOverlap::exposed || strategy.overlap == Overlap::off) { return 0.0; }
-    N const beside = literal<N>(1.0) - e.last_bucket;
-    return value_of(slowed(e, beside * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss) +
-                    slowed(e, beside * e.gather, e.forward_window, e.loss));
+    N const before_last = literal<N>(1.0) - e.last_bucket, behind_first = literal<N>(1.0) - e.first_block;
+    return value_of(slowed(e, before_last * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss) +
+                    slowed(e, behind_first * e.gather, e.forward_window, e.loss));
 }
 
 /// Without a flush: the gradients that are made last leave by the same adapter as what the backward pass hands on.
@@ -96,16 +98,27 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
 /// Gradients of one reduction. Source: [MegatronLM]
 constexpr double bucket_elements = 40e6;
 
+/// Parameters of the embedding, where the stage has it: where steps end, the first stage is the last to be through.
+template <class N> double table_parameters(Frame<N> const& f) {
+    bool const has_table = !runs_without_flush(f.strategy) || f.stage.embedding > 0.0;
+    return has_table ? stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all() : 0.0;
+}
+
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
 template <class N> double last_bucket_share(Frame<N> const& f) {
     double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
     if (held <= 0.0) { return 0.0; }
     double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
-    bool const has_table = !runs_without_flush(f.strategy) || f.stage.embedding > 0.0; // else the first stage is last
-    double const table = has_table ? stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all() : 0.0;
-    return std::min(1.0, (table + std::min(bucket_elements, blocks)) / held);
+    return std::min(1.0, (table_parameters(f) + std::min(bucket_elements, blocks)) / held);
 }
 
+/// Share of a stage's weights that its first block has, and the embedding.
+template <class N> double first_block_share(Frame<N> const& f) {
+    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    if (held <= 0.0) { return 0.0; }
+    double const block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}).all();
+    return std::min(1.0, (table_parameters(f) + block) / held);
+}
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -165,6 +178,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
+        .first_block = f.in("first_block_share", first_block_share(f)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f)),
         .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
