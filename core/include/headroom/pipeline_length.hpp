@@ -10,8 +10,9 @@ struct EqualStages {
     double time = 1.0; ///< of one micro-batch, forward and backward, in any unit
 };
 
-/// How many groups of equal stages `one_f_one_b_length` takes: an end, two kinds between, the other end.
-inline constexpr int most_stage_groups = 4;
+/// How many groups of equal stages `one_f_one_b_length` takes: an end, two kinds between, the other end; and where only the last
+/// blocks are trained, those that have none of them and the one that has some.
+inline constexpr int most_stage_groups = 6;
 
 /// How long 1F1B takes on stages that differ, with transfers of `hop` between neighbours: from the first pass to the end of
 /// the last.

@@ -55,8 +55,10 @@ struct BlocksUntil {
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
     LayerCost embedding;
-    LayerCost block;                     ///< the mean of the model's blocks
-    LayerCost head;                      ///< the output projection, and blocks that predict later tokens with theirs
+    LayerCost block;               ///< the mean of the model's blocks
+    LayerCost frozen, trained;     ///< the mean of the first blocks, if they have no backward pass, and of the others
+    std::size_t frozen_blocks = 0; ///< how many those are
+    LayerCost head;                ///< the output projection, and blocks that predict later tokens with theirs
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
     /// Time of the blocks [first, end) over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;

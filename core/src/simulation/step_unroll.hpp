@@ -21,7 +21,7 @@ struct UnrolledStep {
     std::vector<std::array<StreamId, role_count>> streams; ///< by stage
     std::vector<TaskPlace> places;                         ///< by task, where they are asked for
     SteadyPart steady;
-    std::vector<std::string> stood_in;                     ///< for collectives by messages, why
+    std::vector<std::string> stood_in; ///< for collectives by messages, why
     std::string refused;
     bool complete = true; ///< whether nobody asked to stop
 };

@@ -11,6 +11,7 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     if (rules_.sharded) { gather_ahead(stage, state); }
     bool const forward = pass.kind == PassKind::forward;
     bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
+    if (rules_.gathers && first && std::exchange(state.shows_weights, false)) { gather_before(stage, state); }
     if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
     if (first && traffic.host_up > 0 && offloads_optimizer(strategy_.offload)) {
         state.pending.push_back(add(stage, Role::copies, WorkKind::offload, traffic.host_up, copy_name_));
@@ -48,8 +49,6 @@ void Unroller::gather_ahead(int stage, StageState& state) {
 
 void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
     double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    bool const first = state.compute == no_task || !state.update.empty(); // of all units
-    if (shown > 0.0 && first) { gather_before(stage, state, shown); }
     Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
     if (behind > 0) {
         TaskId const task = add(stage, Role::data, WorkKind::data, behind, gather_name_);
@@ -58,7 +57,8 @@ void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
     }
 }
 
-void Unroller::gather_before(int stage, StageState& state, double share) {
+void Unroller::gather_before(int stage, StageState& state) {
+    double const share = rules_.in_the_way ? 1.0 : rules_.shown;
     Ticks all = 0;
     for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
         for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
@@ -146,9 +146,11 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
         return;
     }
     if (!makes_gradients(pass.kind)) { return; }
-    if (blocking_) { state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end()); }
+    if (blocking_) {
+        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
+    }
     finish(stage);
-    state.updated = true;
+    state.updated = state.shows_weights = true;
     if (rules_.gathers) {
         state.update = state.pending;
         if (state.compute != no_task) { state.update.push_back(state.compute); }

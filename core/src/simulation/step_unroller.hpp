@@ -25,9 +25,10 @@ struct StageState {
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
-    TaskId data = no_task;               ///< the last task of gradients
-    bool updated = true;                 ///< weights since the last forward pass
-    std::vector<TaskId> update;          ///< what weights wait for that are gathered after an update between micro-batches
+    TaskId data = no_task;      ///< the last task of gradients
+    bool updated = true;        ///< weights since the last forward pass
+    bool shows_weights = true;  ///< updated ones have yet to be gathered before the next pass
+    std::vector<TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
     std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
 
@@ -141,7 +142,7 @@ private:
     void gather_updated(int stage, StageState& state, Ticks cost);
 
     /// The share of all weights of a stage that its first pass waits for.
-    void gather_before(int stage, StageState& state, double share);
+    void gather_before(int stage, StageState& state);
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
@@ -163,7 +164,7 @@ private:
     Strategy const& strategy_;
     SimulationOptions const& options_;
     std::unique_ptr<StepMessages> messages_; ///< where collectives are priced by them
-    std::optional<LongRun> long_run_; ///< where no flush parts the steps
+    std::optional<LongRun> long_run_;        ///< where no flush parts the steps
     StepLayout layout_;
     BlockOrder blocks_;
     StepUnits units_;

@@ -130,7 +130,7 @@ Seconds LayerCost::host_excess() const {
 }
 
 void LayerCosts::pace(double factor) {
-    for (LayerCost* part : {&embedding, &block, &head}) {
+    for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
                               &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
             *time *= factor;
@@ -194,6 +194,12 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
         LayerCost block = adder.block(run);
         block.host *= unaligned;
         costs.block.add(block, run.count / program.depth);
+        if (program.frozen > 0) {
+            bool const frozen = run.passes == 1.0;
+            double const all =
+                frozen ? static_cast<double>(program.frozen) : program.depth - static_cast<double>(program.frozen);
+            (frozen ? costs.frozen : costs.trained).add(block, run.count / all);
+        }
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
         count.resize(of_kind.size());
         of_kind[run.kind].add(block, run.count);
@@ -205,6 +211,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
             costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
         }
     }
+    costs.frozen_blocks = program.frozen;
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
     for (auto const& run : program.prediction) { costs.head.add(adder.block(run), run.count); }

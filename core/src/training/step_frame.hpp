@@ -28,7 +28,11 @@ template <class N> struct Frame {
     Strategy const& strategy;
     LayerCosts const& costs;
     Fabric fabric;
-    DataTraffic traffic;
+    StageHolding holding; ///< of the stage whose gradients and update end the step
+    int holding_stage;    ///< which one, where blocks are frozen
+    double through_early; ///< seconds by which it is through before the first that has trained blocks
+    DataTraffic traffic;  ///< its own
+    double accumulated;   ///< parameters of the slowest stage whose gradients are added up
     SlowestStage stage;
     double micro_batch_count;
     Recorder<N>& record;
@@ -49,10 +53,9 @@ template <class N> struct Frame {
 };
 
 /// Parameters of a rank of which a part of the training state is kept, and is trained.
-template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
-    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
-    return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
-           trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
+inline double kept_of(Strategy const& strategy, StageHolding const& of, double Shards::*part) {
+    return of.trained.dense * of.held.dense / shards_of(strategy).*part +
+           of.trained.experts * of.held.experts / expert_shards_of(strategy).*part;
 }
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
 bool has_two_directions(Strategy const& strategy);

@@ -100,21 +100,32 @@ constexpr double bucket_elements = 40e6;
 
 /// Parameters of the embedding, where the stage has it: where steps end, the first stage is the last to be through.
 template <class N> double table_parameters(Frame<N> const& f) {
+    if (f.costs.frozen_blocks > 0) { return 0.0; } // it is not trained
     bool const has_table = !runs_without_flush(f.strategy) || f.stage.embedding > 0.0;
     return has_table ? stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all() : 0.0;
 }
 
+/// What a stage sends of: where only the last blocks are trained, those.
+template <class N> double trained_of(Frame<N> const& f) {
+    auto const& [held, trained] = std::tie(f.holding.held, f.holding.trained);
+    bool const some = f.costs.frozen_blocks > 0;
+    return some ? held.dense * trained.dense + held.experts * trained.experts : held.all();
+}
+template <class N> double trained_blocks(Frame<N> const& f) {
+    return f.costs.frozen_blocks > 0 ? f.holding.trained_blocks : f.stage.layers;
+}
+
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
 template <class N> double last_bucket_share(Frame<N> const& f) {
-    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    double const held = trained_of(f);
     if (held <= 0.0) { return 0.0; }
-    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = f.stage.layers}).all();
+    double const blocks = stage_parameters(f.setting, f.strategy, StageShare{.blocks = trained_blocks(f)}).all();
     return std::min(1.0, (table_parameters(f) + std::min(bucket_elements, blocks)) / held);
 }
 
 /// Share of a stage's weights that its first block has, and the embedding.
 template <class N> double first_block_share(Frame<N> const& f) {
-    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    double const held = trained_of(f);
     if (held <= 0.0) { return 0.0; }
     double const block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}).all();
     return std::min(1.0, (table_parameters(f) + block) / held);
@@ -153,9 +164,15 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     auto const [total, one_forward, excess] = f.block_times;
+    bool const few = f.costs.frozen_blocks > 0 && f.strategy.pp > 1; // trained: those of the stage that ends the step
+    double const drained = few ? f.strategy.pp - 1.0 - f.holding_stage : f.strategy.pp - 1.0;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = (total - one_forward).base() * layers;
-    double const forward = one_forward.base() * layers;
+    auto const& last = f.costs.trained;
+    double const backward = few ? (last.total() - last.forward()).base() * f.holding.trained_blocks + f.through_early
+                                : (total - one_forward).base() * layers;
+    double const forward =
+        few ? f.costs.frozen.total().base() * f.holding.frozen_blocks + last.forward().base() * f.holding.trained_blocks
+            : one_forward.base() * layers;
     // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
@@ -189,7 +206,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
             f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
         .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
-        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? f.strategy.pp - 1.0 : 0.0),
+        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? drained : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),

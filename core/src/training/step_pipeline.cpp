@@ -20,15 +20,23 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     for (std::size_t part = 0; part < blocks.size(); ++part) {
         first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
     }
-    auto const work_of = [&](std::size_t part) { return f.costs.blocks_between(first[part], first[part + 1]); };
+    auto const frozen = passes_of(f.costs.frozen, f.costs.frozen.total().base());
+    auto const trained = passes_of(f.costs.trained, f.costs.trained.total().base());
+    auto const work_of = [&](std::size_t part, double StageTimes::*pass) {
+        std::size_t const last_frozen = std::clamp(f.costs.frozen_blocks, first[part], first[part + 1]);
+        if (f.costs.frozen_blocks == 0) { return f.costs.blocks_between(first[part], first[part + 1]) * block.*pass; }
+        return static_cast<double>(last_frozen - first[part]) * frozen.*pass +
+               static_cast<double>(first[part + 1] - last_frozen) * trained.*pass;
+    };
     double const accumulate = f.accumulation / (has_two_directions(f.strategy) ? 1.0 : shape.chunks);
     std::vector<StageTimes> places;
     for (int stage = 0; stage < shape.stages; ++stage) {
         for (int chunk = 0; chunk < shape.chunks; ++chunk) {
             auto const part = static_cast<std::size_t>(part_of(shape, work.schedule.layout, {stage, chunk}));
-            StageTimes place{.forward = 0.0, .input = 0.0, .weight = accumulate};
+            bool const adds_up = first[part + 1] > f.costs.frozen_blocks;
+            StageTimes place{.forward = 0.0, .input = 0.0, .weight = adds_up ? accumulate : 0.0};
             for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
-                place.*pass += work_of(part) * block.*pass + (part == 0 ? ends.*pass : 0.0) +
+                place.*pass += work_of(part, pass) + (part == 0 ? ends.*pass : 0.0) +
                                (part + 1 == blocks.size() ? head.*pass : 0.0);
             }
             places.push_back(place);
@@ -39,26 +47,29 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
 
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
-    int const depth = depth_of(f.setting.model), stages = f.strategy.pp;
+    int const stages = f.strategy.pp;
     PipelineWork work{.schedule = schedule_row(f.strategy.schedule()),
                       .stages = stages,
                       .chunks = pipeline_shape(f.strategy, f.setting.workload).chunks,
                       .micro_batches = f.micro_batch_count,
                       .slowest = {},
                       .others = {}};
-    auto const id = work.schedule.id; // these wait and transfer as long whatever the passes are
-    if (id == PipelineSchedule::one_f_one_b || id == PipelineSchedule::gpipe) { return work; }
+    auto const id = work.schedule.id;                   // these wait and transfer as long whatever the passes are
+    bool const as_they_are = f.costs.frozen_blocks > 0; // stages of unlike passes
+    if (id == PipelineSchedule::one_f_one_b || (id == PipelineSchedule::gpipe && !as_they_are)) { return work; }
     auto const block = passes_of(f.costs.block, f.stage.block_time.base());
     auto const head = passes_of(f.costs.head, f.stage.head_time.base());
     auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
-        double const all = depth * block.*pass + head.*pass + ends.*pass;
+        double const all = f.stage.model_layers * block.*pass + head.*pass + ends.*pass;
         work.others.*pass = std::max(0.0, all - work.slowest.*pass) / (stages - 1.0);
     }
     work.slowest.weight += f.accumulation;
     work.others.weight += f.accumulation;
-    if (id != PipelineSchedule::interleaved && !work.schedule.asynchronous) { work.places = places_of(f, work); }
+    if ((id != PipelineSchedule::interleaved || as_they_are) && !work.schedule.asynchronous) {
+        work.places = places_of(f, work);
+    }
     return work;
 }
 
@@ -102,8 +113,7 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
     N const slowest =
         f.record.term("slowest_stage_seconds", "s",
                       f.with_ahead(f.layers * f.block + f.ends + f.ends_tensor + f.ends_experts, f.ends_ahead));
-    N const all =
-        f.record.term("all_stages_seconds", "s", f.in("layers", depth_of(f.setting.model)) * f.block + both_ends);
+    N const all = f.record.term("all_stages_seconds", "s", f.in("layers", f.stage.model_layers) * f.block + both_ends);
     N const others_accumulate = f.in("others_accumulate_seconds", (f.strategy.pp - 1.0) * f.accumulation);
     bool const in_turn = !work.schedule.splits_backward && !work.schedule.asynchronous &&
                          work.schedule.layout == ChunkLayout::loop; // 1F1B, interleaved, GPipe
@@ -116,8 +126,9 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
         return;
     }
     parts.bubble = f.record.term("stages_wait_seconds", "s",
-                                 in_turn ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
-                                         : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
+                                 in_turn && work.places.empty()
+                                     ? (all - slowest + others_accumulate) / f.in("chunks_per_stage", work.chunks)
+                                     : f.in("schedule_wait_seconds", pipeline_bubble_seconds(work)));
     auto const hops = pipeline_hops(work, seconds, f.strategy.overlap == Overlap::off);
     N const hop = f.in("hop_seconds", seconds);
     N const spare = f.in("micro_batches_that_spare", hops.spare) * (slowest - all / f.in("stages", f.strategy.pp));

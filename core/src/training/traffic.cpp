@@ -102,7 +102,8 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Pa
            Seconds{setting.constants[Constant::base_latency]};
 }
 
-/// What a rank of the fullest stage holds: with two directions the parts of both.
+} // namespace
+
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy) {
     if (strategy.pp == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::bidirectional) {
         return fullest_stage_parameters(setting, strategy);
@@ -117,6 +118,8 @@ StageParameters held_parameters(StepSetting const& setting, Strategy const& stra
     auto const ends = both(StagePlace::first, StagePlace::last), middle = both(StagePlace::middle, StagePlace::middle);
     return strategy.pp == 2 || ends.all() >= middle.all() ? ends : middle;
 }
+
+namespace {
 
 /// With two directions a part of the model is on two stages: twice as many ranks sum its gradients.
 Group over_copies(Strategy const& strategy, Group group) {
@@ -163,7 +166,12 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric, StageParameters const& held) {
-    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    return data_traffic(setting, strategy, placement, fabric, held,
+                        trained_parts(strategy, setting.model, setting.count));
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held, TrainedParts const& trained) {
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
     traffic.dense = pricer.price(held.dense, trained.dense, over_copies(strategy, placement.data), placement.shard,
@@ -263,8 +271,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     return stage_at(setting, strategy, costs, StagePlace::whole);
 }
 
-SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                      StagePlace where) {
+SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace where) {
     int const layers = depth_of(setting.model);
     SlowestStage const whole{.place = StagePlace::whole, .layers = layers * 1.0, .embedding = 1.0, .head = 1.0};
     if (strategy.pp == 1) { return whole; }
@@ -285,6 +292,9 @@ SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, Laye
         last.layers = work.back();
         if (work.size() > 2) { middle.layers = *std::max_element(work.begin() + 1, work.end() - 1); }
     }
+    last.index = strategy.pp - 1;
+    middle.index =
+        work.size() > 2 ? static_cast<int>(std::max_element(work.begin() + 1, work.end() - 1) - work.begin()) : 1;
     Seconds const block = costs.block.total(), embedding = costs.embedding.total(), head = costs.head.total();
     auto const time = [&](SlowestStage const& stage) {
         return block * stage.layers + embedding * stage.embedding + head * stage.head;
@@ -305,6 +315,7 @@ SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, Laye
         slowest.stages = joined_alike(std::move(groups));
     }
     slowest.block_time = block;
+    slowest.model_layers = layers;
     slowest.embedding_time = embedding;
     slowest.head_time = head;
     return slowest;
@@ -332,8 +343,12 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const& cluster = setting.cluster;
     auto const& framework = setting.framework;
     if (offloads_optimizer(strategy.offload)) {
-        auto const held = held_parameters(setting, strategy);
-        auto const trained = trained_parts(strategy, setting.model, setting.count);
+        auto held = held_parameters(setting, strategy);
+        auto trained = trained_parts(strategy, setting.model, setting.count);
+        if (has_frozen_blocks(setting.model, strategy)) {
+            auto const last = holding_of_last_blocks(setting, strategy, strategy.pp - 1);
+            held = last.held, trained = last.trained;
+        }
         double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
                                trained.experts * held.experts / expert_shards_of(strategy).optimizer;
         traffic.optimizer_transfer =

@@ -31,12 +31,18 @@ struct DataTraffic {
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
+/// What a rank of the fullest stage holds: with two directions the parts of both.
+StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
+
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
 /// The same with ranks that are placed already.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric);
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric, StageParameters const& held);
+/// The same of a stage that holds and trains these parameters.
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
 /// The same of a stage that holds these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held);
@@ -80,7 +86,9 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
-    StageGroups stages = {}; ///< all of them in order, seconds; those that differ little as one
+    StageGroups stages = {};   ///< all of them in order, seconds; those that differ little as one
+    int index = 0;             ///< which stage it is
+    double model_layers = 0.0; ///< all blocks of the model, in blocks of this stage
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
