@@ -159,6 +159,10 @@ struct CommunicationRow {
 ///     transfers = filling + [steady - spare (slowest - mean of all stages)]+
 ///     step = (busy + imbalance)(1 + stragglers) + fixed
 ///
+/// Without a flush (PipeDream) bubble is none and transfers are what the slowest window of neighbours waits for beyond the slowest
+/// stage, each stage with its own gradients and updates; of a model whose last blocks alone are trained those before run forward
+/// only.
+///
 /// n blocks and ends are those of the slowest stage (`stage_layers`). The rows of other schedules are run with stages as they
 /// are, or wait as `ScheduleRow::bubble` has it for the mean of the other stages where they are long or have no flush;
 /// what transfers add to 1F1B, GPipe and interleaving, filling and draining and in between, is `ScheduleRow::hops`;

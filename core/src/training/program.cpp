@@ -99,7 +99,6 @@ void write_blocks(StepProgram& program, Model const& model, LayerShape const& sh
     int const frozen = frozen_blocks(model, shape);
     auto const runs = block_runs(model);
     auto const kinds = frozen > 0 || runs.size() > 1 ? block_kinds(model) : std::vector<BlockKind>{};
-    auto const last_frozen = kinds.begin() + std::min<std::ptrdiff_t>(frozen, std::ssize(kinds));
     double const again = recomputed_share(shape, depth_of(model) - frozen);
     for (std::size_t r = 0; r < runs.size(); ++r) {
         auto const add = [&](BlockTraining training, double count) {
@@ -108,7 +107,8 @@ void write_blocks(StepProgram& program, Model const& model, LayerShape const& sh
             program.blocks.back().count = count;
             program.blocks.back().kind = training == BlockTraining::frozen ? runs.size() + r : r;
         };
-        auto const without = static_cast<double>(std::count(kinds.begin(), last_frozen, runs[r].kind));
+        // of every kind as many, in proportion: their work is that of the model's mean block
+        double const without = static_cast<double>(runs[r].count) * frozen / depth_of(model);
         double const trained = runs[r].count - without;
         add(BlockTraining::kept, trained * (1.0 - again));
         add(BlockTraining::recomputed, trained * again);

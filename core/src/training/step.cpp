@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -82,57 +81,6 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }
 
-/// What the stage whose gradients and update end the step holds: the fullest, or the one that stands there.
-StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, StagePlace where) {
-    return {.held = where == StagePlace::whole ? held_parameters(setting, strategy)
-                                               : stage_parameters(setting, strategy, where),
-            .trained = trained_parts(strategy, setting.model, setting.count)};
-}
-
-/// Costs whose mean block is that of a stage with so many frozen and so many trained ones, and the stage's depth in them.
-LayerCosts costs_of_stage(LayerCosts const& costs, StageHolding const& of, SlowestStage& stage) {
-    LayerCosts own{.embedding = costs.embedding,
-                   .block = {},
-                   .frozen = costs.frozen,
-                   .trained = costs.trained,
-                   .frozen_blocks = costs.frozen_blocks,
-                   .head = costs.head};
-    double const blocks = of.frozen_blocks + of.trained_blocks;
-    own.block.add(costs.frozen, of.frozen_blocks / blocks);
-    own.block.add(costs.trained, of.trained_blocks / blocks);
-    double const shorter = own.block.total().base() > 0.0 ? costs.block.total() / own.block.total() : 1.0;
-    stage.layers *= shorter;
-    stage.model_layers *= shorter;
-    stage.block_time = own.block.total();
-    return own;
-}
-
-/// Where only the last blocks are trained: the stage that is through last. The pipeline drains to the first that has trained
-/// blocks, but a later one may have more gradients than it has time to send meanwhile.
-struct LastThrough {
-    int stage = 0;
-    double early = 0.0; ///< seconds between the end of its last backward pass and the end of all
-};
-
-LastThrough last_through(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                         Placement const& placement, Fabric const& fabric) {
-    int const first = stage_of_first_trained(setting, strategy);
-    double const backward = (costs.trained.total() - costs.trained.forward()).base();
-    LastThrough last{.stage = first};
-    double most = 0.0, early = 0.0;
-    for (int stage = first; stage < strategy.pp; ++stage) {
-        auto const of = holding_of_last_blocks(setting, strategy, stage);
-        auto const traffic = data_traffic(setting, strategy, placement, fabric, of.held, of.trained);
-        double const own = of.trained_blocks * backward;
-        double const update = setting.constants[Constant::optimizer_traffic] *
-                              kept_of(strategy, of, &Shards::optimizer) / sustained_memory(setting).base();
-        double const after = std::max(0.0, traffic.reduce().base() - own) + traffic.blocking.base() + update - early;
-        if (stage == first || after > most) { most = after, last = {.stage = stage, .early = early}; }
-        early += own;
-    }
-    return last;
-}
-
 /// The parts of a step as one stage has them, and what the other stages add. `where` is where it stands where every stage has its
 /// own gradients and updates beside its passes; the whole: the slowest, with the gradients of the fullest.
 template <class N>
@@ -140,35 +88,23 @@ Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const
                     Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
-    bool const any = where == StagePlace::whole;
-    auto stage = any ? slowest_stage(setting, strategy, costs) : stage_at(setting, strategy, costs, where);
     auto const placement = place(strategy, setting.cluster.domain);
-    auto holding = holding_at(setting, strategy, where), accumulating = holding;
-    std::optional<LayerCosts> own;
-    LastThrough ends;
-    if (costs.frozen_blocks > 0) {
-        if (strategy.pp > 1) {
-            ends = any ? last_through(setting, strategy, costs, placement, fabric) : LastThrough{.stage = stage.index};
-        }
-        holding = holding_of_last_blocks(setting, strategy, ends.stage);
-        accumulating = holding_of_last_blocks(setting, strategy, stage.index);
-        if (strategy.pp > 1) { own = costs_of_stage(costs, accumulating, stage); }
-    }
-    LayerCosts const& used = own ? *own : costs;
+    auto const of = priced_stage(where, setting, strategy, costs, placement, fabric);
+    LayerCosts const& used = of.own ? *of.own : costs;
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = used,
                .fabric = fabric,
-               .holding = holding,
-               .holding_stage = ends.stage,
-               .through_early = ends.early,
-               .traffic = data_traffic(setting, strategy, placement, fabric, holding.held, holding.trained),
-               .accumulated = accumulated_parameters(strategy, accumulating),
-               .stage = stage,
+               .holding = of.holding,
+               .holding_stage = of.holding_stage,
+               .through_early = of.through_early,
+               .traffic = data_traffic(setting, strategy, placement, fabric, of.holding.held, of.holding.trained),
+               .accumulated = accumulated_parameters(strategy, of.accumulating),
+               .stage = of.stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
-               .layers = record.input("layers_of_slowest_stage", stage.layers),
+               .layers = record.input("layers_of_slowest_stage", of.stage.layers),
                .block_times = {used.block.total(), used.block.forward(), used.block.host_excess()},
                .placement = placement,
                .hop = hop_time(setting, strategy, placement, fabric),
@@ -188,8 +124,10 @@ Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const
     return parts;
 }
 
-/// Where the stage stands that takes longest where no flush parts the steps: all others wait for it.
-StagePlace slowest_without_flush(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+} // namespace
+
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    if (!runs_without_flush(strategy)) { return StagePlace::whole; }
     StagePlace slowest = StagePlace::first;
     double longest = 0.0;
     for (StagePlace const place : {StagePlace::first, StagePlace::middle, StagePlace::last}) {
@@ -203,12 +141,12 @@ StagePlace slowest_without_flush(StepSetting const& setting, Strategy const& str
     return slowest;
 }
 
+namespace {
+
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
 template <class N>
 Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
-    StagePlace const where =
-        runs_without_flush(strategy) ? slowest_without_flush(setting, strategy, costs) : StagePlace::whole;
-    return compose_at(where, setting, strategy, costs, record);
+    return compose_at(priced_place(setting, strategy, costs), setting, strategy, costs, record);
 }
 
 } // namespace

@@ -7,6 +7,8 @@
 #include "headroom/placement.hpp"
 #include "headroom/step.hpp"
 
+#include <optional>
+
 namespace headroom {
 
 /// The closed form is composed part by part, each part in a file of its own (`step_*.cpp`) over one frame. Written once;
@@ -21,6 +23,22 @@ template <class N> struct Parts {
 struct BlockTimes {
     Seconds total, forward, excess;
 };
+
+/// The stage whose passes a step is told by, and the one whose gradients and update end it.
+struct PricedStage {
+    SlowestStage stage;
+    StageHolding holding;          ///< of the one that ends the step
+    StageHolding accumulating;     ///< of the one that is told
+    std::optional<LayerCosts> own; ///< costs with its own mean block, where blocks are frozen
+    int holding_stage = 0;         ///< which one ends the step, where blocks are frozen
+    double through_early = 0.0;    ///< seconds by which that is through before the first that has trained blocks
+};
+/// `where` the stage stands, where every stage has its own gradients and updates beside its passes; the whole: the slowest,
+/// with the gradients of the fullest.
+PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
+                         LayerCosts const& costs, Placement const& placement, Fabric const& fabric);
+/// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 /// What every part of the closed form reads.
 template <class N> struct Frame {

@@ -33,14 +33,15 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
-///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + v G, G - W_f),   W_b = r (one backward window)
 ///                   + x_b min(R, W_b) + x_f min(G, W_f)
 ///     ZeRO 3        block by block: `sharded_seconds`
 ///
 /// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
-/// adding gradients up takes, which is behind the last block.
+/// adding gradients up takes, which is behind the last block; v the share of the weights that the first block has. Without a flush
+/// the first maximum is of one micro-batch, m times.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
