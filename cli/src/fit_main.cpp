@@ -1,15 +1,24 @@
 // headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree.
 #include "headroom/error.hpp"
+#include "headroom/fit/ablation.hpp"
+#include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
+#include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/scale_validation.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -29,25 +38,87 @@ void print_summary(char const* name, Validation const& validation) {
     }
 }
 
-int run(fs::path const& root, fs::path const& out, bool quick) {
+/// The benchmarks of collectives whose machine the catalog has.
+std::vector<fit::PlacedCollective> placed_collectives(fs::path const& table, io::Catalog const& catalog) {
+    std::vector<fit::PlacedCollective> placed;
+    std::map<std::string, io::MeasuredSystem> systems;
+    for (auto const& row : io::read_benchmark_log(io::read_file(table), table.string()).rows) {
+        std::string const key = row.system + '\n' + row.interconnect + '\n' + std::to_string(row.nodes);
+        if (!systems.contains(key)) {
+            systems.emplace(key, io::measured_system(catalog, row.system, row.interconnect, row.nodes));
+        }
+        if (auto const& cluster = systems.at(key).cluster) { placed.push_back({row, *cluster}); }
+    }
+    return placed;
+}
+
+/// What every part of this program reads.
+struct Evidence {
+    std::vector<PublishedRun> runs;
+    CalibrationSet independent;
+    fit::FitSettings settings;
+};
+
+Evidence read_evidence(fs::path const& root) {
     io::Catalog const catalog{{root / "catalog"}};
     auto const table = root / "validation" / "published_runs.csv";
-    auto const runs = io::read_runs(io::read_file(table), table.string(), catalog);
-    auto const independent = catalog.calibration("independent");
-    fit::FitSettings settings;
-    settings.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    auto const benchmarks = root / "validation" / "published_communication.csv";
+    Evidence evidence{.runs = io::read_runs(io::read_file(table), table.string(), catalog),
+                      .independent = fit::fit_collectives(placed_collectives(benchmarks, catalog),
+                                                          catalog.calibration("independent")),
+                      .settings = {}};
+    evidence.settings.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    return evidence;
+}
+
+void print_collectives(CalibrationSet const& set) {
+    std::printf("constants of collectives, from benchmarks of them\n");
+    for (Constant const id : fit::collective_constants) {
+        auto const& constant = set[id];
+        std::printf("  %-18s %.4g (independent %.4g, %d sources)\n",
+                    std::string{constants()[static_cast<std::size_t>(id)].key}.c_str(), constant.value,
+                    constant.independent, constant.sources);
+    }
+}
+
+/// "median / mean / 90th percentile" in per cent.
+std::string three_of(ErrorSummary const& s) {
+    return fmt::format("{:.1f} / {:.1f} / {:.1f}", 100 * s.median_absolute_error, 100 * s.mean_absolute_error,
+                       100 * s.p90_absolute_error);
+}
+
+/// The table of docs/guide/accuracy.md: every element taken out, everything else fitted anew.
+void print_ablation(fs::path const& root) {
+    auto const [runs, independent, settings] = read_evidence(root);
+    std::printf(
+        "| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left out |\n"
+        "|---|---|---|---|---|---|\n");
+    for (auto const& ablation : fit::ablations()) {
+        auto const r = fit::without_element(ablation, runs, independent, settings);
+        std::printf("| %.*s | %.*s | %s | %s | %.1f | %.1f |\n", static_cast<int>(r.name.size()), r.name.data(),
+                    static_cast<int>(r.instead.size()), r.instead.data(), three_of(r.dense).c_str(),
+                    three_of(r.dense_left_out).c_str(), 100 * r.mixtures.median_absolute_error,
+                    100 * r.mixtures_left_out.median_absolute_error);
+        std::fflush(stdout);
+    }
+}
+
+int run(fs::path const& root, fs::path const& out, bool quick) {
+    auto const [runs, independent, settings] = read_evidence(root);
+    print_collectives(independent);
 
     print_summary("independent values, nothing fitted", validate(runs, independent));
     auto set = fit::fit_training(runs, independent, settings);
     set.name = "training";
     if (!quick) {
         auto const folds = fit::leave_one_source_out(runs, set, independent, settings);
-        auto const bands = fit::left_out_bands(runs, set, folds);
-        set.stated = bands.stated;
-        set.assumed = bands.assumed;
-        print_summary("each source left out of the fit", validate_left_out(runs, set, folds));
+        auto const left_out = validate_left_out(runs, set, folds);
+        set.bands = conformal_bands(fit::left_out_residuals(runs, set, folds));
+        set.warm = warm_start_of(residuals_of(left_out));
+        print_summary("each source left out of the fit", left_out);
         io::write_file(out / "folds.toml",
-                       io::write_folds(folds, {"Constants fitted without one source each; made by `make fit`."}));
+                       io::write_folds(folds, {"What is fitted without one source each, and without one mixture each;",
+                                               "made by `make fit`."}));
     }
     print_summary("fitted", validate(runs, set));
     io::write_file(
@@ -64,16 +135,22 @@ int main(int count, char** values) {
     try {
         fs::path root = ".";
         fs::path out;
-        bool quick = false;
+        bool quick = false, ablate = false;
         for (int i = 1; i < count; ++i) {
             std::string const argument = values[i];
             if (argument == "--quick") {
                 quick = true;
+            } else if (argument == "--ablation") {
+                ablate = true;
             } else if (argument == "--out" && i + 1 < count) {
                 out = values[++i];
             } else {
                 root = argument;
             }
+        }
+        if (ablate) {
+            print_ablation(root);
+            return 0;
         }
         return run(root, out.empty() ? root / "catalog" / "calibration" : out, quick);
     } catch (InputError const& error) {

@@ -96,12 +96,10 @@ std::string calibration_facts(io::Catalog const& catalog, io::RecordText const& 
     }
     CalibrationSet const set = catalog.calibration(record.name);
 
-    if (set.stated.rows == 0) {
-        return "not fitted to any run: independent values; assumed 90 % band " + significant(set.stated.low) + " to " +
-               significant(set.stated.high) + " of the prediction";
-    }
-    return "90 % band " + significant(set.stated.low) + " to " + significant(set.stated.high) +
-           " of the prediction, from " + std::to_string(set.stated.rows) + " runs";
+    Band const band = band_of(set.bands, Extrapolation::seen);
+    std::string const words = significant(band.low) + " to " + significant(band.high) + " of the prediction";
+    if (!set.seen) { return "not fitted to any run: independent values; assumed 90 % band " + words; }
+    return "90 % band " + words + " on seen hardware and framework, from " + std::to_string(band.rows) + " runs";
 }
 
 /// The text of the first line `key = "text"` of a record; empty without one.

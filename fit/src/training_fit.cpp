@@ -1,5 +1,7 @@
 #include "headroom/fit/training_fit.hpp"
 
+#include "least_squares.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/step.hpp"
 
@@ -7,8 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
-#include <thread>
 #include <vector>
 
 namespace headroom::fit {
@@ -44,17 +46,19 @@ double confidence(PublishedRun const& run) {
     return question.model.moe.experts > 0 ? of_mixtures : 1.0;
 }
 
-std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, std::string const& without) {
+using LeftOut = std::function<bool(PublishedRun const&)>;
+
+std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& left_out) {
     std::map<std::string, int> of_source;
     std::map<std::pair<std::string, std::string>, int> of_both;
     for (auto const& run : runs) {
-        if (!fitted(run) || run.source == without) { continue; }
+        if (!fitted(run) || left_out(run)) { continue; }
         ++of_source[crowd_of(run)];
         ++of_both[{crowd_of(run), run.accelerator}];
     }
     std::vector<FitRow> rows;
     for (auto const& run : runs) {
-        if (!fitted(run) || run.source == without) { continue; }
+        if (!fitted(run) || left_out(run)) { continue; }
         auto const& question = *run.question;
         auto const shape = shape_of(question.strategy, question.workload);
         constexpr double few = 20.0; // rows: a source of fewer must not weigh like a whole table
@@ -99,17 +103,9 @@ public:
         return r;
     }
 
-    /// Central differences, column by column; columns are independent, so threads cannot change them.
-    [[nodiscard]] Eigen::MatrixXd jacobian(Eigen::VectorXd const& z) const {
-        Eigen::MatrixXd j(residuals(), parameters());
-        auto const work = [&](int first, int stride) {
-            for (int i = first; i < parameters(); i += stride) { j.col(i) = column(z, i); }
-        };
-        std::vector<std::jthread> others;
-        for (int t = 1; t < settings_.threads; ++t) { others.emplace_back(work, t, settings_.threads); }
-        work(0, std::max(1, settings_.threads));
-        others.clear();
-        return j;
+    [[nodiscard]] LeastSquares solved(Eigen::VectorXd const& start, Patience patience) const {
+        patience.threads = settings_.threads;
+        return least_squares([this](Eigen::VectorXd const& z) { return residual(z); }, start, patience);
     }
 
 private:
@@ -117,20 +113,10 @@ private:
         return base_.constant[static_cast<std::size_t>(id)];
     }
 
-    [[nodiscard]] Eigen::VectorXd column(Eigen::VectorXd const& z, int i) const {
-        constexpr double step = 1e-4;
-        Eigen::VectorXd above = z, below = z;
-        above[i] += step;
-        below[i] -= step;
-        return (residual(above) - residual(below)) / (2.0 * step);
-    }
-
     void fill_rows(Calibration const& values, Eigen::VectorXd& r) const {
-        double const delta = settings_.huber;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            double const e = log_error(rows_[i], values);
-            double const rho = 2.0 * delta * delta * (std::sqrt(1.0 + e * e / (delta * delta)) - 1.0);
-            r[static_cast<Eigen::Index>(i)] = rows_[i].weight * std::copysign(std::sqrt(rho), e) / settings_.noise;
+            double const e = robust(log_error(rows_[i], values), settings_.huber);
+            r[static_cast<Eigen::Index>(i)] = rows_[i].weight * e / settings_.noise;
         }
     }
 
@@ -139,45 +125,6 @@ private:
     FitSettings const& settings_;
     std::vector<Constant> free_;
 };
-
-struct Solution {
-    Eigen::VectorXd z;
-    Eigen::MatrixXd jacobian;
-};
-
-/// Levenberg-Marquardt with the damping of the normal equations; the penalty rows keep them regular.
-Solution solve(Problem const& problem, Eigen::VectorXd z, int iterations) {
-    double damping = 1e-3;
-    Eigen::VectorXd r = problem.residual(z);
-    double cost = r.squaredNorm();
-    Eigen::MatrixXd j = problem.jacobian(z);
-    for (int iteration = 0; iteration < iterations; ++iteration) {
-        Eigen::MatrixXd const normal = j.transpose() * j;
-        Eigen::VectorXd const gradient = j.transpose() * r;
-        bool improved = false;
-        double shift = 0.0;
-        while (damping < 1e8) {
-            Eigen::MatrixXd damped = normal;
-            damped.diagonal() += damping * normal.diagonal();
-            Eigen::VectorXd const step = damped.ldlt().solve(-gradient);
-            Eigen::VectorXd const trial = z + step;
-            Eigen::VectorXd const trial_r = problem.residual(trial);
-            if (trial_r.squaredNorm() < cost) {
-                shift = step.cwiseAbs().maxCoeff();
-                z = trial;
-                r = trial_r;
-                cost = r.squaredNorm();
-                damping = std::max(damping * 0.2, 1e-9);
-                improved = true;
-                break;
-            }
-            damping *= 4.0;
-        }
-        if (!improved || shift < 1e-9) { break; }
-        j = problem.jacobian(z);
-    }
-    return {z, j};
-}
 
 Eigen::VectorXd standardised(CalibrationSet const& start, CalibrationSet const& independent,
                              std::vector<Constant> const& free) {
@@ -220,19 +167,6 @@ double weighted_quantile(std::vector<Weighted> samples, double share) {
     return samples.empty() ? 0.0 : samples.back().value;
 }
 
-Band band_of(std::vector<Weighted> const& samples) {
-    Band band;
-    band.coverage = 0.9;
-    band.rows = static_cast<int>(samples.size());
-    band.low = std::exp(weighted_quantile(samples, 0.05));
-    band.high = std::exp(weighted_quantile(samples, 0.95));
-    return band;
-}
-
-} // namespace
-
-namespace {
-
 double& value_of(CalibrationSet& set, Constant id) { return set.constant[static_cast<std::size_t>(id)].value; }
 
 /// Penalised loss of one value of the spread over the runs that are given the pace of a 1-worker row.
@@ -247,10 +181,8 @@ double spread_loss(std::span<std::pair<PublishedRun const*, PublishedRun const*>
     for (auto const& [run, alone] : pairs) {
         Question question = *run->question;
         question.pace = pace_to_meet(*alone, set);
-        double const e = std::log(predict(question, set).step() / run->measured);
-        double const delta = settings.huber;
-        double const rho = 2.0 * delta * delta * (std::sqrt(1.0 + e * e / (delta * delta)) - 1.0);
-        loss += rho / (settings.noise * settings.noise) / std::sqrt(of_source[run->source]);
+        double const e = robust(std::log(predict(question, set).step() / run->measured), settings.huber);
+        loss += e * e / (settings.noise * settings.noise) / std::sqrt(of_source[run->source]);
     }
     return loss;
 }
@@ -304,7 +236,7 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
 
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings) {
-    auto const rows = fit_rows(runs, {});
+    auto const rows = fit_rows(runs, [](PublishedRun const&) { return false; });
     Problem const problem{rows, independent, settings};
     if (static_cast<int>(rows.size()) < problem.parameters()) {
         throw InputError{Fault::insufficient,
@@ -312,7 +244,8 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
                           .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
                                      std::to_string(problem.parameters()) + " constants"}};
     }
-    auto const solution = solve(problem, Eigen::VectorXd::Zero(problem.parameters()), settings.iterations);
+    auto const solution =
+        problem.solved(Eigen::VectorXd::Zero(problem.parameters()), {.iterations = settings.iterations});
     Eigen::MatrixXd const covariance = (solution.jacobian.transpose() * solution.jacobian).inverse();
     auto const values = problem.at(solution.z);
     CalibrationSet set = independent;
@@ -328,6 +261,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     }
     fit_spread(runs, set, {}, settings);
     set.pace = fit_paces(runs, set, {});
+    set.seen = seen_by(runs);
     return set;
 }
 
@@ -361,42 +295,79 @@ std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, Calibr
     return paces;
 }
 
+namespace {
+
+/// Constants fitted without some runs, from those of all: few steps are left to go.
+CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& left_out, CalibrationSet const& start,
+                           CalibrationSet const& independent, FitSettings const& settings) {
+    auto const rows = fit_rows(runs, left_out);
+    Problem const problem{rows, independent, settings};
+    constexpr double near = 1e-3; // of a constant's spread: what is left moves no prediction by a thousandth
+    auto const solution = problem.solved(standardised(start, independent, problem.free()),
+                                         {.iterations = settings.iterations, .shift = near});
+    CalibrationSet set = start;
+    auto const values = problem.at(solution.z);
+    for (auto const& info : constants()) { set[info.id].value = values[info.id]; }
+    return set;
+}
+
+/// Bands made without the residuals of each of these names.
+std::map<std::string, Bands> bands_without_each(std::vector<Residual> const& residuals,
+                                                std::map<std::string, Calibration> const& names,
+                                                std::string Residual::*group) {
+    std::map<std::string, Bands> found;
+    for (auto const& [name, values] : names) {
+        std::vector<Residual> others = residuals;
+        std::erase_if(others, [&](Residual const& residual) { return residual.*group == name; });
+        found.emplace(name, conformal_bands(others));
+    }
+    return found;
+}
+
+} // namespace
+
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
                            CalibrationSet const& independent, FitSettings const& settings) {
-    std::set<std::string> sources;
+    std::set<std::string> sources, mixtures;
     for (auto const& run : runs) {
         if (run.question) { sources.insert(run.source); }
+        if (auto const mixture = mixture_of(run); !mixture.empty()) { mixtures.insert(mixture); }
     }
     Folds folds;
     for (auto const& source : sources) {
-        CalibrationSet set = independent;
-        auto const rows = fit_rows(runs, source);
-        Problem const problem{rows, independent, settings};
-        auto const solution = solve(problem, standardised(start, independent, problem.free()), settings.iterations);
-        folds.without.emplace(source, problem.at(solution.z));
-        for (auto const& info : constants()) {
-            set.constant[static_cast<std::size_t>(info.id)].value = folds.without.at(source)[info.id];
-        }
+        auto const left_out = [&source](PublishedRun const& run) { return run.source == source; };
+        CalibrationSet set = fit_without(runs, left_out, start, independent, settings);
         fit_spread(runs, set, source, settings);
-        folds.without.at(source)[Constant::rank_spread] = value_of(set, Constant::rank_spread);
+        folds.without.emplace(source, set.values());
         folds.pace[source] = fit_paces(runs, set, source);
+        folds.seen.emplace(source, seen_by(runs, source));
     }
+    for (auto const& mixture : mixtures) {
+        auto const left_out = [&mixture](PublishedRun const& run) { return mixture_of(run) == mixture; };
+        folds.without_model.emplace(mixture, fit_without(runs, left_out, start, independent, settings).values());
+    }
+    auto const residuals = left_out_residuals(runs, start, folds);
+    folds.bands = bands_without_each(residuals, folds.without, &Residual::source);
+    folds.bands_model = bands_without_each(residuals, folds.without_model, &Residual::group);
     return folds;
 }
 
-Bands left_out_bands(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
-    auto const validation = validate_left_out(runs, set, folds);
-    std::map<std::string, int> of_source;
-    for (auto const& row : validation.rows) {
-        if (row.relative_error) { ++of_source[row.run->source]; }
+std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, CalibrationSet const& set,
+                                         Folds const& folds) {
+    std::vector<Residual> residuals;
+    auto const add = [&residuals](RunComparison const& row, Extrapolation kind, std::string const& group) {
+        if (row.relative_error) {
+            residuals.push_back({kind, row.run->source, group, -std::log1p(*row.relative_error)});
+        }
+    };
+    auto const by_source = validate_left_out(runs, set, folds);
+    for (auto const& row : by_source.rows) {
+        bool const of_seen_kind = row.extrapolation == Extrapolation::mixture;
+        add(row, of_seen_kind ? Extrapolation::unseen_mixture : row.extrapolation, row.run->source);
     }
-    std::vector<Weighted> stated, assumed;
-    for (auto const& row : validation.rows) {
-        if (!row.relative_error) { continue; }
-        Weighted const sample{-std::log1p(*row.relative_error), 1.0 / std::sqrt(of_source[row.run->source])};
-        (row.run->structural_assumption ? assumed : stated).push_back(sample);
-    }
-    return {band_of(stated), band_of(assumed)};
+    auto const by_model = validate_models_left_out(runs, set, folds);
+    for (auto const& row : by_model.rows) { add(row, Extrapolation::mixture, mixture_of(*row.run)); }
+    return residuals;
 }
 
 } // namespace headroom::fit

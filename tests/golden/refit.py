@@ -41,8 +41,9 @@ if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it i
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
         if check(done.returncode == 0, f"{FIT.name}: exit {done.returncode}, said: {done.stderr.strip()}"):
             made, committed = load(out / "training.toml"), load(COMMITTED / "training.toml")
-            if not LONG:  # bands are measured with the folds
-                made.pop("bands", None), committed.pop("bands", None)
+            if not LONG:  # bands and likeness are measured with the folds
+                for part in ("bands", "likeness"):
+                    made.pop(part, None), committed.pop(part, None)
             compare(made, committed, "training")
             if LONG:
                 compare(load(out / "folds.toml"), load(COMMITTED / "folds.toml"), "folds")

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace headroom {
 namespace {
 
 using test::CounterRandom;
-constexpr Ticks unit = 3000; ///< of a stage, a third of it forward
+constexpr Ticks unit = 3000; ///< of a stage
 
 struct Uneven {
     std::vector<EqualStages> groups;
@@ -25,41 +24,41 @@ struct Uneven {
     [[nodiscard]] Ticks run() const {
         PipelineTimes times;
         for (EqualStages const& group : groups) {
-            auto const third = static_cast<Ticks>(group.time) / 3;
-            for (int i = 0; i < group.count; ++i) { times.passes.push_back({third, third, third}); }
+            auto const forward = static_cast<Ticks>(group.forward), all = static_cast<Ticks>(group.time);
+            for (int i = 0; i < group.count; ++i) { times.passes.push_back({forward, all - forward, 0}); }
         }
         times.hop.assign(static_cast<std::size_t>(shape.stages), hop);
         times.blocking = blocking;
         return run_pipeline(schedule_row(PipelineSchedule::one_f_one_b).order(shape), times)->makespan;
     }
     [[nodiscard]] double closed() const {
-        return one_f_one_b_length(groups, 1.0 / 3.0, shape.micro_batches, static_cast<double>(hop), blocking);
+        return one_f_one_b_length(groups, shape.micro_batches, static_cast<double>(hop), blocking);
     }
 };
 
-/// A model as it is laid out: the ends lighter or heavier, some of the stages between a layer lighter.
-Uneven random_model(CounterRandom& random, Ticks most_hop) {
-    auto const near_one = [&] { return static_cast<double>(3 * (700 + random.below(600))); };
-    int const fuller = random.below(6), lighter = random.below(6);
-    double const layers = 2 + random.below(10);
+/// Groups of stages of which none is shorter than a third of another, with fewer micro-batches than stages or more.
+Uneven random_stages(CounterRandom& random, int kinds) {
+    int const p = 2 + random.below(15);
     Uneven of;
-    of.groups.push_back({1, near_one()});
-    if (fuller > 0) { of.groups.push_back({fuller, static_cast<double>(unit)}); }
-    if (lighter > 0) { of.groups.push_back({lighter, 3.0 * std::floor(unit / 3.0 * (1.0 - 0.5 / layers))}); }
-    of.groups.push_back({1, near_one()});
-    int const p = 2 + fuller + lighter;
-    of.shape = {p, 1, p + random.below(5 * p)};
-    of.hop = most_hop > 0 ? random.below(static_cast<int>(most_hop)) : 0;
-    of.blocking = random.below(2) == 1;
+    for (int left = p; left > 0;) {
+        bool const last = static_cast<int>(of.groups.size()) + 1 == kinds;
+        int const count = last ? left : 1 + random.below(left);
+        auto const time = static_cast<double>(unit + random.below(2 * unit));
+        of.groups.push_back({count, time, std::floor(time * (0.25 + 0.001 * random.below(100)))});
+        left -= count;
+    }
+    of.shape = {p, 1, 1 + random.below(5 * p)};
+    of.hop = random.below(3) == 0 ? 0 : random.below(unit / 2);
+    of.blocking = random.below(4) == 0;
     return of;
 }
 
 TEST(PipelineLength, OfEqualStagesIsExact) {
     for (int p = 1; p <= 12; ++p) {
-        for (int m = p; m <= 4 * p; ++m) {
+        for (int m = 1; m <= 4 * p; ++m) {
             for (Ticks const hop : {0, 10, 1000, 5000}) {
                 for (bool const blocking : {false, true}) {
-                    Uneven const of{{{p, static_cast<double>(unit)}}, {p, 1, m}, hop, blocking};
+                    Uneven const of{{{p, static_cast<double>(unit), unit / 3.0}}, {p, 1, m}, hop, blocking};
                     EXPECT_NEAR(of.closed(), static_cast<double>(of.run()), 1e-6)
                         << p << " " << m << " hop " << hop << (blocking ? " blocking" : "");
                 }
@@ -69,25 +68,22 @@ TEST(PipelineLength, OfEqualStagesIsExact) {
 }
 
 TEST(PipelineLength, OfStagesThatDifferIsTheRowsRun) {
-    // Expectation: within 1 % where no stage is shorter than two thirds of the longest, 2.5 % always, and the same tick for
-    // nine in ten, of hops up to a third of a stage.
+    // Expectation: the same tick for nine in ten, within 1 % for 99 in a hundred and 5 % always, of hops up to half a stage.
     CounterRandom random{1};
-    int const trials = 4000;
-    int exact = 0;
-    double worst = 0.0;
+    int const trials = 6000;
+    int exact = 0, near = 0;
     for (int trial = 0; trial < trials; ++trial) {
-        Uneven const of = random_model(random, trial % 4 == 0 ? 0 : unit / 3);
+        Uneven const of = random_stages(random, trial % 2 == 0 ? 4 : most_stage_groups);
         auto const run = static_cast<double>(of.run());
         double const off = of.closed() / run - 1.0;
-        auto const [shortest, longest] = std::ranges::minmax(of.groups, {}, &EqualStages::time);
-        EXPECT_LT(std::abs(off), shortest.time >= longest.time * 2.0 / 3.0 ? 0.01 : 0.025)
-            << "trial " << trial << " p " << of.shape.stages << " m " << of.shape.micro_batches << " hop " << of.hop
-            << " " << of.blocking << " first " << of.groups.front().time << " last " << of.groups.back().time << " off "
-            << off;
+        EXPECT_LT(std::abs(off), 0.05) << "trial " << trial << " p " << of.shape.stages << " m "
+                                       << of.shape.micro_batches << " hop " << of.hop << " " << of.blocking << " off "
+                                       << off;
         exact += std::abs(off) * run < 0.5 ? 1 : 0;
-        worst = std::max(worst, std::abs(off));
+        near += std::abs(off) < 0.01 ? 1 : 0;
     }
-    EXPECT_GT(exact, trials * 9 / 10) << worst;
+    EXPECT_GT(exact, trials * 9 / 10);
+    EXPECT_GT(near, trials * 99 / 100);
 }
 
 /// What m more micro-batches add to a long run of 1F1B, over m.
@@ -103,7 +99,7 @@ TEST(PipelineLength, OfARunWithoutFlushIsThatOfItsSlowestWindow) {
     // Expectation: stages are the slowest one by one or window by window; what runs on takes that for each micro-batch.
     CounterRandom random{3};
     for (int trial = 0; trial < 100; ++trial) {
-        Uneven of = random_model(random, trial % 4 == 0 ? 0 : unit / 3);
+        Uneven of = random_stages(random, most_stage_groups);
         of.blocking = false;
         double period = 0.0;
         for (EqualStages const& group : of.groups) { period = std::max(period, group.time); }

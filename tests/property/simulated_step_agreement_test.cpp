@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -63,6 +64,32 @@ void print(AgreementTable const& table, std::size_t beyond) {
     }
 }
 
+/// A plan of equal blocks on one stage and one replica whose host is so fast; nothing but copies is to be waited for.
+Question copying(Offload offload, Recompute recompute, double bandwidth) {
+    Question question = random_simulated_plan(0);
+    question.model = catalog().model("llama-3-70b");
+    question.cluster = catalog().cluster("dgx-h100");
+    question.cluster.host.bandwidth = bandwidth * units::GB / units::s;
+    question.framework = catalog().framework("megatron-core");
+    question.workload = {.sequence_length = 4096, .global_batch = 4};
+    question.strategy = {.tp = 8, .recompute = recompute, .offload = offload};
+    return question;
+}
+
+TEST(SimulatedStepAgreement, CopiesShowAsMuchAsWhenTheyAreRun) {
+    // Expectation: from hosts that nobody notices to hosts that the step waits for, blocks wait for activations that are
+    // two blocks behind them, and for weights and gradients, as long as the closed form says: 0.3 % of the step.
+    for (double const bandwidth : {200.0, 50.0, 20.0, 5.0}) {
+        for (auto const offload : {Offload::activations, Offload::optimizer, Offload::both}) {
+            for (auto const recompute : {Recompute::none, Recompute::full}) {
+                auto const plan = headroom::agreement_of(copying(offload, recompute, bandwidth), fitted());
+                EXPECT_NEAR(plan.difference, 0.0, 0.003) << name_of(offload) << " at " << bandwidth << " GB/s";
+                EXPECT_TRUE(plan.claimed()) << name_of(offload) << " at " << bandwidth << " GB/s";
+            }
+        }
+    }
+}
+
 TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     if (std::getenv("HEADROOM_AGREEMENT_PLANS") == nullptr) { GTEST_SKIP() << "make agreement"; }
     auto const rows = rows_of(plans_asked(10'000), fresh);
@@ -71,6 +98,26 @@ TEST(SimulatedStepAgreement, TheClosedFormHoldsWhereItClaimsTo) {
     print(table, missed.size());
     EXPECT_THAT(missed, testing::IsEmpty());
     EXPECT_GE(table.all.claimed_share(), claimed_bar);
+}
+
+/// Pipelines whose chunks or halves of passes reduce in turn; rows that are run, or interleaved 1F1B.
+bool reduces_in_turn(Question const& question) {
+    auto const& row = schedule_row(question.strategy.schedule());
+    return question.strategy.pp > 1 && !row.asynchronous && row.id != PipelineSchedule::one_f_one_b &&
+           row.id != PipelineSchedule::gpipe;
+}
+
+TEST(SimulatedStepAgreement, ChunksReduceInTurn) {
+    int plans = 0, within = 0;
+    for (std::uint64_t index = 0; plans < 80; ++index) {
+        Question const question = random_plan(simulated_menu(), fresh_of_suite, index);
+        if (!reduces_in_turn(question)) { continue; }
+        auto const plan = headroom::agreement_of(question, fitted());
+        if (!plan.limits.empty()) { continue; }
+        ++plans;
+        within += std::abs(plan.difference) <= agreement_bar ? 1 : 0;
+    }
+    EXPECT_GE(within, 76); // of those that are claimed, whatever the size of their traffic
 }
 
 TEST(SimulatedStepAgreement, IsAsGoodAsItWas) {

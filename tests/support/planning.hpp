@@ -155,8 +155,8 @@ inline CalibrationSet calibration() {
     for (auto const& [key, value] : values) {
         set.constant.at(static_cast<std::size_t>(constant_from(key).value())).value = value; // throws on a stale key
     }
-    set.stated = {.low = 0.8, .high = 1.25, .coverage = 0.9, .rows = 0};
-    set.assumed = {.low = 0.65, .high = 1.5, .coverage = 0.9, .rows = 0};
+    set.bands = {{Extrapolation::seen, {.low = 0.8, .high = 1.25}},
+                 {Extrapolation::assumed, {.low = 0.65, .high = 1.5}}};
     return set;
 }
 

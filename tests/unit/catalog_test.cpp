@@ -466,7 +466,10 @@ TEST(Records, FrameworkKeysAreOptional) {
 CalibrationSet some_calibration() {
     CalibrationSet set;
     set.name = "with \"quotes\" and \\";
-    set.stated = {0.8, 1.25, 0.9, 123};
+    set.bands = {{Extrapolation::seen, {0.8, 1.25, 0.9, 123, 4}},
+                 {Extrapolation::unseen_hardware, {0.7, 1.75, 0.9, 45, 3}}};
+    set.seen = {.dense = {.hardware = {Generation::ampere, Generation::blackwell_ultra}, .frameworks = {"a", "b"}},
+                .mixtures = {.hardware = {Generation::hopper}, .frameworks = {}}};
     double value = 0.1;
     for (auto& constant : set.constant) {
         constant = {value, value / 3, value * 3, value + 1e-9, 0.2, Provenance::fitted, "A, B \"quoted\"\n", 4};
@@ -481,7 +484,8 @@ TEST(CalibrationFile, ReadsBackBitForBit) {
     EXPECT_TRUE(text.starts_with("# made by a test\n#\n"));
     CalibrationSet const again = read_calibration(text, "c.toml");
     EXPECT_EQ(again.name, set.name);
-    EXPECT_EQ(again.stated.rows, 123);
+    EXPECT_EQ(again.bands, set.bands);
+    EXPECT_EQ(again.seen, set.seen);
     for (std::size_t i = 0; i < set.constant.size(); ++i) {
         EXPECT_EQ(again.constant[i].value, set.constant[i].value);
         EXPECT_EQ(again.constant[i].low, set.constant[i].low);
@@ -492,6 +496,23 @@ TEST(CalibrationFile, ReadsBackBitForBit) {
         EXPECT_EQ(again.constant[i].sources, 4);
     }
     EXPECT_EQ(write_calibration(again, {"made by a test", ""}), text);
+}
+
+TEST(CalibrationFile, BandsOfStatedAndAssumedAloneTellNoOtherKinds) {
+    std::string const head = "name = \"x\"\npartial = true\n";
+    CalibrationSet const below = some_calibration();
+    CalibrationSet const old = read_calibration(
+        head + "[bands.stated]\nlow = 0.9\nhigh = 1.1\n[bands.assumed]\nlow = 0.8\nhigh = 1.3\n", "c.toml", below);
+    EXPECT_FALSE(old.seen);
+    EXPECT_EQ(old.bands.size(), 2u);
+    EXPECT_EQ(old.bands.at(Extrapolation::seen).high, 1.1);
+    EXPECT_EQ(old.bands.at(Extrapolation::assumed).low, 0.8);
+    // Expectation: a file without bands keeps those below it.
+    CalibrationSet const none = read_calibration(head, "c.toml", below);
+    EXPECT_EQ(none.bands, below.bands);
+    EXPECT_EQ(none.seen, below.seen);
+    EXPECT_THAT(refusal([&] { read_calibration(head + "[seen.dense]\nhardware = [\"abacus\"]\n", "c.toml"); }).line,
+                HasSubstr("unknown generation 'abacus'"));
 }
 
 TEST(CalibrationFile, EveryConstantIsDueUnlessPartial) {

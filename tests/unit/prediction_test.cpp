@@ -177,7 +177,7 @@ TEST(Predict, TheIntervalHoldsTheStepAndWidensWithGuesses) {
     auto const stated = predicted(question);
     EXPECT_LT(stated.interval.low, stated.step());
     EXPECT_GT(stated.interval.high, stated.step());
-    EXPECT_EQ(stated.interval.coverage, training::fitted().stated.coverage);
+    EXPECT_EQ(stated.interval.coverage, 0.9);
     question.assumptions.push_back({.field = "price", .value = "2 $/h", .reason = "median", .structural = false});
     EXPECT_EQ(predicted(question).interval.high, stated.interval.high);
     question.assumptions.push_back({.field = "tp", .value = "8", .reason = "smallest that fits", .structural = true});

@@ -369,6 +369,29 @@ TEST(Search, FindsWhatTryingEveryStrategyFinds) {
     }
 }
 
+TEST(Search, EvaluatesEveryStrategyAsIfItWereAlone) {
+    // Expectation: costs, stages and traffic that neighbours in the list share are those of each of them. A mixture whose
+    // first block is dense, so that stages differ; all that memory refuses elsewhere fits.
+    auto question = planning::small_question();
+    question.model.layers = 6;
+    question.model.moe = {.experts = 8, .top_k = 2, .ffn = 512, .first_dense = 1};
+    question.cluster.accelerator.memory = 1e5 * units::GB;
+    question.space.workers = {32};
+    Asked const asked{question};
+    auto const setting = asked.setting();
+    auto const result = asked.search(100'000).at(0);
+    ASSERT_EQ(static_cast<std::int64_t>(result.best.size()), result.counts.legal);
+    ASSERT_GT(result.best.size(), 1000U);
+    for (std::size_t i = 0; i < result.best.size(); ++i) {
+        Strategy const& one = result.best[i];
+        auto const shape = shape_of(one, setting.workload);
+        auto const costs = layer_costs(step_program(setting.model, shape, setting.framework), shape, setting.cluster,
+                                       setting.framework, setting.constants);
+        ASSERT_EQ(result.step[i], step_time(setting, one, costs).total()) << short_name(one);
+        ASSERT_EQ(result.memory[i], memory_use(setting, one).total()) << short_name(one);
+    }
+}
+
 TEST(Search, KeepsTheBestInOrder) {
     auto question = planning::small_question();
     question.space.workers = {64};

@@ -109,7 +109,7 @@ TEST(Validate, ComparesWithWhatWasMeasured) {
     EXPECT_NEAR(*validation.rows[0].relative_error, -0.2, 1e-12);
     EXPECT_NEAR(*validation.rows[1].relative_error, 0.0, 1e-12);
     EXPECT_NEAR(*validation.rows[2].relative_error, 1.0, 1e-12);
-    EXPECT_TRUE(validation.rows[0].inside_interval);
+    EXPECT_TRUE(validation.rows[1].inside_interval);
     EXPECT_FALSE(validation.rows[2].inside_interval);
     EXPECT_FALSE(validation.rows[3].predicted.has_value());
     EXPECT_EQ(validation.rows[1].run, &runs[1]);

@@ -2,6 +2,7 @@
 
 #include "document/text.hpp"
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_parts.hpp"
@@ -59,6 +60,7 @@ Json point_json(CurvePoint const& point, Workload const& workload) {
                  return Json::array().push(q.interval.low.base()).push(q.interval.high.base());
              }))
         .set("interval_coverage", value([](Prediction const& q) { return q.interval.coverage; }))
+        .set("measured", value(warm_json))
         .set("tokens_per_second", value([](Prediction const& q) { return q.tokens_per_second; }))
         .set("tokens_per_second_per_accelerator", value(per_accelerator))
         .set("samples_per_second", value(samples_per_second))
@@ -269,8 +271,8 @@ std::string infeasible_words(SearchCounts const& counts) {
 
 std::string interval_line(Prediction const& p) {
     return interval_words(p) + " holds the step with " + percent(p.interval.coverage, 2) +
-           " % probability, as far as published runs tell (" + percent(p.interval.low / p.step() - 1.0, 2) + " to +" +
-           percent(p.interval.high / p.step() - 1.0, 2) + " %)";
+           " % probability, as far as published runs tell of " + std::string{words_of(p.interval.kind)} + " (" +
+           percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) + " %)";
 }
 
 /// The rule that chose the recommended size, in words.
@@ -303,6 +305,9 @@ void add_details(Document& document, PlanReport const& report) {
                                           ", " + plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
+        if (auto text = warm_words(*point->prediction); !text.empty()) {
+            blocks.emplace_back(Paragraph{std::move(text), "measured"});
+        }
     }
     if (!plan.stop.reason.empty()) {
         std::string const at = plan.stop.workers ? std::to_string(*plan.stop.workers) + " workers: " : "";

@@ -1,4 +1,5 @@
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "plan/plan_report.hpp"
 #include "threads.hpp"
 #include "watch.hpp"
@@ -6,6 +7,7 @@
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
+#include "headroom/warm_start.hpp"
 
 #include <algorithm>
 #include <array>
@@ -186,6 +188,8 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     check_gates(arguments, metrics_of(Plan{}));
     Setting setting = read_setting(arguments);
+    use_measured_steps(arguments, setting);
+    setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
     refuse_contradiction(setting);
     PlanQuestion const question = make_question(arguments, setting);
     note_unused(arguments, question, setting);

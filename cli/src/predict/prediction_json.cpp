@@ -1,4 +1,5 @@
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "predict/prediction_quantities.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_parts.hpp"
@@ -151,7 +152,9 @@ Json json_of(PredictionReport const& report) {
         .set("why_not", p.fits ? Json{} : Json{p.why_not})
         .set("step_seconds", p.step().base())
         .set("interval_seconds", Json::array().push(p.interval.low.base()).push(p.interval.high.base()))
+        .set("measured", warm_json(p))
         .set("interval_coverage", p.interval.coverage)
+        .set("interval_kind", name_of(p.interval.kind))
         .set("tokens_per_second", p.tokens_per_second)
         .set("tokens_per_second_per_accelerator", p.tokens_per_second / accelerators(p))
         .set("samples_per_second", samples_per_second(p))

@@ -2,6 +2,7 @@
 
 #include "document/text.hpp"
 #include "left_out.hpp"
+#include "measured_steps.hpp"
 #include "predict/prediction_charts.hpp"
 #include "predict/prediction_quantities.hpp"
 #include "setting_parts.hpp"
@@ -19,7 +20,8 @@ std::string verdict(PredictionReport const& report) {
                        report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
-            percent(p.interval.coverage, 2) + " % band), MFU " + percent(p.mfu) + " %";
+            percent(p.interval.coverage, 2) + " % interval: " + std::string{words_of(p.interval.kind)} + "), MFU " +
+            percent(p.mfu) + " %";
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }
@@ -218,6 +220,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
+    if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     add_schedule(blocks, report, medium);

@@ -1,6 +1,8 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
 #include "left_out.hpp"
+#include "measured_steps.hpp"
+#include "predict/predict_question.hpp"
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
@@ -18,8 +20,6 @@
 namespace headroom::cli {
 namespace {
 
-constexpr int largest_cluster = 1'000'000;
-
 constexpr std::array positionals{
     Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
 };
@@ -35,6 +35,10 @@ constexpr std::array options{
         "run the step task by task beside the closed form: agreement, critical path; collectives as one operation, or "
         "by messages: all groups of a dimension at once on the links of the cluster",
         "Answer", Takes::perhaps_value},
+    Option{"--measured-step", "TIME",
+           "this step was measured, 12.3s: what it changes, and with --save-calibration kept", "Data"},
+    Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
+           "Data"},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
 };
 
@@ -48,77 +52,9 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
                                  "      --schedule zb-h1 --gantt --timeline step.json\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
+                                 "      --measured-step 12.3s --save-calibration mine.toml\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
-
-int one_worker_count(Arguments const& arguments, Setting& setting) {
-    std::vector<int> const counts = read_workers(arguments, setting.cluster);
-    if (counts.size() == 1) { return counts.front(); }
-    if (counts.size() > 1) {
-        throw InputError{Fault::usage,
-                         {.where = "--workers",
-                          .problem = std::to_string(counts.size()) + " counts given",
-                          .why = "predict answers one configuration",
-                          .hint = "use headroom plan for a curve"}};
-    }
-    PartialStrategy const& given = setting.given;
-    if (given.dp && given.tp && given.pp) {
-        double const product = static_cast<double>(*given.dp) * *given.tp * *given.pp * given.cp.value_or(1);
-        if (product <= largest_cluster) { return static_cast<int>(product); }
-        throw InputError{Fault::usage,
-                         {.where = "--dp",
-                          .problem = "dp x tp x pp x cp make " + scaled(product) + " workers",
-                          .why = "at most " + std::to_string(largest_cluster) + " are modelled",
-                          .hint = "give smaller degrees"}};
-    }
-    throw InputError{Fault::usage,
-                     {.where = "--workers",
-                      .problem = "missing",
-                      .why = "nor do --dp, --tp and --pp say it",
-                      .hint = "how many accelerators? --workers 64, or --nodes 8"}};
-}
-
-/// The batches next to the one given that the replicas can share.
-std::string batch_hint(Strategy const& strategy, Workload const& workload) {
-    std::int64_t const share = static_cast<std::int64_t>(strategy.dp) * strategy.micro_batch;
-    std::int64_t const below = workload.global_batch / share * share;
-    return "give --global-batch " + (below > 0 ? std::to_string(below) + " or " : std::string{}) +
-           std::to_string(below + share) + ", or other degrees";
-}
-
-Question make_question(Arguments const& arguments, Setting& setting) {
-    LeftOutRequest const left_out = read_left_out(arguments, setting);
-    int const workers = one_worker_count(arguments, setting);
-    auto const complete = [&] {
-        return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
-    };
-    AssumedStrategy assumed = complete();
-    if (fit_assumed_batch(arguments, setting, assumed.strategy.dp * assumed.strategy.micro_batch)) {
-        assumed = complete();
-    }
-    std::string const illegal = illegal_because(assumed.strategy, setting.model, setting.workload);
-    if (!illegal.empty()) {
-        bool const of_batch = illegal.find("divide the batch") != std::string::npos;
-        throw InputError{Fault::usage,
-                         {.where = "strategy",
-                          .problem = "not possible for " + setting.model.name,
-                          .why = illegal,
-                          .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
-                                           : "change it, or leave it out and it is chosen"}};
-    }
-    std::vector<Assumption> assumptions = setting.assumptions;
-    add_assumptions(assumptions, assumed.assumptions);
-    add_assumptions(assumptions,
-                    consequences(assumed.strategy, setting.model, setting.workload, setting.cluster.domain));
-    Question question{.model = setting.model,
-                      .cluster = setting.cluster,
-                      .framework = setting.framework,
-                      .workload = setting.workload,
-                      .strategy = assumed.strategy,
-                      .assumptions = std::move(assumptions),
-                      .tokens = setting.tokens};
-    left_out.apply(question);
-    return question;
-}
 
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration, std::string const& wanted) {
     Calibration const values = calibration.values();
@@ -166,7 +102,9 @@ int run(Arguments const& given) {
     Views const views = read_views(arguments, output);
     check_gates(arguments, metrics_of(Prediction{})); // a wrong condition is told before any work
     Setting setting = read_setting(arguments);
+    use_measured_steps(arguments, setting);
     Question const question = make_question(arguments, setting);
+    auto const saved = read_measured_step(arguments, question, setting);
     PredictionReport report{setting, predict(question, setting.calibration), question.assumptions, {}, {}, {}, {}};
     if (auto const changes = arguments.text("--what-if")) {
         for (Lever const& lever : levers(question, *changes)) {
@@ -180,6 +118,7 @@ int run(Arguments const& given) {
     bool const complete = fill_views(report, views, output);
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
     if (traces) { io::write_file(*views.timeline, step_trace(report.simulation->step)); }
     write_result(output, {.document = [&] { return document_of(report); },

@@ -1,10 +1,14 @@
 #include "validate/validation_report.hpp"
 
 #include "document/text.hpp"
+#include "validate/choice_report.hpp"
+#include "validate/measures_report.hpp"
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -40,7 +44,12 @@ Json summary_json(ErrorSummary const& summary) {
         .set("interval_coverage", if_any(predicted(summary), summary.interval_coverage));
 }
 
-Json row_json(RunComparison const& row) {
+/// The same run in the left-out comparison; both list the same runs in the same order.
+RunComparison const* left_out_row(ValidationReport const& report, std::size_t index) {
+    return report.left_out ? &report.left_out->rows.at(index) : nullptr;
+}
+
+Json row_json(RunComparison const& row, RunComparison const* out) {
     PublishedRun const& run = *row.run;
     bool const measured = run.measured.base() > 0.0;
     return Json::object()
@@ -57,6 +66,11 @@ Json row_json(RunComparison const& row) {
         .set("measured_from", run.measured_from.empty() ? Json{} : Json{run.measured_from})
         .set("relative_error", row.relative_error)
         .set("inside_interval", row.predicted ? Json{row.inside_interval} : Json{})
+        .set("left_out_relative_error", out != nullptr ? Json{out->relative_error} : Json{})
+        .set("left_out_inside_interval", out != nullptr && out->predicted ? Json{out->inside_interval} : Json{})
+        .set("left_out_kind", out != nullptr && out->predicted ? Json{name_of(out->extrapolation)} : Json{})
+        .set("left_out_half_width", out != nullptr && out->predicted ? Json{out->band.half_width()} : Json{})
+        .set("inferred", run.question ? Json{run.structural_assumption} : Json{})
         .set("assumed", Json::array_of(run.assumed))
         .set("states_enough", run.states_enough)
         .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
@@ -121,6 +135,93 @@ Table kinds_table(ValidationReport const& report) {
     add_summary(table, "all", report.validation.summary, in_sample);
     if (report.left_out) { add_summary(table, "", report.left_out->summary, source_left_out); }
     return table;
+}
+
+/// Mixtures and hybrids by what the constants had not seen: nothing, the model, the source.
+Table mixtures_table(ValidationReport const& report) {
+    Table table{.title = "Mixtures and hybrids, by what was left out of the fit",
+                .columns = {{"constants", Align::left}, {"runs"}, {"median %"}, {"90th %"}, {"mean %"}, {"inside %"}},
+                .rows = {}};
+    auto const mixtures = [](Validation const& validation) {
+        std::vector<RunComparison> rows;
+        std::ranges::copy_if(validation.rows, std::back_inserter(rows),
+                             [](RunComparison const& row) { return !mixture_of(*row.run).empty(); });
+        return summarise(rows);
+    };
+    auto const add = [&table](char const* constants, ErrorSummary const& s) {
+        if (!predicted(s)) { return; }
+        table.rows.push_back({constants, std::to_string(s.rows), percent(s.median_absolute_error),
+                              percent(s.p90_absolute_error), percent(s.mean_error), percent(s.interval_coverage)});
+    };
+    if (!report.left_out || !report.models_left_out) { return table; }
+    add(in_sample, mixtures(report.validation));
+    add("model left out", mixtures(*report.models_left_out));
+    add(source_left_out, mixtures(*report.left_out));
+    return table;
+}
+
+/// How often the interval held what was measured, for each way in which a run lay outside what was fitted; mixtures once
+/// with their model left out, once with their source.
+std::vector<BandSummary> bands_of(ValidationReport const& report) {
+    std::vector<RunComparison> rows = report.left_out->rows;
+    for (RunComparison& row : rows) {
+        if (row.extrapolation == Extrapolation::mixture) { row.extrapolation = Extrapolation::unseen_mixture; }
+    }
+    if (report.models_left_out) {
+        for (RunComparison row : report.models_left_out->rows) {
+            row.extrapolation = Extrapolation::mixture;
+            rows.push_back(row);
+        }
+    }
+    return summarise_bands(rows);
+}
+
+/// The line over all rows that a left-out source has in common with such a kind.
+BandSummary over(std::vector<RunComparison> rows, bool (*holds)(RunComparison const&)) {
+    std::erase_if(rows, [holds](RunComparison const& row) { return !holds(row); });
+    for (RunComparison& row : rows) { row.extrapolation = Extrapolation::seen; }
+    auto const one = summarise_bands(rows);
+    return one.empty() ? BandSummary{} : one.front();
+}
+
+bool is_dense_and_stated(RunComparison const& row) {
+    return row.run->kind == "dense" && !row.run->structural_assumption;
+}
+
+Table bands_table(ValidationReport const& report) {
+    Table table{.title = "90 % intervals, each made without the source (or mixture) it is for",
+                .columns = {{"what the fit had not seen", Align::left, true},
+                            {"runs"},
+                            {"sources"},
+                            {"inside %"},
+                            {"half-width x"},
+                            {"median %"}},
+                .rows = {}};
+    if (!report.left_out) { return table; }
+    auto const add = [&table](std::string name, BandSummary const& s) {
+        if (s.rows == 0) { return; }
+        table.rows.push_back({std::move(name), std::to_string(s.rows), std::to_string(s.sources), percent(s.coverage),
+                              significant(s.median_half_width), percent(s.median_absolute_error)});
+    };
+    for (BandSummary const& summary : bands_of(report)) { add(std::string{words_of(summary.kind)}, summary); }
+    add("dense, every field stated", over(report.left_out->rows, is_dense_and_stated));
+    add("all with their source left out", over(report.left_out->rows, [](RunComparison const&) { return true; }));
+    return table;
+}
+
+Json bands_json(ValidationReport const& report) {
+    Json bands = Json::array();
+    if (!report.left_out) { return bands; }
+    for (BandSummary const& s : bands_of(report)) {
+        bands.push(Json::object()
+                       .set("kind", name_of(s.kind))
+                       .set("rows", s.rows)
+                       .set("sources", s.sources)
+                       .set("coverage", s.coverage)
+                       .set("median_half_width", s.median_half_width)
+                       .set("median_absolute_error", s.median_absolute_error));
+    }
+    return bands;
 }
 
 /// What the groups of a kind are, and the heading of their names.
@@ -314,11 +415,12 @@ std::string left_out_words(ValidationReport const& report) {
 } // namespace
 
 std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const& memory,
-                               std::optional<ErrorSummary> const& left_out) {
+                               std::optional<ErrorSummary> const& left_out, PlanChoiceSummary const& choice,
+                               std::optional<ScaleValidation> const& scales) {
     auto const out = [&left_out](auto&& value) {
         return left_out ? std::optional<double>{value(*left_out)} : std::nullopt;
     };
-    return {
+    std::vector<Metric> metrics{
         {"median_absolute_error", summary.median_absolute_error},
         {"p90_absolute_error", summary.p90_absolute_error},
         {"mean_error", summary.mean_error},
@@ -330,11 +432,16 @@ std::vector<Metric> metrics_of(ErrorSummary const& summary, MemorySummary const&
         {"predicted_of_stating_enough",
          summary.states_enough > 0 ? std::optional{share_predicted(summary)} : std::nullopt},
         {"left_out_mean_error", out([](ErrorSummary const& s) { return s.mean_error; })}};
+    add_metrics(metrics, choice);
+    add_metrics(metrics, scales);
+    return metrics;
 }
 
 Json json_of(ValidationReport const& report) {
     Json rows = Json::array(), groups = Json::array();
-    for (RunComparison const& row : report.validation.rows) { rows.push(row_json(row)); }
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        rows.push(row_json(report.validation.rows[i], left_out_row(report, i)));
+    }
     for (std::size_t i = 0; i < report.validation.groups.size(); ++i) {
         ErrorGroup const& group = report.validation.groups[i];
         ErrorSummary const* out = left_out_group(report, i);
@@ -357,9 +464,16 @@ Json json_of(ValidationReport const& report) {
     json.set("runs", report.runs_name)
         .set("summary", summary_json(report.validation.summary))
         .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
+        .set("models_left_out", report.models_left_out ? summary_json(report.models_left_out->summary) : Json{})
+        .set("free_constants", report.free_constants)
+        .set("bands", bands_json(report))
         .set("groups", groups)
         .set("memory", memory_json(report.validation))
         .set("paces", paces_json(report))
+        .set("regret", json_of(report.choice, report.left_out.has_value()))
+        .set("utilization", json_of(report.utilization))
+        .set("leave_one_scale", report.scales && report.asked_for_scales ? json_of(*report.scales) : Json{})
+        .set("measures", measures_json(report.measures))
         .set("rows", rows);
     if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
     if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
@@ -378,11 +492,25 @@ Document document_of(ValidationReport const& report) {
                   "zero: predicted too slow); inside: share of runs within their interval; left out: the "
                   "median with the source left out",
                   "columns"});
+    blocks.emplace_back(Paragraph{std::to_string(report.free_constants) +
+                                      " that the fit was free to move: constants that all runs share, and the pace of "
+                                      "each stack whose kernels are its own",
+                                  "free constants"});
     if (report.validation.summary.states_enough > 0 && predicted(report.validation.summary)) {
         blocks.emplace_back(Paragraph{coverage_words(report.validation.summary), "coverage"});
     }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
+    if (!report.measures.empty()) {
+        blocks.emplace_back(measures_table(report.measures));
+        blocks.emplace_back(
+            Paragraph{"transformers without experts on data-centre GPUs, trained whole, with their state on "
+                      "the accelerator; specified: no degree, batch or recomputation assumed",
+                      "dense"});
+    }
     if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
+    for (Table& table : std::array{mixtures_table(report), bands_table(report)}) {
+        if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+    }
     for (Table& table : groups_tables(report)) { blocks.emplace_back(std::move(table)); }
     if (Table paces = pace_table(report); !paces.rows.empty()) {
         blocks.emplace_back(std::move(paces));
@@ -392,6 +520,9 @@ Document document_of(ValidationReport const& report) {
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }
+    if (report.scales && report.asked_for_scales) { add_scales(blocks, *report.scales); }
+    if (!report.choice.sweeps.empty()) { add_choice(blocks, report.choice, report.left_out.has_value()); }
+    if (!report.utilization.rows.empty()) { add_utilization(blocks, report.utilization); }
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
@@ -401,11 +532,15 @@ Document document_of(ValidationReport const& report) {
 }
 
 Sheet sheet_of(ValidationReport const& report) {
+    if (report.scales && report.asked_for_scales) { return sheet_of(*report.scales); }
     Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
-                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval", "assumed",
-                 "skipped_reason"},
+                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
+                 "left_out_relative_error", "left_out_kind", "left_out_half_width", "left_out_inside_interval",
+                 "inferred", "assumed", "skipped_reason"},
                 {}};
-    for (RunComparison const& row : report.validation.rows) {
+    for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
+        RunComparison const& row = report.validation.rows[i];
+        RunComparison const* out = left_out_row(report, i);
         PublishedRun const& run = *row.run;
         sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
                               run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
@@ -413,8 +548,13 @@ Sheet sheet_of(ValidationReport const& report) {
                               row.predicted ? exact(row.predicted->base()) : "",
                               run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
                               row.relative_error ? exact(*row.relative_error) : "",
-                              row.predicted ? (row.inside_interval ? "true" : "false") : "", join(run.assumed, "; "),
-                              run.skipped_reason});
+                              row.predicted ? (row.inside_interval ? "true" : "false") : "",
+                              out != nullptr && out->relative_error ? exact(*out->relative_error) : "",
+                              out != nullptr && out->predicted ? std::string{name_of(out->extrapolation)} : "",
+                              out != nullptr && out->predicted ? exact(out->band.half_width()) : "",
+                              out != nullptr && out->predicted ? (out->inside_interval ? "true" : "false") : "",
+                              run.question ? (run.structural_assumption ? "true" : "false") : "",
+                              join(run.assumed, "; "), run.skipped_reason});
     }
     return sheet;
 }

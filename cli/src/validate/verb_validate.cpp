@@ -6,6 +6,7 @@
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/embedded.hpp"
@@ -37,6 +38,8 @@ constexpr std::array options{
     Option{"--seed", "N", "of --simulation: other plans (default: 0)", "Question"},
     Option{"--threads", "N", "of --simulation (default: all cores); the answer does not depend on it", "Question"},
     Option{"--leave-one-source-out", "", "refit without each source and predict it", "Question", Takes::nothing},
+    Option{"--leave-one-scale", "", "predict the larger runs of each family given its smallest one", "Question",
+           Takes::nothing},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'median_absolute_error<=10%'", "Output"},
@@ -46,6 +49,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --format csv --out residuals.csv\n"
                                  "  headroom validate --runs mine.csv --require 'median_absolute_error<=10%'\n"
                                  "  headroom validate --leave-one-source-out\n"
+                                 "  headroom validate --leave-one-scale --require 'regret_median<=1%'\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
@@ -79,7 +83,9 @@ std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& c
     if (arguments.has("--leave-one-source-out")) {
         fit::FitSettings settings;
         settings.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-        return fit::leave_one_source_out(runs, calibration, catalog.calibration("independent"), settings);
+        CalibrationSet independent = catalog.calibration("independent");
+        for (Constant const id : fit::collective_constants) { independent[id] = calibration[id]; }
+        return fit::leave_one_source_out(runs, calibration, independent, settings);
     }
     if (arguments.has("--calibration")) { return std::nullopt; }
     std::vector<std::string> const names = catalog.names(io::RecordKind::calibration);
@@ -130,7 +136,7 @@ void refuse_unused(Arguments const& arguments, std::initializer_list<char const*
 int run_communication(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--calibration"},
+    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
     check_gates(arguments, metrics_of(fit::CommunicationSummary{}));
     io::Catalog const catalog = open_catalog(arguments);
@@ -168,7 +174,8 @@ int read_plans(Arguments const& arguments) {
 int run_simulation(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    refuse_unused(arguments, {"--runs", "--leave-one-source-out"}, "belongs to runs, not to --simulation");
+    refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
+                  "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
     check_gates(arguments, metrics_of(AgreementTable{}));
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -216,25 +223,37 @@ int run(Arguments const& arguments) {
                           .why = "the table has a header only",
                           .hint = "add a row for each measured run"}};
     }
-    ValidationReport report{catalog,
-                            calibration.name,
-                            text.name,
-                            validate(runs, calibration),
-                            {},
-                            arguments.has("--leave-one-source-out"),
-                            calibration.pace,
-                            {},
-                            {},
-                            {}};
+    ValidationReport report{.catalog = catalog,
+                            .calibration = calibration.name,
+                            .runs_name = text.name,
+                            .validation = validate(runs, calibration),
+                            .free_constants = free_constants(calibration),
+                            .refitted = arguments.has("--leave-one-source-out"),
+                            .pace = calibration.pace,
+                            .asked_for_scales = arguments.has("--leave-one-scale")};
     {
         Watch const watch{"refitting without each source", output.quiet || !report.refitted};
         if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
             report.left_out = validate_left_out(runs, calibration, *folds);
+            report.models_left_out = validate_models_left_out(runs, calibration, *folds);
             report.pace_without = folds->pace;
+            report.scales = leave_one_scale(runs, calibration, *folds);
+        } else if (arguments.has("--leave-one-scale")) {
+            refuse("--leave-one-scale", "constants that never saw a source are not known for --calibration", "",
+                   "add --leave-one-source-out, which makes them");
         }
     }
+    report.utilization = check_utilization(runs);
+    report.choice = plan_choice(report.left_out ? report.left_out->rows : report.validation.rows);
+    auto const known = [](auto const& part) { return part ? &*part : nullptr; };
+    report.measures = accuracy_measures({.in_sample = report.validation,
+                                         .left_out = known(report.left_out),
+                                         .models_left_out = known(report.models_left_out),
+                                         .scales = known(report.scales),
+                                         .choice = &report.choice});
     auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
-    report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out));
+    report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out,
+                                                     report.choice.summary, report.scales));
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
                           [&] { return sheet_of(report); }});

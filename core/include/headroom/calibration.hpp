@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/extrapolation.hpp"
+#include "headroom/likeness.hpp"
 #include "headroom/measured_network.hpp"
 
 #include <array>
@@ -138,13 +140,6 @@ struct CalibratedConstant {
     int sources = 0;    ///< how many source families moved it
 };
 
-/// Multiplicative 90 % band around a prediction, by how much of the configuration was stated.
-struct Band {
-    double low = 1.0, high = 1.0;
-    double coverage = 0.9;
-    int rows = 0;
-};
-
 /// Measured over predicted computation of a stack whose kernels are its own, and how many runs say so.
 struct Pace {
     double factor = 1.0;
@@ -155,10 +150,20 @@ struct Pace {
 struct CalibrationSet {
     std::map<std::string, Pace> pace; ///< by framework
     std::array<CalibratedConstant, constant_count> constant;
-    Band stated, assumed;         ///< all fields stated; some degree, batch or recompute assumed
+    Bands bands;                  ///< by kind of extrapolation
+    std::optional<Seen> seen;     ///< what moved the constants; empty: not told, and only guesses widen an interval
     std::string name;             ///< file it came from
     MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
+    WarmStart warm = {};          ///< steps that were measured; every prediction leans on those that are like it
     [[nodiscard]] Calibration values() const;
+    [[nodiscard]] CalibratedConstant const& operator[](Constant id) const {
+        return constant[static_cast<std::size_t>(id)];
+    }
+    CalibratedConstant& operator[](Constant id) { return constant[static_cast<std::size_t>(id)]; }
 };
+
+/// How many numbers the runs were free to move: constants with a spread, and the pace of each stack whose kernels are
+/// its own. What was fixed before (spread 0), from benchmarks or as it was, is not among them.
+int free_constants(CalibrationSet const& set);
 
 } // namespace headroom

@@ -27,11 +27,32 @@ struct Question {
     std::optional<double> critical_batch = {}; ///< sequences; empty: every token is worth the same
 };
 
-/// Where the measured step lies with probability `coverage`, by the band of comparable published runs.
+/// Where the measured step lies with probability `coverage`, by the band of published runs that lay as far from those
+/// that were fitted.
 struct Interval {
     Seconds low, high;
     double coverage = 0.9;
+    Extrapolation kind = Extrapolation::seen;
 };
+
+/// What measured steps changed.
+struct WarmEffect {
+    double factor = 1.0; ///< on the step and each of its parts
+    int related = 0;     ///< measured steps that it follows from
+    int outside = 0;     ///< of those, how many lie outside of their own interval and were clipped
+    Seconds step_before; ///< without them
+    Interval interval_before;
+};
+
+/// Whether the kernels of a question are its stack's own, of a kind of model that paces were fitted to: pictures,
+/// encoders, pairs of encoder and decoder, recurrence.
+bool runs_own_kernels(Framework const& framework, Model const& model);
+
+/// How far a question lies from what moved the constants. Where that is not told only guesses count.
+Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
+
+/// Where runs of such a model count: mixtures and hybrids apart from all others.
+Experience& experience_with(Model const& model, Seen& seen);
 
 /// The share of a step that does not shrink with workers, with the count it was taken at.
 struct SerialFraction {
@@ -62,6 +83,7 @@ struct Prediction {
     std::vector<CommunicationRow> communication;
     LayerCosts costs;
     double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
+    std::optional<WarmEffect> warm;       ///< when steps like it were measured
     std::optional<Goodput> goodput;       ///< when failures are asked for
     std::optional<Statistics> statistics; ///< when the critical batch is known
     [[nodiscard]] Seconds step() const { return time.total(); }

@@ -11,6 +11,7 @@
 #include "headroom/strategy.hpp"
 #include "headroom/term.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,38 +19,61 @@
 
 namespace headroom {
 
+/// What a pass takes the chip, and what issuing it takes the host.
+struct PassCost {
+    Seconds chip, host;
+    /// max(chip, host) with a smooth maximum.
+    [[nodiscard]] Seconds total() const;
+};
+
+/// What both passes take.
+struct PassTimes {
+    Seconds forward, backward;
+    [[nodiscard]] Seconds total() const { return forward + backward; }
+};
+
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< the part of the three above that is recomputation
-    Seconds recomputed_core;           ///< the part of attention that selective recomputation adds
-    Seconds backward;                  ///< the part of the first three that is backward work
-    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                      ///< what issuing the kernels takes (a floor)
-    Seconds kernels;                   ///< launch gaps between kernels
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< the part of the three above that is recomputation
+    Seconds recomputed_core;         ///< the part of attention that selective recomputation adds
+    Seconds backward;                ///< the part of the first three that is backward work
+    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
+    Seconds host;                    ///< what issuing the kernels takes (a floor)
+    Seconds host_forward;            ///< the part of it for the forward pass
+    Seconds kernels;                 ///< launch gaps between kernels
+    Seconds kernels_forward;         ///< the part of them in the forward pass
+    Seconds
+        apart_forward; ///< what kinds of block add that differ, where the host reads from each: beyond the mean of both
+    Seconds apart_backward;            ///< the same of the backward pass
     Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
     Seconds experts, experts_exposed;  ///< tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
     Bytes experts_bytes;               ///< what a rank holds for all expert ranks
     double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
-    /// Kernels, gaps and exposed communication, never less than the host needs.
+    /// Kernels, gaps and exposed communication.
+    [[nodiscard]] Seconds chip() const;
+    [[nodiscard]] PassCost forward_pass() const;
+    [[nodiscard]] PassCost backward_pass() const;
+    /// Both passes, neither faster than the host issues it: a host that waits for the chip between passes.
     [[nodiscard]] Seconds total() const;
-    /// The forward pass, its share of gaps and of what the host adds with it.
+    /// The forward pass, with what the host adds to it.
     [[nodiscard]] Seconds forward() const;
-    /// What the host adds: max(chip, host) - chip, with a smooth maximum.
+    /// What the host adds to both passes: the sum of max(chip, host) - chip.
     [[nodiscard]] Seconds host_excess() const;
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
 };
 
 /// What the first blocks of a model take. A host runs ahead of the blocks that are longer than issuing them takes, so it
-/// and the chip are compared over all the blocks of a stage.
+/// and the chip are compared over all the blocks of a pass of a stage.
 struct BlocksUntil {
-    Seconds kernels; ///< with gaps
-    Seconds shown;   ///< communication that stands in the way
-    Seconds host;
+    Seconds kernels, kernels_forward; ///< with gaps; the part of the forward pass
+    Seconds shown, shown_forward;     ///< communication that stands in the way
+    Seconds host, host_forward;
+    std::size_t alike = 0; ///< where the run of blocks of one kind begins that the last of these belongs to
 };
 
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
@@ -60,6 +84,8 @@ struct LayerCosts {
     std::size_t frozen_blocks = 0; ///< how many those are
     LayerCost head;                ///< the output projection, and blocks that predict later tokens with theirs
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
+    /// Times of the passes of the blocks [first, end), where they differ.
+    [[nodiscard]] PassTimes passes_between(std::size_t first, std::size_t end) const;
     /// Time of the blocks [first, end) over that of a mean one.
     [[nodiscard]] double blocks_between(std::size_t first, std::size_t end) const;
     /// Computation and its host times `factor`; communication stays.

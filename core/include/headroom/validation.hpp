@@ -10,6 +10,12 @@
 
 namespace headroom {
 
+/// Utilization as a source prints it, in a convention that it states.
+struct PublishedUtilization {
+    std::optional<double> mfu, hfu;
+    AttentionConvention convention = AttentionConvention::causal;
+};
+
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
@@ -22,9 +28,10 @@ struct PublishedRun {
     Seconds measured;                 ///< of one step
     std::string measured_from;        ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
-    std::vector<std::string> assumed;          ///< "field = value" of every gap filled
-    bool batch_assumed = false;                ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false;        ///< one of them is a degree, micro-batch or recomputation
+    std::optional<PublishedUtilization> utilization = {};
+    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
+    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
+    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
 };
 
 /// One run beside its prediction.
@@ -34,6 +41,8 @@ struct RunComparison {
     PublishedRun const* anchor = nullptr; ///< the run on one worker of the same table whose pace it is given
     double pace = 1.0;                    ///< factor on computation that the prediction was given
     std::optional<double> relative_error; ///< predicted / measured - 1
+    Extrapolation extrapolation = Extrapolation::seen; ///< of the prediction from what moved its constants
+    Band band = {};                                    ///< that its interval is made of
     bool inside_interval = false;
     std::optional<Bytes> predicted_memory = {}; ///< what the allocator holds, where memory was measured
     [[nodiscard]] std::optional<double> memory_error() const {
@@ -82,11 +91,20 @@ struct Validation {
 ///     pace = (measured_1 - predicted_1 without computation) / predicted computation_1
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration);
 
-/// Constants and paces fitted without one source, by the name of that source.
+/// What is fitted without one source, by the name of that source, and without one mixture, by `mixture_of`.
 struct Folds {
-    std::map<std::string, Calibration> without;
+    std::map<std::string, Calibration> without, without_model;
     std::map<std::string, std::map<std::string, Pace>> pace;
+    std::map<std::string, Seen> seen;                ///< by the other sources
+    std::map<std::string, Bands> bands, bands_model; ///< made of residuals of the other sources, of the other mixtures
 };
+
+/// The mixture or hybrid that a run trains, in one spelling, variants in brackets left out; empty for others.
+std::string mixture_of(PublishedRun const& run);
+
+/// What runs that move the constants have, those of the source `without` left out: generations and frameworks with at
+/// least 5 runs. Stacks whose kernels are their own move none.
+Seen seen_by(std::span<PublishedRun const> runs, std::string const& without = {});
 
 /// The run on one worker that gives each run its pace, by the run; runs without one are missing.
 std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs);
@@ -97,6 +115,27 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 /// The same comparison with every run predicted by constants that never saw its source. Runs of a
 /// source without a fold use `set`: none of its rows was fitted.
 Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+
+/// The constants and paces of each fold in the place of those of `set`, by the source that it leaves out.
+std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds);
+
+/// Linear between the two nearest values; zero of nothing.
+double quantile(std::vector<double> values, double share);
+
+/// The mixtures and hybrids of `folds.without_model`, each predicted by constants that never saw its model, in whatever
+/// source; other runs are left out of the result.
+Validation validate_models_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+
+/// A quantity's distribution over some rows by how far they were from what moved the constants.
+struct BandSummary {
+    Extrapolation kind = Extrapolation::seen;
+    int rows = 0, sources = 0;
+    double coverage = 0.0;          ///< share of measured steps inside the interval
+    double median_half_width = 1.0; ///< of the bands: 1.2 is a fifth either way
+    double median_absolute_error = 0.0;
+};
+/// One for each kind that has predicted rows.
+std::vector<BandSummary> summarise_bands(std::span<RunComparison const> rows);
 
 /// Summary over some rows, by the rule that a skip of a row that states enough is a 100 % error.
 ErrorSummary summarise(std::span<RunComparison const> rows);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace headroom {
 
@@ -12,7 +14,9 @@ namespace {
 Seconds carry(Bytes volume, BytesPerSecond bandwidth) { return volume.base() > 0.0 ? volume / bandwidth : Seconds{}; }
 
 /// ceil(lg p): rounds of a binary tree over p ranks.
-double rounds(double p) { return p > 1.0 ? std::ceil(std::log2(p)) : 0.0; }
+double rounds(double p) {
+    return p > 1.0 ? static_cast<double>(std::bit_width(static_cast<std::uint64_t>(std::ceil(p)) - 1)) : 0.0;
+}
 
 /// A group in the letters of the formulas: p ranks, k domains of g ranks, the last of which holds s <= g: its
 /// few adapters carry as much between domains as the many of a full one.

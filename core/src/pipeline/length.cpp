@@ -7,171 +7,224 @@
 namespace headroom {
 namespace {
 
-/// Groups of equal stages, with sums over neighbours.
-class Stages {
-public:
-    void add(EqualStages const& group) {
-        if (group.count < 1) { return; }
-        groups_[size_++] = group;
-        end_[size_] = end_[size_ - 1] + group.count;
-        sum_[size_] = sum_[size_ - 1] + group.count * group.time;
-    }
+constexpr std::size_t most_groups = most_stage_groups + 2; // blocking transfers tell the ends from their groups
 
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] int count() const { return end_[size_]; }
-    [[nodiscard]] int first(std::size_t group) const { return end_[group]; }
-    [[nodiscard]] int end(std::size_t group) const { return end_[group + 1]; }
-    [[nodiscard]] double time(int stage) const { return groups_[group_of(stage)].time; }
-    [[nodiscard]] double sum(int first, int end) const { return before(end) - before(first); }
-    [[nodiscard]] double longest(int first, int end) const {
-        double slowest = 0.0;
-        for (std::size_t g = group_of(first); g < size_ && end_[g] < end; ++g) {
-            slowest = std::max(slowest, groups_[g].time);
-        }
-        return slowest;
-    }
+/// A group of equal stages, with sums over all stages before it.
+struct Group {      // not initialised: of an array of them most are never used
+    int first, end; ///< stages
+    double time;
+    double before;                            ///< time of the stages before
+    double slowest_forward, slowest_backward; ///< of a pass up to here
 
-private:
-    [[nodiscard]] std::size_t group_of(int stage) const {
-        std::size_t g = 0;
-        while (g + 1 < size_ && end_[g + 1] <= stage) { ++g; }
-        return g;
-    }
-    [[nodiscard]] double before(int stage) const {
-        std::size_t const g = group_of(stage);
-        return sum_[g] + (stage - end_[g]) * groups_[g].time;
-    }
-
-    static constexpr std::size_t most = most_stage_groups + 2; // blocking transfers tell the ends from their groups
-    std::size_t size_ = 0;
-    std::array<EqualStages, most> groups_{};
-    std::array<int, most + 1> end_{};    ///< of the group before: group g is end_[g] up to end_[g + 1]
-    std::array<double, most + 1> sum_{}; ///< of all groups before
+    [[nodiscard]] int count() const { return end - first; }
+    [[nodiscard]] double all() const { return before + count() * time; } ///< up to its end
 };
 
-/// Transfers that block, as part of the stages at both ends of them: a stage sends and receives at once, twice a
-/// micro-batch, at the ends of the pipeline once.
-Stages with_transfers(std::span<EqualStages const> groups, double hop) {
-    Stages stages;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        int const first = g == 0 ? 1 : 0, last = g + 1 == groups.size() ? 1 : 0;
-        double const time = groups[g].time;
-        if (groups[g].count == 1 && first + last == 2) {
-            stages.add({1, time});
-            continue;
-        }
-        stages.add({first, time + hop});
-        stages.add({groups[g].count - first - last, time + 2.0 * hop});
-        stages.add({last, time + hop});
-    }
-    return stages;
-}
+/// Neighbours of which each does one micro-batch while a first one goes down and up.
+struct Round {
+    int stages = 1;
+    double time = 0.0;
+};
 
-/// The longest way to spend micro-batches in a window of neighbouring stages.
-class Window {
+/// Stages in order, as the longest chain of passes is looked for.
+class Chain {
 public:
-    Window(Stages const& stages, int first, int end, double hop)
-        : stages_{stages}, first_{first}, end_{end}, hop_{hop}, round_{of(first, end)} {}
+    explicit Chain(double hop) : hop_{hop} {}
 
-    [[nodiscard]] double period() const { return round_ / (end_ - first_); }
+    void add(EqualStages const& stages) {
+        if (stages.count < 1) { return; }
+        double const backward = stages.time - stages.forward;
+        if (size_ == 0) {
+            groups_[0] = {0, stages.count, stages.time, 0.0, stages.forward, backward};
+        } else {
+            Group const& last = groups_[size_ - 1];
+            groups_[size_] = {.first = last.end,
+                              .end = last.end + stages.count,
+                              .time = stages.time,
+                              .before = last.all(),
+                              .slowest_forward = std::max(last.slowest_forward, stages.forward),
+                              .slowest_backward = std::max(last.slowest_backward, backward)};
+        }
+        ++size_;
+    }
 
-    [[nodiscard]] double spent(int micro_batches) const {
-        if (micro_batches <= 0) { return 0.0; }
-        int const size = end_ - first_;
-        int const rounds = micro_batches / size, left = micro_batches % size;
-        return rounds * round_ + (rounds == 0 ? entered(left) : over(left));
+    [[nodiscard]] double length(int micro_batches) {
+        micro_batches_ = micro_batches;
+        double most = 0.0;
+        for (std::size_t g = size_; g-- > 0;) {
+            Group const& group = groups_[g];
+            longest_ = std::max(longest_, group.time);
+            // up to an end of the group, or to the first stage up to which there are micro-batches enough
+            int const reached = std::clamp(count() - micro_batches_ + 1, group.first, group.end - 1);
+            int before = -1;
+            for (int const stage : {group.end - 1, reached, group.first}) {
+                if (stage != before) { most = std::max(most, turning_at(g, stage)); }
+                before = stage;
+            }
+            behind_ = round_from(g, group.first);
+        }
+        return micro_batches_ <= count() ? std::max(most, turning_once()) : most;
     }
 
 private:
-    /// One micro-batch each, down and up.
-    [[nodiscard]] double of(int first, int end) const {
-        return stages_.sum(first, end) + 2.0 * hop_ * (end - first - 1);
+    [[nodiscard]] int count() const { return groups_[size_ - 1].end; }
+    [[nodiscard]] double until(Group const& group, int stage) const {
+        return group.before + (stage - group.first) * group.time;
     }
-    /// Too few to go round once: from the last stage as far as they reach.
-    [[nodiscard]] double entered(int left) const {
-        return std::max(of(end_ - left, end_), left * stages_.time(end_ - 1));
+    [[nodiscard]] double window(double time, int stages) const { return time + 2.0 * hop_ * (stages - 1); }
+
+    /// All passes down to a stage and up again, and so many waits at the slowest pass of a kind meanwhile.
+    [[nodiscard]] double down_to(std::size_t g, int stage, double Group::*slowest) const {
+        Group const& group = groups_[g];
+        return window(until(group, stage + 1), stage + 1) + (count() - 1 - stage) * (group.*slowest);
     }
-    /// What is left after the last round: at the longest stage, or in the longest window of as many.
-    [[nodiscard]] double over(int left) const {
-        if (left == 0) { return 0.0; }
-        double most = left * stages_.longest(first_, end_);
-        for (std::size_t g = 0; g < stages_.size(); ++g) {
-            for (int const from : {stages_.first(g), stages_.end(g) - left}) {
-                if (from >= first_ && from + left <= end_) { most = std::max(most, of(from, from + left)); }
+
+    /// The window from this stage on that takes longest for each of its stages, or one further behind.
+    [[nodiscard]] Round round_from(std::size_t g, int stage) const {
+        Round most = behind_;
+        for (std::size_t last = hop_ > 0.0 ? g : size_; last < size_; ++last) {
+            Round const one{.stages = groups_[last].end - stage,
+                            .time = window(groups_[last].all() - until(groups_[g], stage), groups_[last].end - stage)};
+            if (one.time * most.stages > most.time * one.stages) { most = one; }
+        }
+        return most;
+    }
+
+    /// The longest chain that goes up to this stage and no further between its first turn and its last.
+    [[nodiscard]] double turning_at(std::size_t g, int stage) {
+        first_turn_ = std::max(first_turn_, down_to(g, stage, &Group::slowest_forward));
+        last_turn_ = std::max(last_turn_, down_to(g, stage, &Group::slowest_backward));
+        int const left = micro_batches_ - 1 - (count() - stage);
+        if (left < 0) { return 0.0; }
+        return first_turn_ + last_turn_ - until(groups_[g], stage) - 2.0 * hop_ * stage + spent(left, g, stage);
+    }
+
+    /// The longest way to spend micro-batches on the stages from one on.
+    [[nodiscard]] double spent(int micro_batches, std::size_t g, int stage) const {
+        double most = micro_batches * longest_;
+        if (hop_ <= 0.0) { return most; }
+        auto const [stages, time] = round_from(g, stage);
+        int const rounds = micro_batches / stages, over = micro_batches % stages;
+        if (stages == 1) { return std::max(most, micro_batches * time); }
+        most = std::max(most, rounds * time + longest_window(over, g, stage));
+        if (rounds > 0 && stages + over <= count() - stage) {
+            most = std::max(most, (rounds - 1) * time + longest_window(stages + over, g, stage));
+        }
+        return most;
+    }
+
+    /// So many stages from one on that take longest, or the slowest stage as often.
+    [[nodiscard]] double longest_window(int stages, std::size_t g, int stage) const {
+        if (stages <= 0) { return 0.0; }
+        double most = stages * longest_;
+        for (std::size_t at = g; at < size_; ++at) {
+            Group const& group = groups_[at];
+            int const from = std::max(stage, group.first), before = group.end - stages;
+            if (from + stages <= count()) {
+                most = std::max(most, window(until(from + stages, at) - until(group, from), stages));
+            }
+            if (before >= stage) { most = std::max(most, window(group.all() - until(before, g), stages)); }
+        }
+        return most;
+    }
+
+    /// Searched for from a group on.
+    [[nodiscard]] double until(int stage, std::size_t g) const {
+        while (groups_[g].end < stage) { ++g; }
+        return until(groups_[g], stage);
+    }
+
+    /// So few micro-batches that the last has gone in before the first has come back.
+    [[nodiscard]] double turning_once() const {
+        double most = 0.0;
+        for (std::size_t g = 0; g < size_; ++g) {
+            for (int const stage : {groups_[g].first, groups_[g].end - 1, count() - micro_batches_}) {
+                if (stage >= groups_[g].first && stage < groups_[g].end && stage >= count() - micro_batches_) {
+                    most = std::max(most, turning_once_at(g, stage));
+                }
             }
         }
         return most;
     }
 
-    Stages const& stages_;
-    int first_, end_;
-    double hop_, round_;
+    [[nodiscard]] double turning_once_at(std::size_t g, int stage) const {
+        int const behind = count() - 1 - stage, others = micro_batches_ - 1;
+        double most = 0.0;
+        auto const with = [&](int forward) {
+            if (forward < behind || forward > others) { return; }
+            int const backward = others + behind - forward;
+            most = std::max(most,
+                            forward * slowest(&Group::slowest_forward, std::min(stage, count() - 1 - forward)) +
+                                backward * slowest(&Group::slowest_backward, std::min(stage, count() - 1 - backward)));
+        };
+        with(behind);
+        with(others);
+        for (std::size_t at = 0; at <= g; ++at) { // the most waits that a group allows
+            with(count() - 1 - groups_[at].first);
+            with(others + behind - (count() - 1 - groups_[at].first));
+        }
+        return window(until(groups_[g], stage + 1), stage + 1) + most;
+    }
+
+    [[nodiscard]] double slowest(double Group::*pass, int stage) const {
+        std::size_t g = 0;
+        while (groups_[g].end <= stage) { ++g; }
+        return groups_[g].*pass;
+    }
+
+    double hop_;
+    int micro_batches_ = 0;
+    std::size_t size_ = 0;
+    double first_turn_ = 0.0, last_turn_ = 0.0;
+    double longest_ = 0.0;
+    Round behind_; ///< the best of those that begin with a later group
+    std::array<Group, most_groups> groups_;
 };
 
-/// How a micro-batch passes from stage to stage.
-struct Passing {
-    double hop = 0.0;           ///< beside computation
-    double inside = 0.0;        ///< of transfers that block: a part of each pass of a stage
-    double shorter_share = 0.0; ///< of a stage's time without them, its forward or backward passes
-
-    [[nodiscard]] double shorter_pass(double stage) const { return shorter_share * (stage - 2.0 * inside) + inside; }
-};
-
-/// The longest that m - 1 micro-batches take, most of them in a window.
-double spent_in(Stages const& stages, int first, int end, Passing const& passing, int others) {
-    double const hop = passing.hop;
-    Window const window{stages, first, end, hop};
-    int const behind = stages.count() - end;
-    double const passed = stages.sum(end, stages.count()) + 2.0 * hop * behind;
-    double const all = window.spent(others);
-    double most = all - std::min(passed, behind * passing.shorter_pass(window.period())); // they are not waited for
-    if (others > behind) { most = std::max(most, passed + window.spent(others - behind)); }
-    return most;
+/// Transfers that block, as part of the stages at both ends of them: a stage sends and receives at once, twice a
+/// micro-batch, at the ends of the pipeline once.
+void add_with_transfers(Chain& chain, std::span<EqualStages const> groups, double hop) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        int const first = g == 0 ? 1 : 0, last = g + 1 == groups.size() ? 1 : 0;
+        double const time = groups[g].time, forward = groups[g].forward;
+        if (groups[g].count == 1 && first + last == 2) {
+            chain.add(groups[g]);
+            continue;
+        }
+        chain.add({first, time + hop, forward + hop / 2.0});
+        chain.add({groups[g].count - first - last, time + 2.0 * hop, forward + hop});
+        chain.add({last, time + hop, forward + hop / 2.0});
+    }
 }
 
 } // namespace
 
 double window_period(std::span<EqualStages const> groups, WindowBegin begin, double between, double hop) {
-    Stages stages;
-    for (EqualStages const& group : groups) { stages.add(group); }
     double longest = 0.0;
-    auto const from = [&](int first) {
-        for (std::size_t last = 0; last < stages.size(); ++last) {
-            int const size = stages.end(last) - first;
-            if (size < 2) { continue; }
-            double const all = stages.sum(first, stages.end(last)) + 2.0 * hop * (size - 1) + between;
-            longest = std::max(longest, all / size);
+    auto const from = [&](std::size_t g, int skipped) { // of the stages of this group
+        double sum = between;
+        for (int size = 0; g < groups.size(); ++g, skipped = 0) {
+            size += groups[g].count - skipped;
+            sum += (groups[g].count - skipped) * groups[g].time;
+            if (size > 1) { longest = std::max(longest, (sum + 2.0 * hop * (size - 1)) / size); }
         }
     };
-    if (begin == WindowBegin::first) { from(0); }
-    for (std::size_t g = 0; g < stages.size() && begin == WindowBegin::between; ++g) { // of equal ones the outer two
-        if (stages.end(g) > 1) { from(std::max(1, stages.first(g))), from(stages.end(g) - 1); }
+    if (begin == WindowBegin::first) { from(0, 0); }
+    for (std::size_t g = 0; g < groups.size() && begin == WindowBegin::between; ++g) { // of equal ones the outer two
+        int const first = g == 0 ? 1 : 0, last = groups[g].count - 1;
+        if (first <= last) { from(g, first), from(g, last); }
     }
     return longest;
 }
 
-double one_f_one_b_length(std::span<EqualStages const> groups, double forward_share, int micro_batches, double hop,
-                          bool blocking) {
-    Stages stages;
+double one_f_one_b_length(std::span<EqualStages const> groups, int micro_batches, double hop, bool blocking) {
+    Chain chain{blocking ? 0.0 : hop};
     if (blocking) {
-        stages = with_transfers(groups, hop);
+        add_with_transfers(chain, groups, hop);
     } else {
-        for (EqualStages const& group : groups) { stages.add(group); }
+        for (EqualStages const& group : groups) { chain.add(group); }
     }
-    Passing const passing{.hop = blocking ? 0.0 : hop,
-                          .inside = blocking ? hop : 0.0,
-                          .shorter_share = std::min(forward_share, 1.0 - forward_share)};
-    double most = 0.0;
-    for (std::size_t last = 0; last < stages.size(); ++last) {
-        int const end = stages.end(last);
-        if (stages.first(last) < end - 1) { // else the loop below tries it
-            most = std::max(most, spent_in(stages, end - 1, end, passing, micro_batches - 1));
-        }
-        for (std::size_t g = 0; g <= last; ++g) {
-            most = std::max(most, spent_in(stages, stages.first(g), end, passing, micro_batches - 1));
-        }
-    }
-    return stages.sum(0, stages.count()) + 2.0 * passing.hop * (stages.count() - 1) + most;
+    return chain.length(micro_batches);
 }
 
 } // namespace headroom

@@ -1,6 +1,9 @@
+#include "run_beside.hpp"
+
 #include "headroom/pipeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -57,6 +60,73 @@ struct Input {
     Ticks receive = 0, send = 0;
 };
 
+/// Traffic of one stage while its row is run.
+struct StageTraffic {
+    double end = 0.0;    ///< of what is under way
+    double update = 0.0; ///< ticks
+};
+
+/// Runs traffic beside the passes of every stage: weights before the first passes, gradients behind the last ones.
+class Beside {
+public:
+    Beside(PipelineOrder const& order, TrafficBeside const& traffic)
+        : traffic_{traffic}, stages_(traffic.chunks.empty() ? 0 : static_cast<std::size_t>(order.shape.stages)) {
+        if (traffic.chunks.empty()) { return; }
+        gathered_.assign(traffic.chunks.size(), 0.0);
+        first_.assign(traffic.chunks.size(), order.passes.size());
+        last_.assign(traffic.chunks.size(), order.passes.size());
+        auto const chunks = static_cast<std::size_t>(order.shape.chunks);
+        for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+            for (std::size_t i = order.first[stage]; i < order.first[stage + 1]; ++i) {
+                note(stage, stage * chunks + order.passes[i].chunk, i, order.passes[i].kind);
+            }
+        }
+    }
+
+    [[nodiscard]] bool none() const { return stages_.empty(); }
+
+    /// When a pass of so many ticks ends that begins now.
+    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, Ticks begin, Ticks ticks) {
+        StageTraffic& state = stages_[stage];
+        auto const now = static_cast<double>(begin), work = static_cast<double>(ticks);
+        bool const whole = pass == last_[place];
+        ChunkTraffic const& chunk = traffic_.chunks[place];
+        double const reduce = whole ? traffic_.longer * chunk.reduce : 0.0, late = chunk.late * reduce;
+        double const under_way = std::max(0.0, state.end - now) + reduce - late;
+        double end = now + work + slowed(work, under_way);
+        if (pass == first_[place]) { end = std::max(end, gathered_[place]); }
+        if (whole) { state.end = std::max(end, std::max(now, state.end) + reduce - late) + late; }
+        return std::llround(end);
+    }
+    /// When a stage has reduced and updated, its passes over.
+    [[nodiscard]] Ticks finished(std::size_t stage, Ticks passes) const {
+        return std::llround(std::max(static_cast<double>(passes), stages_[stage].end) + stages_[stage].update);
+    }
+
+private:
+    void note(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind) {
+        if (kind == PassKind::forward && first_[place] > pass) {
+            first_[place] = pass;
+            stages_[stage].end += traffic_.longer * traffic_.chunks[place].gather;
+            stages_[stage].update += traffic_.chunks[place].update;
+            gathered_[place] = stages_[stage].end;
+        }
+        if (kind == PassKind::backward || kind == PassKind::weight_gradient) { last_[place] = pass; }
+    }
+    /// What traffic of so many ticks adds to work.
+    [[nodiscard]] double slowed(double work, double traffic) const {
+        if (traffic <= 0.0) { return 0.0; }
+        double const l = traffic_.loss;
+        return traffic_.kernels * std::min(l * traffic, l / (1.0 - l) * work) +
+               traffic_.adapter * std::min(traffic, work);
+    }
+
+    TrafficBeside const& traffic_;
+    std::vector<StageTraffic> stages_;
+    std::vector<double> gathered_;          ///< by place: when its weights are there
+    std::vector<std::size_t> first_, last_; ///< by place: its first forward pass, and the last that makes gradients
+};
+
 /// One stage while its row is run.
 struct StageState {
     std::size_t next = 0;  ///< of its passes
@@ -69,10 +139,11 @@ struct StageState {
 /// Runs every row as far as it goes; a row that waits is put on again by the pass that it waits for.
 class Runner {
 public:
-    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins)
+    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins, TrafficBeside const& beside)
         : order_{order},
           times_{times},
           links_{links_of(order, times)},
+          beside_{order, beside},
           micro_batches_{static_cast<std::size_t>(order.shape.micro_batches)},
           forward_end_(links_.size() * micro_batches_, not_yet),
           input_end_(forward_end_.size(), not_yet),
@@ -87,7 +158,7 @@ public:
         }
     }
 
-    std::optional<PipelineRun> run(std::stop_token const& stop) && {
+    std::optional<PipelineRun> run(std::stop_token const& stop) {
         while (!ready_.empty() && run_.complete) {
             std::size_t const stage = ready_.back();
             ready_.pop_back();
@@ -97,6 +168,8 @@ public:
         finish();
         return std::move(run_);
     }
+    /// Of the run that is over.
+    [[nodiscard]] RunBeside ends() const { return ends_; }
 
 private:
     void advance(std::size_t stage, std::stop_token const& stop) {
@@ -128,7 +201,10 @@ private:
         state.free = begin;
         for (std::size_t i = 0; i < passes.size(); ++i) {
             if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
-            state.free += ticks_of(times_.passes[place_of(stage, passes[i])], passes[i].kind);
+            std::size_t const place = place_of(stage, passes[i]);
+            Ticks const ticks = ticks_of(times_.passes[place], passes[i].kind);
+            state.free =
+                beside_.none() ? state.free + ticks : beside_.end_of(stage, place, state.next + i, state.free, ticks);
             hold(stage, state, passes[i].kind);
         }
         state.sending = times_.blocking ? send : 0;
@@ -212,25 +288,40 @@ private:
             run_.period = std::max(run_.period, run_.span[stage]);
             run_.depths_held.push_back(run_.chunks_held[stage] / chunks);
         }
-        for (StageState const& state : stages_) { run_.makespan = std::max(run_.makespan, state.free - first); }
+        for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+            Ticks const free = stages_[stage].free;
+            run_.makespan = std::max(run_.makespan, free - first);
+            Ticks const finished = beside_.none() ? free : beside_.finished(stage, free);
+            ends_.end = std::max(ends_.end, finished - first);
+            ends_.longest = std::max(ends_.longest, finished - std::max(stages_[stage].begun, Ticks{0}));
+        }
     }
 
     PipelineOrder const& order_;
     PipelineTimes const& times_;
     std::vector<Links> links_; ///< by place
+    Beside beside_;
     std::size_t micro_batches_;
     std::vector<Ticks> forward_end_, input_end_; ///< by place, then micro-batch
     std::vector<StageState> stages_;
     std::vector<std::size_t> ready_;
     std::size_t done_ = 0;
     PipelineRun run_;
+    RunBeside ends_;
 };
 
 } // namespace
 
 std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTimes const& times, bool with_begins,
                                         std::stop_token const& stop) {
-    return Runner{order, times, with_begins}.run(stop);
+    TrafficBeside const none;
+    return Runner{order, times, with_begins, none}.run(stop);
+}
+
+RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, TrafficBeside const& traffic) {
+    Runner runner{order, times, false, traffic};
+    runner.run({});
+    return runner.ends();
 }
 
 } // namespace headroom

@@ -1,4 +1,6 @@
 #include "legal.hpp"
+#include "training/memory_terms.hpp"
+#include "training/traffic.hpp"
 #include "words.hpp"
 
 #include "headroom/error.hpp"
@@ -40,7 +42,13 @@ struct Evaluation {
     Ending ending = Ending::missing;
 };
 
-/// Layer costs by shape: one entry for all strategies that do the same work inside a layer.
+/// What the work inside a layer takes and keeps.
+struct ShapeCosts {
+    LayerCosts layers;
+    ShapeActivations kept;
+};
+
+/// Costs by shape: one entry for all strategies that do the same work inside a layer.
 class CostTable {
 public:
     CostTable(StepSetting const& setting, double pace) : setting_{setting}, pace_{pace} {}
@@ -50,13 +58,14 @@ public:
         auto const [found, is_new] = entry_.try_emplace(key(strategy), static_cast<std::uint32_t>(costs_.size()));
         if (is_new) {
             LayerShape const shape = shape_of(strategy, setting_.workload);
-            costs_.push_back(layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
-                                         setting_.cluster, setting_.framework, setting_.constants));
-            costs_.back().pace(pace_);
+            costs_.push_back({.layers = layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
+                                                    setting_.cluster, setting_.framework, setting_.constants),
+                              .kept = shape_activations(setting_, shape)});
+            costs_.back().layers.pace(pace_);
         }
         return found->second;
     }
-    LayerCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
+    ShapeCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
 
 private:
     using Key = std::pair<std::uint64_t, std::uint64_t>;
@@ -78,14 +87,45 @@ private:
     StepSetting const& setting_;
     double pace_;
     std::unordered_map<Key, std::uint32_t, Mixed> entry_;
-    std::vector<LayerCosts> costs_;
+    std::vector<ShapeCosts> costs_;
 };
 
-/// The hot path: no heap, no text.
-Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+/// What strategies that were just evaluated share with the next ones. Fields that are not compared are the same throughout
+/// a search.
+class Recent {
+public:
+    /// Stages: of all that do the same work inside a layer and cut it into the same stages and chunks.
+    SlowestStage const& stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                              std::uint32_t entry) {
+        std::array const key{static_cast<int>(entry), strategy.pp, strategy.virtual_pp};
+        auto& slot = stages_[entry % stages_.size()];
+        if (slot.key != key) { slot = {key, slowest_stage(setting, strategy, costs)}; }
+        return slot.value;
+    }
+    /// Traffic of gradients and weights: of all that hold and shard the same parameters on the same ranks.
+    PlacedTraffic const& traffic(StepSetting const& setting, Strategy const& strategy) {
+        std::array const key{strategy.tp, strategy.pp,  strategy.cp,   strategy.dp,
+                             strategy.ep, strategy.etp, strategy.zero, strategy.shard};
+        auto& slot = traffic_[static_cast<std::size_t>(2 * strategy.zero + (strategy.shard > 0 ? 1 : 0))];
+        if (slot.key != key) { slot = {key, placed_traffic(setting, strategy)}; }
+        return slot.value;
+    }
+
+private:
+    template <std::size_t fields, class Value> struct Slot {
+        std::array<int, fields> key = {}; ///< of no strategy: degrees are at least 1
+        Value value = {};
+    };
+    std::array<Slot<3, SlowestStage>, 8> stages_ = {};
+    std::array<Slot<8, PlacedTraffic>, 8> traffic_ = {};
+};
+
+/// The hot path: no text.
+Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeCosts const& costs,
+                         SlowestStage const& stage, PlacedTraffic const& traffic) {
     Evaluation result;
-    result.step = step_time(setting, strategy, costs).total();
-    MemoryUse const use = memory_use(setting, strategy);
+    result.step = step_time(setting, strategy, costs.layers, stage, traffic).total();
+    MemoryUse const use = memory_use(setting, strategy, costs.kept);
     result.memory = use.total();
     Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
     if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
@@ -119,8 +159,13 @@ public:
             if (stop.stop_requested()) { return; }
             std::size_t const begin = piece * static_cast<std::size_t>(index);
             std::size_t const end = std::min(begin + piece, slots_.size());
+            Recent recent;
             for (std::size_t i = begin; i < end; ++i) {
-                slots_[i] = evaluation_of(setting_, strategies_[i], table_[entries_[i]]);
+                Strategy const& strategy = strategies_[i];
+                ShapeCosts const& costs = table_[entries_[i]];
+                slots_[i] = evaluation_of(setting_, strategy, costs,
+                                          recent.stage(setting_, strategy, costs.layers, entries_[i]),
+                                          recent.traffic(setting_, strategy));
             }
         };
         if (executor && pieces > 1) { return executor(pieces, task); }

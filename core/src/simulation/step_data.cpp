@@ -134,7 +134,7 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     }
     auto traffic = data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held.all, trained);
     if (messages != nullptr) { messages->lengthen(traffic); }
-    auto const host = host_traffic(setting, strategy);
+    Seconds const kept_block = kept_block_transfer(setting, strategy);
     double const byte = seconds_per_byte(setting);
     auto const kept = [&](double Shards::*part) {
         return trained.dense * held.all.dense / shards_of(strategy).*part +
@@ -145,7 +145,6 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
     double const down_share =
         setting.framework.gradient_bytes / (setting.framework.gradient_bytes + setting.framework.parameter_bytes);
-    double const visits = 2.0 * micro_batch_count(strategy, setting.workload) * layout.blocks_of(stage);
     double const elements = traffic.dense.gradients.base() / setting.framework.reduced_bytes;
     double const expert_elements = traffic.experts.gradients.base() / setting.framework.reduced_bytes;
 
@@ -158,6 +157,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
             auto const& unit = held.trained_units[static_cast<std::size_t>(chunk)][u];
             Shares const share{unit, held.all_trained};
             Shares const whole{held.units[static_cast<std::size_t>(chunk)][u], held.all};
+            Seconds const state =
+                state_with_the_host(setting, strategy, unit, some ? TrainedParts{} : trained).optimizer_transfer;
             auto const nth = static_cast<int>(units.size()) - (work.embedding ? 1 : 0);
             bool const block = nth >= 0 && nth < work.blocks;
             units.push_back(
@@ -165,9 +166,9 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
                                     traffic.experts.reduce + traffic.experts.replicate),
                  .gather = (strategy.zero == 3 ? whole : share).of(traffic.dense.gather, traffic.experts.gather),
                  .compress = share.of(compress),
-                 .host_down = share.of(host.optimizer_transfer * down_share),
-                 .host_up = share.of(host.optimizer_transfer * (1.0 - down_share)),
-                 .kept_copy = block && visits > 0.0 ? ticks_of(host.activation_transfer / visits) : 0,
+                 .host_down = ticks_of(state * down_share),
+                 .host_up = ticks_of(state * (1.0 - down_share)),
+                 .kept_copy = block ? ticks_of(kept_block) : 0,
                  .elements = share.of(elements, expert_elements)});
             of_chunk.dense += unit.dense;
             of_chunk.experts += unit.experts;
@@ -178,7 +179,7 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
         result.update =
             ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
     }
-    result.host_update = ticks_of(host.update);
+    result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
     result.blocking = ticks_of(traffic.blocking);
     return result;
 }

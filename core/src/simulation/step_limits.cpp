@@ -46,11 +46,11 @@ struct Inputs {
     }
 
     [[nodiscard]] double pass(ChunkWork const& work, PassKind kind) const {
-        Ticks all = 0;
+        Ticks chip = 0, host = 0;
         for (Unit const* unit : units_of(work, order, units)) {
-            all += std::max((*unit)[kind].chip(), (*unit)[kind].host());
+            chip += (*unit)[kind].chip(), host += (*unit)[kind].host();
         }
-        return seconds_of(all);
+        return seconds_of(std::max(chip, host));
     }
     [[nodiscard]] double stage(int s) const {
         double sum = 0.0;
@@ -76,10 +76,6 @@ struct Inputs {
                    ? (block.tensor_exposed + block.context_exposed + block.experts_exposed) / block.total()
                    : 0.0;
     }
-    [[nodiscard]] bool in_turn() const {
-        auto const& row = schedule_row(strategy.schedule());
-        return !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop && layout.shape.chunks == 1;
-    }
 };
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
@@ -101,10 +97,6 @@ double data_of_step(Inputs const& in) {
 
 // Each of these is a part of the step about which the two may disagree, in seconds. Above which share of the step they do
 // by more than a percent was read off 10,000 plans.
-
-/// What the host adds: where it sets the pace of a pass it gets ahead while its stage waits, reduces or adds up.
-double host_of_one_stage(Inputs const& in) { return in.pipeline() ? 0.0 : in.time.host.base(); }
-double host_of_stages(Inputs const& in) { return in.pipeline() ? in.time.host.base() : 0.0; }
 
 /// How long the slowest stage works, by the blocks that it has and as the closed form takes it.
 double slowest_by_mean_block(Inputs const& in) {
@@ -245,21 +237,50 @@ double halves_hide_less(Inputs const& in) {
     return more * in.layout.shape.chunks * in.micro_batches();
 }
 
-/// Several chunks or split passes: reductions of some slow every stage while others still work.
-double chunks_reduce_in_turn(Inputs const& in) {
-    if (!in.pipeline() || in.in_turn() || runs_without_flush(in.strategy)) { return 0.0; }
-    return in.rules.slowdown * data_of_step(in);
-}
-double chunks_show_reductions(Inputs const& in) {
-    return in.pipeline() && !in.in_turn() && !runs_without_flush(in.strategy) ? in.time.data_communication.base() : 0.0;
+/// Several chunks that reduce in turn while others of their stage work, and have the adapter in common with those.
+double chunks_share_the_adapter(Inputs const& in) {
+    if (!in.interleaved() || !data_leaves(in)) { return 0.0; }
+    return data_of_step(in) * std::min(1.0, leaving_traffic(in) / in.step);
 }
 
-/// Kept activations; beside state, whose copies wait for reductions, they wait too.
-double kept_with_the_host(Inputs const& in) {
-    if (in.strategy.offload == Offload::both) { return in.step; }
+/// What copies to and from the host show, where activations are among them.
+double shown_activations(Inputs const& in) {
+    if (!offloads_activations(in.strategy.offload)) { return 0.0; }
+    return (in.time.offload - host_traffic(in.setting, in.strategy).update).base();
+}
+
+bool passes_are_whole(Inputs const& in) {
+    auto const& row = schedule_row(in.strategy.schedule());
+    return !row.splits_backward && row.layout == ChunkLayout::loop;
+}
+
+/// A pipeline whose slowest stage is another one when it waits for its copies, or whose passes run into each other's.
+double copies_of_stages(Inputs const& in) {
+    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks == 1 ? shown_activations(in) : 0.0;
+}
+double copies_of_chunks(Inputs const& in) {
+    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks > 1 ? shown_activations(in) : 0.0;
+}
+/// Split passes and two parts of a model a stage: every copy counts.
+double copies_of_halves(Inputs const& in) {
+    if (!in.pipeline() || passes_are_whole(in)) { return 0.0; }
     return host_traffic(in.setting, in.strategy).activation_transfer.base();
 }
-double state_with_the_host(Inputs const& in) { return host_traffic(in.setting, in.strategy).optimizer_transfer.base(); }
+
+/// Blocks of several kinds, each with a forward share of its own.
+double copies_of_kinds(Inputs const& in) { return in.costs.until.empty() ? 0.0 : shown_activations(in); }
+
+/// State of several chunks, which goes and comes between passes of others.
+double state_of_chunks(Inputs const& in) {
+    bool const several = in.pipeline() && in.layout.shape.chunks > 1;
+    return several ? host_traffic(in.setting, in.strategy).optimizer_transfer.base() : 0.0;
+}
+
+/// Copies of the last micro-batch, which data-parallel traffic hides too.
+double copies_beside_gradients(Inputs const& in) {
+    if (in.pipeline() || in.rules.sharded) { return 0.0; }
+    return std::min(shown_activations(in) / in.micro_batches(), in.time.data_communication.base());
+}
 
 double compresses_stage_by_stage(Inputs const& in) {
     return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
@@ -282,10 +303,6 @@ struct Condition {
     double share; ///< of the step, above which the limit holds
 };
 
-constexpr ClosedFormLimit host_sets_the_pace{
-    "host sets the pace",
-    "the closed form adds what the host needs beyond the chip block by block; the host gets ahead "
-    "while a stage waits, reduces or adds up, and of one pass beside another"};
 constexpr ClosedFormLimit uneven_kinds{"kinds of block unevenly placed",
                                        "stages have their own mix of blocks; the closed form gives each the mean"};
 constexpr ClosedFormLimit uneven_chunks{"uneven chunks",
@@ -300,15 +317,13 @@ constexpr ClosedFormLimit beside_collectives{
     "slowed beside collectives", "gradients and weights slow kernels in proportion to their time; they often "
                                  "run beside exposed collectives, when there is nothing to slow"};
 constexpr ClosedFormLimit in_turn{
-    "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, on every stage "
-                             "at its own time"};
+    "chunks reduce in turn", "gradients of some chunks are reduced while others are still worked on, and share their "
+                             "adapter with what those send; every stage is slowed at its own time"};
 constexpr ClosedFormLimit offloaded{
-    "offload", "copies to and from the host queue up behind one another and wait for the blocks that "
-               "make what they move"};
+    "offload", "activations that take longer to and from the host than blocks take make stages wait, each at its own "
+               "time; what gradients show beside them hides a part of it"};
 
 constexpr std::array conditions{
-    Condition{host_sets_the_pace, host_of_one_stage, 0.036},
-    Condition{host_sets_the_pace, host_of_stages, 0.0087},
     Condition{uneven_kinds, kinds_are_uneven, 0.003},
     Condition{
         {"some of several kinds computed again",
@@ -344,14 +359,17 @@ constexpr std::array conditions{
          "first, and the step ends with its own"},
         first_stage_is_not_the_fullest,
         0.009},
-    Condition{in_turn, chunks_reduce_in_turn, 0.005},
-    Condition{in_turn, chunks_show_reductions, 0.04},
+    Condition{in_turn, chunks_share_the_adapter, 0.005},
     Condition{{"halves hide less",
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,
               0.011},
-    Condition{offloaded, kept_with_the_host, 0.036},
-    Condition{offloaded, state_with_the_host, 0.0074},
+    Condition{offloaded, copies_of_stages, 0.06},
+    Condition{offloaded, copies_of_chunks, 0.013},
+    Condition{offloaded, copies_of_halves, 0.2},
+    Condition{offloaded, copies_of_kinds, 0.11},
+    Condition{offloaded, state_of_chunks, 0.03},
+    Condition{offloaded, copies_beside_gradients, 0.013},
     Condition{
         {"compressed gradients of a pipeline",
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},

@@ -1,5 +1,8 @@
 #include "step_passes.hpp"
 
+#include "training/pipeline_time.hpp"
+#include "training/stage.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -48,8 +51,8 @@ struct Source {
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
     double issued = 1.0;                 ///< factor on what the host takes
-    double uneven_host = 0.0; ///< share of its kernels and gaps that they wait for a host that is faster on average
-    double repeats = 1.0;     ///< of the program
+    std::array<double, 4> uneven_host{}; ///< by pass: share of the chip's time that it waits for a host that is late
+    double repeats = 1.0;                ///< of the program
 };
 
 /// Writes the passes of blocks and ends as items.
@@ -65,6 +68,7 @@ public:
              {PassKind::forward, PassKind::backward, PassKind::input_gradient, PassKind::weight_gradient}) {
             UnitPass pass = write(source, kind);
             if (detail_ == StepDetail::block) { fuse(pass); }
+            add_launches(source, kind, pass);
             auto& items = unit.passes[static_cast<std::size_t>(kind)].items;
             for (double left = source.repeats; left > 0.5; left -= 1.0) {
                 items.insert(items.end(), pass.items.begin(), pass.items.end());
@@ -101,8 +105,8 @@ private:
         }
         spread(source, pass, hidden, behind);
         hider_.clear();
-        add_host(source, kind, pass);
-        std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0 && item.launch == 0; });
+        add_gaps(source, kind, pass);
+        std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0; });
         return pass;
     }
 
@@ -147,22 +151,19 @@ private:
         }
     }
 
-    /// Gaps between kernels and what the host takes, as many forward passes as the closed form counts for a pass.
-    void add_host(Source const& source, PassKind kind, UnitPass& pass) const {
+    /// Gaps between kernels, those of as many forward passes as the closed form counts for a pass.
+    void add_gaps(Source const& source, PassKind kind, UnitPass& pass) const {
         if (source.block == nullptr) { return; }
         auto const kernels = std::ranges::count(pass.items, Role::compute, &PassItem::role);
         if (kernels == 0) { return; }
-        double const passes = passes_of(*source.block, kind);
-        Ticks gap = ticks_of(pricer_.gaps(*source.block, passes) * pace);
-        Ticks launch = ticks_of(pricer_.issue(*source.block, passes) * (pace * source.issued));
-        auto left = static_cast<Ticks>(kernels);
+        Ticks gap = ticks_of(pricer_.gaps(*source.block, passes_of(*source.block, kind)) * pace);
         // a gap hides nothing: it goes beside kernels that have no collective behind them
         auto const bare = [](PassItem const& item) {
             return item.role == Role::compute && std::ranges::all_of(item.beside, [](Ticks t) { return t == 0; });
         };
         Ticks bare_left = std::ranges::count_if(pass.items, bare);
         bool const any = bare_left == 0;
-        if (any) { bare_left = left; }
+        if (any) { bare_left = kernels; }
         for (PassItem& item : pass.items) {
             if (item.role != Role::compute) { continue; }
             if (any || bare(item)) {
@@ -170,22 +171,33 @@ private:
                 gap -= gap / bare_left;
                 --bare_left;
             }
-            item.launch = launch / left;
-            launch -= item.launch;
-            --left;
         }
-        add_uneven_host(source, pass);
     }
 
-    /// Waits for a host that is late now and then, beside those for one that is slower on the whole.
-    void add_uneven_host(Source const& source, UnitPass& pass) const {
-        auto const wait = static_cast<Ticks>(source.uneven_host * static_cast<double>(pass.chip()));
-        if (wait <= 0) { return; }
+    /// What the host takes: it issues a kernel while those before it run, all at one rate, so that the pass takes the
+    /// chip's time or the host's. What it is late now and then is one wait at the end.
+    void add_launches(Source const& source, PassKind kind, UnitPass& pass) const {
+        if (source.block == nullptr || pass.items.empty()) { return; }
+        Seconds const issue = pricer_.issue(*source.block, passes_of(*source.block, kind));
+        Ticks const launch = ticks_of(issue * (pace * source.issued)), chip = pass.chip();
+        if (launch <= 0) { return; }
+        auto const wait =
+            static_cast<Ticks>(source.uneven_host[static_cast<std::size_t>(kind)] * static_cast<double>(chip));
+        double const rate = chip > 0 ? static_cast<double>(launch) / static_cast<double>(chip) : 0.0;
+        Ticks before = 0, issued = 0;
+        for (PassItem& item : pass.items) {
+            if (item.role == Role::compute) {
+                auto const until = static_cast<Ticks>(rate * static_cast<double>(before));
+                item.launch = until - issued;
+                issued = until;
+            }
+            before += std::max(item.cost, *std::ranges::max_element(item.beside));
+        }
         pass.items.push_back({.cost = wait,
                               .role = Role::compute,
                               .kind = WorkKind::launch,
                               .name = names_.index("wait for the host"),
-                              .launch = wait}); // the host does not get ahead by being late
+                              .launch = launch - issued + wait}); // the host does not get ahead by being late
     }
     static double passes_of(BlockProgram const& block, PassKind kind) {
         bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);
@@ -198,20 +210,23 @@ private:
         return 0.0;
     }
 
-    /// One item for each kind of work: first what stands in the way, then the kernels.
+    /// One item for each kind of work: first what stands in the way, then the kernels. Those that hide a collective stay
+    /// apart from those of their kind that hide none: what outlasts the former does not hide behind the latter.
     void fuse(UnitPass& pass) const {
-        std::array<PassItem, work_kind_count> sums{};
+        std::array<std::array<PassItem, 2>, work_kind_count> sums{};
         for (PassItem const& item : pass.items) {
-            PassItem& sum = sums[static_cast<std::size_t>(item.kind)];
+            bool const hides = std::ranges::any_of(item.beside, [](Ticks t) { return t > 0; });
+            PassItem& sum = sums[static_cast<std::size_t>(item.kind)][hides ? 1 : 0];
             sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
-            sum.cost += item.cost, sum.launch += item.launch;
+            sum.cost += item.cost;
             for (std::size_t g = 0; g < group3_count; ++g) { sum.beside[g] += item.beside[g]; }
         }
         pass.items.clear();
         for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
-                                    WorkKind::attention, WorkKind::memory, WorkKind::launch}) {
-            PassItem const& sum = sums[static_cast<std::size_t>(kind)];
-            if (sum.cost > 0 || sum.launch > 0) { pass.items.push_back(sum); }
+                                    WorkKind::attention, WorkKind::memory}) {
+            for (PassItem const& sum : sums[static_cast<std::size_t>(kind)]) {
+                if (sum.cost > 0) { pass.items.push_back(sum); }
+            }
         }
     }
 
@@ -230,11 +245,23 @@ double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
     return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
 }
 
-/// What blocks wait for a host whose pace is uneven over what they take: the closed form's smooth maximum of chip and host
+/// What a pass waits for a host whose pace is uneven over what it takes: the closed form's smooth maximum of chip and host
 /// beyond the larger of the two.
-double uneven_host_share(LayerCost const& block) {
-    Seconds const chip = block.total() - block.host_excess(), larger = std::max(chip, block.host);
-    return chip.base() > 0.0 ? std::max(0.0, (block.total() - larger) / chip) : 0.0;
+double uneven_share(PassCost const& pass) {
+    return pass.chip.base() > 0.0 ? (pass.total() - std::max(pass.chip, pass.host)) / pass.chip : 0.0;
+}
+
+/// The same by pass. A host that never waits for the chip has its ups and downs over all passes.
+std::array<double, 4> uneven_shares(LayerCost const& block, bool waits) {
+    std::array<double, 4> shares{};
+    auto const forward = block.forward_pass(), backward = block.backward_pass(), weight = weight_pass(block);
+    auto const of = [&shares](PassKind kind) -> double& { return shares[static_cast<std::size_t>(kind)]; };
+    of(PassKind::forward) = uneven_share(forward);
+    of(PassKind::backward) = uneven_share(backward);
+    of(PassKind::input_gradient) = uneven_share({backward.chip - weight.chip, backward.host - weight.host});
+    of(PassKind::weight_gradient) = uneven_share(weight);
+    if (!waits) { shares.fill(uneven_share({block.chip(), block.host})); }
+    return shares;
 }
 
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
@@ -305,7 +332,7 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                        .recomputes_core = block.recomputes_core,
                        .block = &block,
                        .issued = issued,
-                       .uneven_host = uneven_host_share(costs.block)},
+                       .uneven_host = uneven_shares(costs.block, host_waits(setting.model, strategy))},
                       units.variants.emplace_back());
         units.variants.back().routed = block.routed;
     }

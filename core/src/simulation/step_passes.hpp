@@ -24,7 +24,8 @@ enum class Role : std::uint8_t {
     receive, ///< used where transfers block, as the next one
     receive_back,
     data,
-    copies,
+    copies_out,
+    copies_in,
     count_,
 };
 inline constexpr std::size_t role_count = static_cast<std::size_t>(Role::count_);

@@ -244,11 +244,11 @@ std::vector<SimulatedStage> stages_of(StreamRun const& run) {
     return stages;
 }
 
-/// One pass of a chunk: kernels, what stands in their way, and what the host adds block by block.
+/// One pass of a chunk: kernels and what stands in their way, not faster than the host issues it.
 Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
-    Ticks all = 0;
-    for (Unit const* unit : units) { all += std::max((*unit)[kind].chip(), (*unit)[kind].host()); }
-    return all;
+    Ticks chip = 0, host = 0;
+    for (Unit const* unit : units) { chip += (*unit)[kind].chip(), host += (*unit)[kind].host(); }
+    return std::max(chip, host);
 }
 
 } // namespace

@@ -34,13 +34,14 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::receive, blocks, false); // the other way on a link of both
     set(Role::receive_back, blocks, false);
     set(Role::data, true, placement.data.domains() > 1);
-    set(Role::copies, strategy.offload != Offload::none, false);
+    set(Role::copies_out, strategy.offload != Offload::none, false);
+    set(Role::copies_in, strategy.offload != Offload::none, false);
     return use;
 }
 
-constexpr std::array<std::string_view, role_count> role_names{"compute",      "launch",        "tensor",     "context",
-                                                              "experts",      "send",          "send back",  "receive",
-                                                              "receive back", "data parallel", "host copies"};
+constexpr std::array<std::string_view, role_count> role_names{
+    "compute",   "launch",  "tensor",       "context",       "experts",     "send",
+    "send back", "receive", "receive back", "data parallel", "to the host", "from the host"};
 
 /// Rounds of p micro-batches that are run before those that are told.
 constexpr int rounds_before = 2;
@@ -148,7 +149,8 @@ void Unroller::name_tasks() {
     update_name_ = units_.names.index("update");
     compress_name_ = units_.names.index("compress gradients");
     blocking_name_ = units_.names.index("synchronise");
-    copy_name_ = units_.names.index("copy to and from the host");
+    out_name_ = units_.names.index("copy to the host");
+    in_name_ = units_.names.index("copy from the host");
     host_name_ = units_.names.index("update on the host");
 }
 
@@ -163,6 +165,7 @@ void Unroller::prepare() {
     }
     forward_.assign(places * micro_batches, no_task);
     back_.assign(places * micro_batches, no_task);
+    if (offloads_activations(strategy_.offload)) { away_.assign(places * micro_batches, no_task); }
     done_forward_.assign(places * micro_batches, false);
     done_back_.assign(places * micro_batches, false);
     find_last_passes(places);

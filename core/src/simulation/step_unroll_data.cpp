@@ -13,19 +13,45 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
     if (rules_.gathers && first && std::exchange(state.shows_weights, false)) { gather_before(stage, state); }
     if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
-    if (first && traffic.host_up > 0 && offloads_optimizer(strategy_.offload)) {
-        state.pending.push_back(add(stage, Role::copies, WorkKind::offload, traffic.host_up, copy_name_));
+    if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
+        Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
+        state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, cost, in_name_));
     }
-    bool const keeps_elsewhere = offloads_activations(strategy_.offload) && traffic.kept_copy > 0;
-    if (keeps_elsewhere && (pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient)) {
-        TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
-        wait(task, blocking_ ? state.compute : state.before_visit);
-        state.pending.push_back(task);
+    if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
+        if (pass.kind == PassKind::forward && state.leaving.front() != no_task) {
+            state.pending.push_back(state.leaving.front());
+        }
+        bool const needs = pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient;
+        if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
     }
-    // a host that reads from the chip, or waits for transfers to be through, is a block ahead of it at most
-    bool const close = strategy_.pp > 1 || chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
-    state.host_waits = close ? state.before_visit : no_task;
+    // a host that reads how many tokens each expert has is a block ahead of the chip at most
+    bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+    if (routed && state.before_visit != no_task) { state.host_waits.push_back(state.before_visit); }
     state.before_visit = state.compute;
+}
+
+Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
+    Ticks all = 0;
+    for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+        for (UnitTraffic const& unit : chunk) { all += unit.*part; }
+    }
+    return all;
+}
+
+void Unroller::bring_back(int stage, StageState& state, Pass const& pass, Ticks cost) {
+    TaskId const task = add(stage, Role::copies_in, WorkKind::offload, cost, in_name_);
+    if (blocking_) { wait_for_work(task, state); }
+    wait(task, state.before_visit);
+    wait(task, away_[slot(place_of(stage, pass.chunk), pass.micro_batch)]);
+    state.pending.push_back(task);
+}
+
+void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks cost) {
+    TaskId const task = add(stage, Role::copies_out, WorkKind::offload, cost, out_name_);
+    wait_for_work(task, state);
+    away_[slot(place_of(stage, pass.chunk), pass.micro_batch)] = task;
+    state.leaving = {state.leaving.back(), task};
+    if (blocking_) { state.pending.push_back(task); }
 }
 
 void Unroller::gather_ahead(int stage, StageState& state) {
@@ -74,9 +100,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
     UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
     if (pass.kind == PassKind::forward) {
         if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
-            TaskId const task = add(stage, Role::copies, WorkKind::offload, scaled(traffic.kept_copy), copy_name_);
-            wait_for_work(task, state);
-            if (blocking_) { state.pending.push_back(task); }
+            take_away(stage, state, pass, scaled(traffic.kept_copy));
         }
         return;
     }
@@ -88,8 +112,8 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         state.kernels.push_back(state.compute);
     }
     if (traffic.reduce > 0) { reduce(stage, state, traffic); }
-    if (whole && traffic.host_down > 0 && offloads_optimizer(strategy_.offload)) {
-        TaskId const task = add(stage, Role::copies, WorkKind::offload, traffic.host_down, copy_name_);
+    if (whole && traffic.host_down > 0 && !blocking_) {
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
         wait(task, state.data);
         wait(task, state.compute);
     }
@@ -172,8 +196,13 @@ void Unroller::finish(int stage) {
         state.data = task;
     }
     if (state.data != no_task) { state.pending.push_back(state.data); }
+    if (Ticks const down = blocking_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, down, out_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+    }
     if (traffic.host_update > 0) {
-        TaskId const task = add(stage, Role::copies, WorkKind::offload, traffic.host_update, host_name_);
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_update, host_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);
     }

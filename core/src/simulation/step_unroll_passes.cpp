@@ -86,6 +86,10 @@ void Unroller::write_pass(int stage, StageState& state, std::size_t index) {
     note(pass);
     auto const& units = chunk_units_[place_of(stage, pass.chunk)];
     bool const forward = pass.kind == PassKind::forward;
+    if (strategy_.pp > 1) { // the host waits until transfers are through and the stage is idle [MegatronLM]
+        state.host_waits = state.pending;
+        if (state.compute != no_task) { state.host_waits.push_back(state.compute); }
+    }
     for (std::size_t i = 0; i < units.size(); ++i) {
         std::size_t const u = forward ? i : units.size() - 1 - i;
         at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
@@ -113,7 +117,10 @@ void Unroller::write_unit(int stage, StageState& state, UnitPass const& unit) {
 void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) {
     TaskId const launch =
         item.launch > 0 ? add(stage, Role::host, WorkKind::launch, scaled(item.launch), launch_name_) : no_task;
-    if (launch != no_task) { wait(launch, std::exchange(state.host_waits, no_task)); }
+    if (launch != no_task) {
+        for (TaskId const one : state.host_waits) { wait(launch, one); }
+        state.host_waits.clear();
+    }
     beside_.clear();
     for (std::size_t g = 0; g < group3_count; ++g) {
         if (item.beside[g] == 0) { continue; }

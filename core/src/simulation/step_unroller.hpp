@@ -4,6 +4,7 @@
 
 #include "headroom/step.hpp"
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -18,16 +19,17 @@ struct StageState {
     std::size_t next = 0;              ///< of its row
     TaskId compute = no_task;          ///< its last kernel
     TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
-    TaskId host_waits = no_task;       ///< what the next launch waits for
+    std::vector<TaskId> host_waits;    ///< what the next launch waits for
     std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
     std::vector<TaskId> kernels;       ///< of the visit under way
     std::vector<TaskId> sent_blocking; ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
-    TaskId data = no_task;      ///< the last task of gradients
-    bool updated = true;        ///< weights since the last forward pass
-    bool shows_weights = true;  ///< updated ones have yet to be gathered before the next pass
+    std::array<TaskId, 2> leaving = {no_task, no_task}; ///< copies to the host of the last two blocks, the older first
+    TaskId data = no_task;                              ///< the last task of gradients
+    bool updated = true;                                ///< weights since the last forward pass
+    bool shows_weights = true;                          ///< updated ones have yet to be gathered before the next pass
     std::vector<TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
     std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
@@ -133,6 +135,14 @@ private:
 
     [[nodiscard]] UnitTraffic const& unit_traffic(int stage, Pass const& pass, std::size_t unit) const;
 
+    [[nodiscard]] Ticks of_all_units(int stage, Ticks UnitTraffic::*part) const;
+
+    /// Activations of a block that a backward pass is about to need, from the begin of the visit before on.
+    void bring_back(int stage, StageState& state, Pass const& pass, Ticks cost);
+
+    /// Activations of a block that has just been computed. While two blocks' are on their way no third is computed.
+    void take_away(int stage, StageState& state, Pass const& pass, Ticks cost);
+
     void begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
     /// Weights of this visit and of those that may be gathered while it works.
@@ -178,6 +188,7 @@ private:
     std::vector<StageState> stages_;
     /// By place and micro-batch: what brings its output; of transfers that block where its list in `made_` begins.
     std::vector<TaskId> forward_, back_;
+    std::vector<TaskId> away_;     ///< by place and micro-batch: the last copy of its activations to the host
     std::vector<TaskId> arriving_; ///< what the passes being written wait for beside their stage
     std::vector<TaskId> made_;     ///< lists of tasks, each with no task at its end
     std::vector<bool> done_forward_, done_back_;
@@ -188,7 +199,7 @@ private:
     TaskPlace at_; ///< what is being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
-    std::uint32_t blocking_name_ = 0, copy_name_ = 0, host_name_ = 0;
+    std::uint32_t blocking_name_ = 0, out_name_ = 0, in_name_ = 0, host_name_ = 0;
     UnrolledStep result_;
 };
 

@@ -1,6 +1,7 @@
 #include "headroom/calibration.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headroom {
 namespace {
@@ -132,6 +133,11 @@ Calibration CalibrationSet::values() const {
     Calibration result;
     for (auto const& info : table) { result[info.id] = constant[static_cast<std::size_t>(info.id)].value; }
     return result;
+}
+
+int free_constants(CalibrationSet const& set) {
+    auto const moves = [](CalibratedConstant const& constant) { return constant.spread > 0.0; };
+    return static_cast<int>(std::ranges::count_if(set.constant, moves) + std::ssize(set.pace));
 }
 
 } // namespace headroom

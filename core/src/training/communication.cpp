@@ -170,8 +170,7 @@ void add_blocking(Table& table, DataTraffic const& traffic) {
 void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
-    auto const& holding = table.priced.holding;
-    auto traffic = data_traffic(table.setting, strategy, table.placement, table.fabric, holding.held, holding.trained);
+    auto traffic = table.priced.traffic;
     double const updates = updates_per_step(strategy, table.micro_batches);
     traffic.blocking *= updates;
     traffic.blocking_bytes *= updates;
@@ -192,15 +191,16 @@ void add_data(Table& table) {
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
                                                  LayerCosts const& costs) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
-    auto const placement = place(strategy, setting.cluster.domain);
-    auto const priced =
-        priced_stage(priced_place(setting, strategy, costs), setting, strategy, costs, placement, fabric);
+    auto const slowest = slowest_stage(setting, strategy, costs);
+    auto const placed = placed_traffic(setting, strategy);
+    auto const priced = priced_stage(priced_place(setting, strategy, costs, slowest, placed), setting, strategy, costs,
+                                     slowest, placed, fabric);
     Table table{.setting = setting,
                 .strategy = strategy,
                 .costs = priced.own ? *priced.own : costs,
-                .time = step_time(setting, strategy, costs),
+                .time = step_time(setting, strategy, costs, slowest, placed),
                 .fabric = fabric,
-                .placement = placement,
+                .placement = placed.placement,
                 .micro_batches = micro_batch_count(strategy, setting.workload),
                 .rows = {},
                 .priced = priced};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 namespace {
@@ -87,18 +88,43 @@ private:
     }
 
     void add_host(BlockProgram const& program, LayerCost& cost) const {
-        cost.kernels = pricer_.gaps(program, program.passes);
-        cost.host = pricer_.issue(program, program.passes);
+        cost.kernels = pricer_.gaps(program, program.passes), cost.kernels_forward = pricer_.gaps(program, 1.0);
+        cost.host = pricer_.issue(program, program.passes), cost.host_forward = pricer_.issue(program, 1.0);
     }
 
     OperationPricer pricer_;
 };
 
-/// The first blocks and one more, `times` of a cost.
-BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times) {
-    return {.kernels = before.kernels + (cost.gemm + cost.attention + cost.memory + cost.kernels) * times,
-            .shown = before.shown + (cost.tensor_exposed + cost.context_exposed + cost.experts_exposed) * times,
-            .host = before.host + cost.host * times};
+/// The first blocks and one more, `times` of a cost, of a run that begins at `alike`.
+BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double times, std::size_t alike) {
+    Seconds const shown = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
+    return {.kernels = before.kernels + (cost.chip() - shown) * times,
+            .kernels_forward = before.kernels_forward + (cost.forward_pass().chip - cost.shown_forward) * times,
+            .shown = before.shown + shown * times,
+            .shown_forward = before.shown_forward + cost.shown_forward * times,
+            .host = before.host + cost.host * times,
+            .host_forward = before.host_forward + cost.host_forward * times,
+            .alike = alike};
+}
+
+/// Kinds of block of which the host is slower than some and faster than others: sum of max(C, H) - max(sum C, sum H).
+void set_apart(LayerCost& mean, std::vector<LayerCost> const& of_kind, double depth) {
+    auto const larger = [](PassCost const& pass) { return std::max(pass.chip, pass.host); };
+    Seconds forward, backward;
+    for (LayerCost const& kind : of_kind) {
+        forward += larger(kind.forward_pass()), backward += larger(kind.backward_pass());
+    }
+    mean.apart_forward = std::max(Seconds{}, forward / depth - larger(mean.forward_pass()));
+    mean.apart_backward = std::max(Seconds{}, backward / depth - larger(mean.backward_pass()));
+}
+
+/// What a pass of some blocks takes, where the mean block is uneven as `mean` is:
+///
+///     max(C, H) + C u / c      u = smooth maximum - max(c, h) of the mean block
+Seconds pass_of_blocks(PassCost const& blocks, PassCost const& mean) {
+    Seconds const larger = std::max(blocks.chip, blocks.host);
+    if (mean.chip.base() <= 0.0) { return larger; }
+    return larger + (mean.total() - std::max(mean.chip, mean.host)) * (blocks.chip / mean.chip);
 }
 
 } // namespace
@@ -106,39 +132,55 @@ BlocksUntil with_block(BlocksUntil const& before, LayerCost const& cost, double 
 double LayerCosts::blocks_between(std::size_t first, std::size_t end) const {
     if (until.empty()) { return static_cast<double>(end - first); }
     double const mean = block.total().base();
-    if (mean <= 0.0) { return static_cast<double>(end - first); }
-    Seconds const chip = until[end].kernels - until[first].kernels + until[end].shown - until[first].shown;
-    return smooth_maximum(chip.base(), (until[end].host - until[first].host).base()) / mean;
+    return mean > 0.0 ? passes_between(first, end).total().base() / mean : static_cast<double>(end - first);
 }
 
-Seconds LayerCost::total() const {
-    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed + host_excess();
+PassTimes LayerCosts::passes_between(std::size_t first, std::size_t end) const {
+    auto const& [from, to] = std::tie(until[first], until[end]);
+    PassCost const ahead{.chip = to.kernels_forward - from.kernels_forward + to.shown_forward - from.shown_forward,
+                         .host = to.host_forward - from.host_forward};
+    PassCost const back{.chip = to.kernels - from.kernels + to.shown - from.shown - ahead.chip,
+                        .host = to.host - from.host - ahead.host};
+    return {.forward = pass_of_blocks(ahead, block.forward_pass()),
+            .backward = pass_of_blocks(back, block.backward_pass())};
 }
 
-Seconds LayerCost::forward() const {
-    Seconds const all = gemm + attention + memory, own = all - backward - recompute;
-    Seconds const shown = tensor_exposed + context_exposed + experts_exposed;
-    Seconds const chip = all + kernels + shown;
-    if (all.base() <= 0.0) { return total(); }
-    return (own + kernels * (own / all) + shown_forward) * (total() / chip);
+Seconds PassCost::total() const {
+    return host.base() <= 0.0 ? chip : Seconds{smooth_maximum(chip.base(), host.base())};
 }
 
-Seconds LayerCost::host_excess() const {
-    Seconds const chip = gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
-    if (host.base() <= 0.0) { return Seconds{}; }
-    return Seconds{smooth_maximum(chip.base(), host.base())} - chip;
+Seconds LayerCost::chip() const {
+    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
 }
+
+PassCost LayerCost::forward_pass() const {
+    return {.chip = gemm + attention + memory - backward - recompute + kernels_forward + shown_forward,
+            .host = host_forward};
+}
+
+PassCost LayerCost::backward_pass() const {
+    PassCost const forward = forward_pass();
+    return {.chip = chip() - forward.chip, .host = host - forward.host};
+}
+
+Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total(); }
+
+Seconds LayerCost::forward() const { return forward_pass().total(); }
+
+Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} : total() - chip(); }
 
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->kernels}) {
+                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward,
+                              &part->apart_forward, &part->apart_backward, &part->kernels, &part->kernels_forward}) {
             *time *= factor;
         }
     }
     for (BlocksUntil& first : until) {
-        first.kernels *= factor;
-        first.host *= factor;
+        for (Seconds* time : {&first.kernels, &first.kernels_forward, &first.host, &first.host_forward}) {
+            *time *= factor;
+        }
     }
 }
 
@@ -148,7 +190,7 @@ void LayerCost::add(LayerCost const& other, double times) {
                           &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
                           &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
                           &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
-                          &LayerCost::shown_forward};
+                          &LayerCost::shown_forward,  &LayerCost::host_forward,    &LayerCost::kernels_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;
@@ -192,7 +234,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     std::vector<double> count;
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
-        block.host *= unaligned;
+        block.host *= unaligned, block.host_forward *= unaligned;
         costs.block.add(block, run.count / program.depth);
         if (program.frozen > 0) {
             bool const frozen = run.passes == 1.0;
@@ -207,11 +249,14 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     }
     if (!program.kind_of_block.empty()) {
         costs.until.push_back({});
-        for (std::size_t const kind : program.kind_of_block) {
-            costs.until.push_back(with_block(costs.until.back(), of_kind[kind], 1.0 / count[kind]));
+        auto const& kinds = program.kind_of_block;
+        for (std::size_t i = 0, alike = 0; i < kinds.size(); ++i) {
+            if (kinds[i] != kinds[alike]) { alike = i; }
+            costs.until.push_back(with_block(costs.until.back(), of_kind[kinds[i]], 1.0 / count[kinds[i]], alike));
         }
     }
     costs.frozen_blocks = program.frozen;
+    set_apart(costs.block, of_kind, program.depth);
     costs.embedding = adder.end(program.embedding);
     costs.head.add(adder.end(program.head), program.heads_run);
     for (auto const& run : program.prediction) { costs.head.add(adder.block(run), run.count); }

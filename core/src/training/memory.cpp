@@ -70,10 +70,17 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
     return strategy.pp > 1 && strategy.schedule() == PipelineSchedule::gpipe ? micro_batches : 1;
 }
 
-StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
-    auto const shape = shape_of(strategy, setting.workload);
+ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape) {
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
-            .logits = logit_bytes(setting.model, shape, setting.framework),
+            .logits = logit_bytes(setting.model, shape, setting.framework)};
+}
+
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
+    return stage_terms(setting, strategy, shape_activations(setting, shape_of(strategy, setting.workload)));
+}
+
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept) {
+    return {.kept = kept,
             .micro_batches = whole_micro_batches(strategy, setting.workload),
             .trained = trained_parts(strategy, setting.model, setting.count),
             .shards = shards_of(strategy),
@@ -81,8 +88,8 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
 }
 
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight) {
-    double const kept = of.block.kept * content.depth * in_flight;
-    return offloads_activations(strategy.offload) ? std::min(kept, offloaded_blocks * of.block.trained) : kept;
+    double const kept = of.kept.block.kept * content.depth * in_flight;
+    return offloads_activations(strategy.offload) ? std::min(kept, offloaded_blocks * of.kept.block.trained) : kept;
 }
 
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage) {
@@ -92,17 +99,17 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     add_state(use, setting, strategy, of, content);
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
-    use.temporaries = Bytes{temporary_bytes(strategy, of.block, content.depth)};
+    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth)};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
-        use.activations += Bytes{of.block.ahead * heads};
-        use.logits = Bytes{of.logits * heads};
+        use.activations += Bytes{of.kept.block.ahead * heads};
+        use.logits = Bytes{of.kept.logits * heads};
         // tiles are gone before the backward pass of the first block begins
-        if (setting.framework.tiled_loss) { use.logits = std::max(Bytes{}, Bytes{of.logits} - use.temporaries); }
+        if (setting.framework.tiled_loss) { use.logits = std::max(Bytes{}, Bytes{of.kept.logits} - use.temporaries); }
     }
     use.fragmentation = lost_share(use);
     if (setting.framework.cuts_segments) {
-        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.block, use.activations));
+        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.kept.block, use.activations));
     }
     use.runtime = runtime_of(setting.cluster.accelerator);
     return use;
@@ -117,7 +124,11 @@ std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy cons
 }
 
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy) {
-    auto const of = stage_terms(setting, strategy);
+    return memory_use(setting, strategy, shape_activations(setting, shape_of(strategy, setting.workload)));
+}
+
+MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept) {
+    auto const of = stage_terms(setting, strategy, kept);
     auto fullest = stage_memory(setting, strategy, of, 0);
     auto const keep = [&](int stage) {
         auto const other = stage_memory(setting, strategy, of, stage);

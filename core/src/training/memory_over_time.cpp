@@ -69,7 +69,7 @@ struct StageOverTime {
         bytes += Bytes{kept_bytes(strategy, of, content, now.chunks * depth_of_chunk)};
         if (now.backward > 0) { bytes += use.temporaries; }
         double const heads = heads_in_flight(strategy, of.micro_batches);
-        return bytes + (use.logits + Bytes{of.block.ahead * heads}) * (std::min<double>(now.heads, heads) / heads);
+        return bytes + (use.logits + Bytes{of.kept.block.ahead * heads}) * (std::min<double>(now.heads, heads) / heads);
     }
 };
 

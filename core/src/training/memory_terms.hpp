@@ -43,15 +43,25 @@ struct StageContent {
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
-/// What every stage of a strategy is made from.
-struct StageTerms {
+/// What follows from the work inside a layer alone: the same for all strategies of one shape.
+struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
+};
+ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
+
+/// What every stage of a strategy is made from.
+struct StageTerms {
+    ShapeActivations kept;
     int micro_batches = 1;
     TrainedParts trained;
     Shards shards, expert_shards;
 };
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy);
+StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);
+
+/// `memory_use` of a strategy whose shape is known.
+MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);
 
 /// Weights, gradients, state of the optimizer and buffers of a stage.
 void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,

@@ -37,6 +37,37 @@ std::vector<PassTicks> places_of(PipelineWork const& work, PipelineShape const& 
     return passes;
 }
 
+/// Traffic in ticks.
+TrafficBeside beside_of(PipelineWork const& work) {
+    TrafficBeside beside = work.beside;
+    for (ChunkTraffic& chunk : beside.chunks) {
+        for (double ChunkTraffic::*part : {&ChunkTraffic::gather, &ChunkTraffic::reduce, &ChunkTraffic::update}) {
+            chunk.*part *= ticks_per_second;
+        }
+    }
+    return beside;
+}
+
+/// The rows of so many whole micro-batches: alone, with transfers, and with traffic.
+RowsRun run_of_rows(PipelineWork const& work, double micro_batches, double hop, bool blocking) {
+    auto const shape = shape_of(work, micro_batches);
+    if (!impossible_because(work.schedule.id, shape).empty()) { return {}; } // a ragged count of micro-batches
+    auto const order = work.schedule.order(shape);
+    PipelineTimes times{.passes = places_of(work, shape, work.slowest), .hop = {}};
+    auto const length = [&](TrafficBeside const& beside) {
+        auto const run = run_beside(order, times, beside);
+        return static_cast<double>(work.schedule.validates_late ? run.longest : run.end) / ticks_per_second;
+    };
+    double const alone = length({});
+    times.hop.assign(static_cast<std::size_t>(shape.stages), ticks_of(hop));
+    times.blocking = blocking;
+    double const handed_on = hop > 0.0 ? length({}) : alone;
+    double const all = work.beside.chunks.empty() ? handed_on : length(beside_of(work)) - work.update;
+    return {.bubble = std::max(0.0, alone - micro_batches * work.slowest.all()),
+            .transfers = std::max(0.0, handed_on - alone),
+            .data = std::max(0.0, all - handed_on)};
+}
+
 constexpr double most_run = 1 << 20; ///< passes; of more the wait is continued
 
 double unrolled_wait(PipelineWork const& work, PipelineShape const& shape, StageTimes const& stage, double hop,
@@ -111,14 +142,35 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 
 } // namespace
 
+PassCost weight_pass(LayerCost const& cost) {
+    if (cost.weight_gradient.base() <= 0.0) { return {}; }
+    return {.chip = cost.weight_gradient + cost.kernels_forward, .host = cost.host_forward};
+}
+
 StageTimes passes_of(LayerCost const& cost, double total) {
-    double const kernels = (cost.gemm + cost.attention + cost.memory).base();
-    if (kernels <= 0.0) { return {.forward = total, .input = 0.0, .weight = 0.0}; }
-    double const chip = (cost.total() - cost.host_excess()).base();
-    double const gaps = 1.0 + cost.kernels.base() / kernels, late = chip > 0.0 ? total / chip : 1.0;
-    double const weight = cost.weight_gradient.base() * gaps * late;
-    double const back = total - cost.forward().base();
-    return {.forward = total - back, .input = back - weight, .weight = weight};
+    auto const backward = cost.backward_pass();
+    auto const weight = weight_pass(cost);
+    double const forward = std::min(total, cost.forward().base()), back = total - forward;
+    double const share = backward.chip.base() > 0.0 ? std::min(1.0, weight.chip / backward.chip) : 0.0;
+    return {.forward = forward, .input = back * (1.0 - share), .weight = back * share};
+}
+
+StageTimes split_passes_of(LayerCost const& cost) {
+    auto const backward = cost.backward_pass();
+    auto const weight = weight_pass(cost);
+    PassCost const input{.chip = backward.chip - weight.chip, .host = backward.host - weight.host};
+    return {.forward = cost.forward().base(), .input = input.total().base(), .weight = weight.total().base()};
+}
+
+RowsRun run_of_rows(PipelineWork const& work, double hop, bool blocking) {
+    double const below = std::floor(work.micro_batches), rest = work.micro_batches - below;
+    RowsRun low = run_of_rows(work, below, hop, blocking);
+    if (rest <= 0.0) { return low; }
+    RowsRun const high = run_of_rows(work, below + 1.0, hop, blocking);
+    for (double RowsRun::*part : {&RowsRun::bubble, &RowsRun::transfers, &RowsRun::data}) {
+        low.*part += rest * (high.*part - low.*part);
+    }
+    return low;
 }
 
 double pipeline_bubble_seconds(PipelineWork const& work) {

@@ -4,8 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/order_statistics.hpp"
-
-#include <algorithm>
+#include "headroom/warm_start.hpp"
 
 namespace headroom {
 namespace {
@@ -20,10 +19,10 @@ void require_computable(Question const& question, FlopsPerSecond peak) {
     }
 }
 
-Interval interval_of(Seconds step, std::vector<Assumption> const& assumptions, CalibrationSet const& calibration) {
-    bool const structural = std::ranges::any_of(assumptions, &Assumption::structural);
-    Band const& band = structural ? calibration.assumed : calibration.stated;
-    return {step * band.low, step * band.high, band.coverage};
+Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration) {
+    Extrapolation const kind = extrapolation_of(question, calibration.seen);
+    Band const band = band_of(calibration.bands, kind);
+    return {step * band.low, step * band.high, band.coverage, kind};
 }
 
 /// The costs of a strategy with the pace that the answer has.
@@ -93,11 +92,8 @@ void add_run(Prediction& p) {
 } // namespace
 
 double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration) {
-    // what the factors were fitted to: pictures, encoders, pairs of encoder and decoder, recurrence
-    bool const of_their_kind =
-        !model.operators.empty() || !model.causal || model.encoder_layers > 0 || model.memory_tokens > 0;
     auto const known = calibration.pace.find(framework.name);
-    return framework.paced && of_their_kind && known != calibration.pace.end() ? known->second.factor : 1.0;
+    return runs_own_kernels(framework, model) && known != calibration.pace.end() ? known->second.factor : 1.0;
 }
 
 double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers) {
@@ -144,7 +140,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
     p.costs = costs_of(setting, strategy, p.pace);
     p.time = step_time(setting, strategy, p.costs);
-    p.interval = interval_of(p.time.total(), question.assumptions, calibration);
+    p.interval = interval_of(p.time.total(), question, calibration);
     p.workers = strategy.workers();
     p.micro_batches = whole_micro_batches(strategy, question.workload);
     p.peak = peak;
@@ -152,6 +148,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     add_utilization(p);
     add_communication(p, setting);
     add_run(p);
+    apply_warm_start(p, calibration);
     return p;
 }
 

@@ -3,6 +3,7 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom {
@@ -100,6 +101,8 @@ void write_blocks(StepProgram& program, Model const& model, LayerShape const& sh
     auto const runs = block_runs(model);
     auto const kinds = frozen > 0 || runs.size() > 1 ? block_kinds(model) : std::vector<BlockKind>{};
     double const again = recomputed_share(shape, depth_of(model) - frozen);
+    std::size_t const ways = (frozen > 0 ? 1 : 0) + (again > 0.0 ? 1 : 0) + (again < 1.0 ? 1 : 0);
+    program.blocks.reserve(runs.size() * ways); // programs are long: none is moved
     for (std::size_t r = 0; r < runs.size(); ++r) {
         auto const add = [&](BlockTraining training, double count) {
             if (count <= 0.0) { return; }

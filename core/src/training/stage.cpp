@@ -68,6 +68,8 @@ double gathered_bytes(Framework const& framework, Precision precision) {
     return std::min(framework.parameter_bytes, element_bytes(precision));
 }
 
+bool host_waits(Model const& model, Strategy const& strategy) { return strategy.pp > 1 || model.moe.experts > 0; }
+
 double output_parameters(Model const& model, ParameterCount const& count) {
     double const table = static_cast<double>(model.vocab) * model.hidden;
     return count.head + (model.tied_embeddings ? table : 0.0);

@@ -26,6 +26,10 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
 /// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format first.
 double gathered_bytes(Framework const& framework, Precision precision);
 
+/// Whether the host waits for the chip in every pass: it reads how many tokens each expert has, or waits for what stages
+/// hand over. Else it runs ahead without bound.
+bool host_waits(Model const& model, Strategy const& strategy);
+
 /// Parameters of the output projection as its stage holds them: of tied embeddings a copy.
 double output_parameters(Model const& model, ParameterCount const& count);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -85,29 +86,33 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
 /// own gradients and updates beside its passes; the whole: the slowest, with the gradients of the fullest.
 template <class N>
 Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                    Recorder<N>& record) {
+                    SlowestStage const& slowest, PlacedTraffic const& placed, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
-    auto const placement = place(strategy, setting.cluster.domain);
-    auto const of = priced_stage(where, setting, strategy, costs, placement, fabric);
-    LayerCosts const& used = of.own ? *of.own : costs;
+    std::optional<PricedStage> of;
+    if (where != StagePlace::whole || costs.frozen_blocks > 0) {
+        of = priced_stage(where, setting, strategy, costs, slowest, placed, fabric);
+    }
+    auto const holding = of ? of->holding : holding_at(setting, strategy, placed.data);
+    LayerCosts const& used = of && of->own ? *of->own : costs;
+    SlowestStage const& stage = of ? of->stage : slowest;
     Frame<N> f{.setting = setting,
                .strategy = strategy,
                .costs = used,
                .fabric = fabric,
-               .holding = of.holding,
-               .holding_stage = of.holding_stage,
-               .through_early = of.through_early,
-               .traffic = data_traffic(setting, strategy, placement, fabric, of.holding.held, of.holding.trained),
-               .accumulated = accumulated_parameters(strategy, of.accumulating),
-               .stage = of.stage,
+               .holding = holding,
+               .holding_stage = of ? of->holding_stage : 0,
+               .through_early = of ? of->through_early : 0.0,
+               .traffic = of ? of->traffic : placed.data,
+               .accumulated = accumulated_parameters(strategy, of ? of->accumulating : holding),
+               .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
-               .layers = record.input("layers_of_slowest_stage", of.stage.layers),
-               .block_times = {used.block.total(), used.block.forward(), used.block.host_excess()},
-               .placement = placement,
-               .hop = hop_time(setting, strategy, placement, fabric),
+               .layers = record.input("layers_of_slowest_stage", stage.layers),
+               .block_times = block_times(setting, strategy, used.block),
+               .placement = placed.placement,
+               .hop = hop_time(setting, strategy, placed.placement, fabric),
                .block = {},
                .ends = {},
                .ends_tensor = {},
@@ -120,33 +125,37 @@ Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const
     compose_optimizer(f, parts);
     compose_offload(f, parts);
     if (runs_without_flush(strategy)) { compose_windows(f, parts); }
+    if (strategy.pp == 1) { compose_host(f, parts); }
     compose_disturbance(f, parts);
     return parts;
 }
 
 } // namespace
 
-StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                        SlowestStage const& slowest, PlacedTraffic const& placed) {
     if (!runs_without_flush(strategy)) { return StagePlace::whole; }
-    StagePlace slowest = StagePlace::first;
+    StagePlace longest_at = StagePlace::first;
     double longest = 0.0;
     for (StagePlace const place : {StagePlace::first, StagePlace::middle, StagePlace::last}) {
         if (place == StagePlace::middle && strategy.pp == 2) { continue; }
         Recorder<double> record;
-        auto const parts = compose_at<double>(place, setting, strategy, costs, record);
+        auto const parts = compose_at<double>(place, setting, strategy, costs, slowest, placed, record);
         double const time = parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
                             parts.data + parts.optimizer + parts.offload;
-        if (time > longest) { slowest = place, longest = time; }
+        if (time > longest) { longest_at = place, longest = time; }
     }
-    return slowest;
+    return longest_at;
 }
 
 namespace {
 
 /// The closed form. Written once; `N` is double for speed or Traced for explanation.
 template <class N>
-Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, Recorder<N>& record) {
-    return compose_at(priced_place(setting, strategy, costs), setting, strategy, costs, record);
+Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                 SlowestStage const& stage, PlacedTraffic const& placed, Recorder<N>& record) {
+    return compose_at(priced_place(setting, strategy, costs, stage, placed), setting, strategy, costs, stage, placed,
+                      record);
 }
 
 } // namespace
@@ -157,8 +166,14 @@ double largest_over_mean(Disturbance const& disturbance, int replicas) {
 }
 
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    return step_time(setting, strategy, costs, slowest_stage(setting, strategy, costs),
+                     placed_traffic(setting, strategy));
+}
+
+StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   SlowestStage const& stage, PlacedTraffic const& traffic) {
     Recorder<double> record;
-    auto const parts = compose<double>(setting, strategy, costs, record);
+    auto const parts = compose<double>(setting, strategy, costs, stage, traffic, record);
     return {.compute = Seconds{parts.compute},
             .host = Seconds{parts.host},
             .tensor_communication = Seconds{parts.tensor},
@@ -176,7 +191,8 @@ StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCo
 
 std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     Recorder<Traced> record;
-    compose<Traced>(setting, strategy, costs, record);
+    compose<Traced>(setting, strategy, costs, slowest_stage(setting, strategy, costs),
+                    placed_traffic(setting, strategy), record);
     return std::move(record.terms);
 }
 

@@ -19,16 +19,21 @@ template <class N> struct Parts {
     N compute, host, tensor, context, experts, pipeline, data, bubble, optimizer, offload, imbalance, stragglers,
         overhead;
 };
-/// Times of a mean block that several parts read.
+/// Times of a mean block that several parts read, with what an uneven host adds to them; and with what a slower one adds
+/// where that does not depend on the traffic beside it.
 struct BlockTimes {
-    Seconds total, forward, excess;
+    Seconds total, forward;
 };
+BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
+
+BytesPerSecond sustained_memory(StepSetting const& setting);
 
 /// The stage whose passes a step is told by, and the one whose gradients and update end it.
 struct PricedStage {
     SlowestStage stage;
     StageHolding holding;          ///< of the one that ends the step
     StageHolding accumulating;     ///< of the one that is told
+    DataTraffic traffic;           ///< of the one that ends the step
     std::optional<LayerCosts> own; ///< costs with its own mean block, where blocks are frozen
     int holding_stage = 0;         ///< which one ends the step, where blocks are frozen
     double through_early = 0.0;    ///< seconds by which that is through before the first that has trained blocks
@@ -36,9 +41,13 @@ struct PricedStage {
 /// `where` the stage stands, where every stage has its own gradients and updates beside its passes; the whole: the slowest,
 /// with the gradients of the fullest.
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
-                         LayerCosts const& costs, Placement const& placement, Fabric const& fabric);
+                         LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
+                         Fabric const& fabric);
 /// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
-StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                        SlowestStage const& slowest, PlacedTraffic const& placed);
+/// What the fullest stage holds, of which the traffic is known.
+StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
 
 /// What every part of the closed form reads.
 template <class N> struct Frame {
@@ -46,25 +55,33 @@ template <class N> struct Frame {
     Strategy const& strategy;
     LayerCosts const& costs;
     Fabric fabric;
-    StageHolding holding; ///< of the stage whose gradients and update end the step
-    int holding_stage;    ///< which one, where blocks are frozen
-    double through_early; ///< seconds by which it is through before the first that has trained blocks
-    DataTraffic traffic;  ///< its own
-    double accumulated;   ///< parameters of the slowest stage whose gradients are added up
-    SlowestStage stage;
+    StageHolding holding;       ///< of the stage whose gradients and update end the step
+    int holding_stage;          ///< which one, where blocks are frozen
+    double through_early;       ///< seconds by which it is through before the first that has trained blocks
+    DataTraffic const& traffic; ///< its own
+    double accumulated;         ///< parameters of the slowest stage whose gradients are added up
+    SlowestStage const& stage;
     double micro_batch_count;
     Recorder<N>& record;
     N micro_batches, layers;
     BlockTimes block_times;
     Placement placement;
-    Seconds hop;                                          ///< of one transfer between stages
-    double accumulation = 0.0;                            ///< seconds that adding one micro-batch's gradients up takes
-    double slowed_passes = 0.0;                           ///< without a flush: what traffic adds to a stage's passes
+    Seconds hop; ///< of one transfer between stages
+    /// Seconds that weights and gradients add to rows that were run with them; else negative.
+    double traffic_in_rows = -1.0;
+    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
+    double slowed_passes = 0.0; ///< without a flush: what traffic adds to a stage's passes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
-    /// What blocks beside the head add, where there are any.
+    /// Whether the host issues blocks while the chip works on the ends of the model.
+    [[nodiscard]] bool host_gets_ahead() const {
+        return strategy.pp > 1 && (stage.ahead.embedding.base() > 0.0 || stage.ahead.head.base() > 0.0);
+    }
+    /// What blocks beside the head add, where there are any, less what the host gains on the ends of the model.
     N with_ahead(N const& rest, N const& ahead) const {
-        return setting.model.prediction_layers > 0 ? rest + ahead : rest;
+        return setting.model.prediction_layers > 0 || host_gets_ahead() ? rest + ahead : rest;
     }
     N in(char const* name, double value) const { return record.input(name, value); }
     N in(char const* name, Constant constant) const { return record.input(name, setting.constants[constant]); }
@@ -75,13 +92,22 @@ inline double kept_of(Strategy const& strategy, StageHolding const& of, double S
     return of.trained.dense * of.held.dense / shards_of(strategy).*part +
            of.trained.experts * of.held.experts / expert_shards_of(strategy).*part;
 }
+/// Gradients of one reduction. Source: [MegatronLM]
+inline constexpr double bucket_elements = 40e6;
+
+/// What one update of the optimizer takes; on the host it is not the accelerator's.
+template <class N> double update_seconds(Frame<N> const& f) {
+    if (offloads_optimizer(f.strategy.offload)) { return 0.0; }
+    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f.strategy, f.holding, &Shards::optimizer) /
+           sustained_memory(f.setting).base();
+}
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
 bool has_two_directions(Strategy const& strategy);
 
-BytesPerSecond sustained_memory(StepSetting const& setting);
-
-/// Exposed and hidden traffic beside gradients and weights that leaves by their adapter, of a block, and the part of what
-/// shows that stands in its forward pass.
+/// Traffic of a block that leaves by the adapter of gradients and weights: what it shows more while those are under way,
+/// for it takes twice as long; what is hidden; and the part of what shows that stands in the forward pass.
+///
+///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
 };
@@ -103,6 +129,8 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
 /// Without a flush a stage does its passes, its update and what shows of its gradients and weights, and waits for nobody but
 /// the windows of neighbours that it begins: what transfers add to them.
 template <class N> void compose_windows(Frame<N>& f, Parts<N>& parts);
+/// What the host adds to the passes of one stage, after `compose_data` and `compose_offload`: in time that traffic takes of the chip it gets ahead.
+template <class N> void compose_host(Frame<N>& f, Parts<N>& parts);
 
 /// Gradient reduction and weight gathering beyond what hides behind computation.
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);

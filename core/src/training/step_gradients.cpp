@@ -1,4 +1,5 @@
 #include "step_frame.hpp"
+#include "step_turns.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -21,13 +22,16 @@ template <class N> struct Exposure {
     N sharded;     ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
     N drained;     ///< stages whose last backward pass is over before, one after the other
     N old_share, loss, shard_loss;
+    N idle_backward, idle_forward; ///< share of the windows in which kernels wait for the host anyway
 };
 
 /// What kernels lose to traffic beside them: l of their rate while it lasts. They are a share k of their window W.
+/// Those that wait for the host meanwhile, for a share i of the window, make up for it.
 ///
-///     k min(l T, l / (1 - l) W)
-template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss) {
-    return e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+///     [k min(l T, l / (1 - l) W) - i min(T, W)]+
+template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& window, N const& loss, N const& idle) {
+    N const slower = e.kernels * smaller(loss * traffic, loss / (literal<N>(1.0) - loss) * window);
+    return value_of(idle) > 0.0 ? larger(slower - idle * smaller(traffic, window), literal<N>(0.0)) : slower;
 }
 
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
@@ -59,11 +63,11 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const before = e.early * reduce, last = reduce - before;
     N const behind_first = literal<N>(1.0) - e.first_block;
     N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
-    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss);
-    N const slow_before = slowed(e, before, e.early_window, e.loss);
+    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
+    N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward =
-        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss) + e.first_block * e.gather,
+        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather,
                e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
                             e.adapter_forward * smaller(behind_first * e.gather, e.forward_window);
@@ -74,8 +78,9 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
 template <class N> double slowed_passes(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style) {
     if (style == GradientOverlap::exposed || strategy.overlap == Overlap::off) { return 0.0; }
     N const before_last = literal<N>(1.0) - e.last_bucket, behind_first = literal<N>(1.0) - e.first_block;
-    return value_of(slowed(e, before_last * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss) +
-                    slowed(e, behind_first * e.gather, e.forward_window, e.loss));
+    return value_of(
+        slowed(e, before_last * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss, e.idle_backward) +
+        slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward));
 }
 
 /// Without a flush: the gradients that are made last leave by the same adapter as what the backward pass hands on.
@@ -92,12 +97,9 @@ template <class N> N slowed_drain(Exposure<N> const& e) {
     N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
-    return e.drained * (slowed(e, last, window, e.loss) + e.adapter_backward * smaller(last, window) +
+    return e.drained * (slowed(e, last, window, e.loss, e.idle_backward) + e.adapter_backward * smaller(last, window) +
                         smaller(e.adapter_hop, after));
 }
-
-/// Gradients of one reduction. Source: [MegatronLM]
-constexpr double bucket_elements = 40e6;
 
 /// Parameters of the embedding, where the stage has it: where steps end, the first stage is the last to be through.
 template <class N> double table_parameters(Frame<N> const& f) {
@@ -131,6 +133,48 @@ template <class N> double first_block_share(Frame<N> const& f) {
     double const block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}).all();
     return std::min(1.0, (table_parameters(f) + block) / held);
 }
+
+/// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
+template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
+    double const reduce = value_of(e.reductions) * value_of(e.reduce);
+    if (f.strategy.zero == 3) { return value_of(e.reduce) / f.stage.layers; } // of the first block
+    if (fully_exposed) { return reduce; }
+    if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
+    PassCost const backward = f.costs.block.backward_pass();
+    double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
+    double const between = value_of(e.early_window);
+    return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
+}
+
+double share_of(double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; }
+
+/// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
+template <class N>
+ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse const& use, double forward,
+                            double backward) {
+    double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
+    double const reduce = value_of(e.reduce), gather = value_of(e.gather);
+    double const elements =
+        (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
+    return {.stages = f.strategy.pp * 1.0,
+            .chunks = chunks,
+            .forward = forward / chunks,
+            .backward = (backward + f.accumulation) / chunks,
+            .hop = f.hop.base(),
+            .gather = gather,
+            .first_gather = value_of(e.first_block) * gather,
+            .reduce = reduce,
+            .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
+            .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
+            .kernels = value_of(e.kernels),
+            .loss = value_of(e.loss),
+            .adapter_forward = value_of(e.adapter_forward),
+            .adapter_backward = value_of(e.adapter_backward),
+            .hidden_forward = share_of(use.hidden * use.forward_share * f.stage.layers, forward),
+            .hidden_backward = share_of(use.hidden * (1.0 - use.forward_share) * f.stage.layers, backward),
+            .adapter_hop = value_of(e.adapter_hop)};
+}
+
 /// A transfer between stages that leaves by the adapter of the gradients.
 template <class N> double adapter_hop(Frame<N> const& f) {
     if (f.strategy.pp == 1) { return 0.0; }
@@ -143,16 +187,17 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
     if (placement.data.domains() == 1) { return use; }
-    auto const add = [&use](Group const& group, Seconds all, Seconds exposed) {
+    auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
-        use.shown += exposed.base();
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
-    add(placement.tensor, block.tensor, block.tensor_exposed);
-    add(placement.context, block.context, block.context_exposed);
-    add(placement.experts, block.experts, block.experts_exposed);
+    Seconds const core = block.attention - block.recomputed_core;
+    add(placement.tensor, block.tensor, block.tensor_exposed, block.gemm);
+    add(placement.context, block.context, block.context_exposed, core);
+    add(placement.experts, block.experts, block.experts_exposed, block.gemm + block.attention);
     double const exposed = (block.tensor_exposed + block.context_exposed + block.experts_exposed).base();
-    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 0.0;
+    use.forward_share = exposed > 0.0 ? block.shown_forward.base() / exposed : 1.0 / 3.0;
     return use;
 }
 
@@ -164,7 +209,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
-    auto const [total, one_forward, excess] = f.block_times;
+    auto const [total, one_forward] = f.block_times;
     bool const few = f.costs.frozen_blocks > 0 && f.strategy.pp > 1; // trained: those of the stage that ends the step
     double const drained = few ? f.strategy.pp - 1.0 - f.holding_stage : f.strategy.pp - 1.0;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
@@ -181,7 +226,11 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    auto const share_of = [](double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; };
+    // in windows that the host stretches kernels wait for it
+    auto const idle = [](PassCost const& pass, Seconds window) {
+        return window.base() > 0.0 && pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window
+                                                                                   : 0.0;
+    };
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -211,14 +260,35 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
+        .idle_backward = f.in("host_idle_backward", few ? idle(last.backward_pass(), last.total() - last.forward())
+                                                        : idle(block.backward_pass(), total - one_forward)),
+        .idle_forward = f.in("host_idle_forward", idle(block.forward_pass(), one_forward)),
     };
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    N exposed = exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const in_rows = f.traffic_in_rows >= 0.0;
+    bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
+    AddedInTurn added;
+    if (in_rounds) {
+        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
+        auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
+        added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
+    } else if (in_rows) {
+        added.shown = f.traffic_in_rows;
+    }
+    // a stage shows no more than it sends: the rest it waits for others, which theirs slows
+    double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
+    N exposed = in_rows || in_rounds
+                    ? f.in("traffic_in_turn_seconds", own)
+                    : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap, fully_exposed);
+    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
-        parts.bubble = f.record.term("pipeline_bubble_seconds", "s",
-                                     drains ? parts.bubble + slowed_drain(exposure) : parts.bubble);
+        N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
+                        : drains             ? slowed_drain(exposure)
+                                             : literal<N>(0.0);
+        bool const slowed = in_rounds || in_rows || drains;
+        parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
     bool const runs_on = runs_without_flush(f.strategy);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 namespace {
@@ -12,16 +13,20 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     PipelineShape const shape = pipeline_shape(f.strategy, f.setting.workload);
     double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
     if (passes > most_passes_run) { return {}; }
-    auto const block = passes_of(f.costs.block, f.stage.block_time.base());
-    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
-    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto const passes_of_layer = [&work](LayerCost const& cost, Seconds total) {
+        return work.schedule.splits_backward ? split_passes_of(cost) : passes_of(cost, total.base());
+    };
+    auto const block = passes_of_layer(f.costs.block, f.stage.block_time);
+    auto head = passes_of_layer(f.costs.head, f.stage.head_time);
+    auto ends = passes_of_layer(f.costs.embedding, f.stage.embedding_time);
+    head.input -= f.stage.ahead.head.base(), ends.forward -= f.stage.ahead.embedding.base();
     auto const blocks = blocks_of_parts(depth_of(f.setting.model), shape, work.schedule.layout);
     std::vector<std::size_t> first(blocks.size() + 1, 0);
     for (std::size_t part = 0; part < blocks.size(); ++part) {
         first[part + 1] = first[part] + static_cast<std::size_t>(blocks[part]);
     }
-    auto const frozen = passes_of(f.costs.frozen, f.costs.frozen.total().base());
-    auto const trained = passes_of(f.costs.trained, f.costs.trained.total().base());
+    StageTimes const frozen{.forward = f.costs.frozen.forward().base(), .input = 0.0, .weight = 0.0};
+    auto const trained = passes_of_layer(f.costs.trained, f.costs.trained.total());
     auto const work_of = [&](std::size_t part, double StageTimes::*pass) {
         std::size_t const last_frozen = std::clamp(f.costs.frozen_blocks, first[part], first[part + 1]);
         if (f.costs.frozen_blocks == 0) { return f.costs.blocks_between(first[part], first[part + 1]) * block.*pass; }
@@ -45,6 +50,59 @@ template <class N> std::vector<StageTimes> places_of(Frame<N> const& f, Pipeline
     return places;
 }
 
+/// Whether gradients and weights run beside passes and slow them.
+template <class N> bool hides_traffic(Frame<N> const& f) {
+    return f.strategy.overlap != Overlap::off && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+}
+
+/// What a place sends and updates, by the parameters that it holds and trains.
+template <class N> ChunkTraffic traffic_of(Frame<N> const& f, StageShare const& share, double update) {
+    auto const held = stage_parameters(f.setting, f.strategy, share);
+    bool const some =
+        f.costs.frozen_blocks > 0; // the priced stage sends of its trained blocks, and so does every other
+    auto const& [dense, experts] = std::tie(f.traffic.dense, f.traffic.experts);
+    auto const& trained = f.holding.trained;
+    StageParameters const priced{.dense = dense.parameters_held * (some ? trained.dense : 1.0),
+                                 .experts = experts.parameters_held * (some ? trained.experts : 1.0)};
+    auto const part = [](double of, double all) { return all > 0.0 ? of / all : 0.0; };
+    double const d = part(held.dense, priced.dense), e = part(held.experts, priced.experts);
+    double const table = some ? 0.0 : stage_parameters(f.setting, f.strategy, StageShare{.first = true}).all();
+    return {.gather = d * dense.gather.base() + e * experts.gather.base(),
+            .reduce = d * (dense.reduce + dense.replicate).base() + e * (experts.reduce + experts.replicate).base(),
+            .late = std::min(1.0, ((share.first ? table : 0.0) + bucket_elements) / std::max(1.0, held.all())),
+            .update = update * part(held.all(), priced.all())};
+}
+
+/// Gradients and weights of every place beside its passes.
+template <class N> TrafficBeside traffic_beside(Frame<N> const& f, PipelineWork const& work, double update) {
+    TrafficBeside beside;
+    PipelineShape const shape = pipeline_shape(f.strategy, f.setting.workload);
+    auto const blocks = blocks_of_parts(depth_of(f.setting.model), shape, work.schedule.layout);
+    auto const frozen = static_cast<int>(f.costs.frozen_blocks);
+    std::vector<int> trained; // of every part
+    for (int before = 0; int const size : blocks) {
+        trained.push_back(std::clamp(before + size - frozen, 0, size));
+        before += size;
+    }
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            auto const part = static_cast<std::size_t>(part_of(shape, work.schedule.layout, {stage, chunk}));
+            StageShare const share{
+                .blocks = 1.0 * trained[part], .first = part == 0 && frozen == 0, .last = part + 1 == blocks.size()};
+            beside.chunks.push_back(traffic_of(f, share, update));
+        }
+    }
+    auto const& block = f.costs.block;
+    double const all = f.block_times.total.base();
+    auto const use = adapter_use(f.placement, block);
+    beside.kernels = all > 0.0 ? (block.gemm + block.attention + block.memory).base() / all : 0.0;
+    beside.loss = f.setting.constants[Constant::gradients_exposed];
+    beside.adapter = all > 0.0 ? use.shown / all : 0.0;
+    double const hidden = all > 0.0 ? use.hidden / all : 0.0;
+    beside.longer = 1.0 / std::max(0.5, 1.0 - (beside.adapter + hidden) / (1.0 + beside.adapter));
+    return beside;
+}
+
 /// The slowest stage and the mean of the others, by pass.
 template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     int const stages = f.strategy.pp;
@@ -58,8 +116,9 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     bool const as_they_are = f.costs.frozen_blocks > 0; // stages of unlike passes
     if (id == PipelineSchedule::one_f_one_b || (id == PipelineSchedule::gpipe && !as_they_are)) { return work; }
     auto const block = passes_of(f.costs.block, f.stage.block_time.base());
-    auto const head = passes_of(f.costs.head, f.stage.head_time.base());
-    auto const ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    auto head = passes_of(f.costs.head, f.stage.head_time.base());
+    auto ends = passes_of(f.costs.embedding, f.stage.embedding_time.base());
+    head.input -= f.stage.ahead.head.base(), ends.forward -= f.stage.ahead.embedding.base();
     for (double StageTimes::*pass : {&StageTimes::forward, &StageTimes::input, &StageTimes::weight}) {
         work.slowest.*pass = f.stage.layers * block.*pass + f.stage.head * head.*pass + f.stage.embedding * ends.*pass;
         double const all = f.stage.model_layers * block.*pass + head.*pass + ends.*pass;
@@ -69,6 +128,10 @@ template <class N> PipelineWork pipeline_work(Frame<N> const& f) {
     work.others.weight += f.accumulation;
     if ((id != PipelineSchedule::interleaved || as_they_are) && !work.schedule.asynchronous) {
         work.places = places_of(f, work);
+    }
+    if (!work.places.empty() && hides_traffic(f)) {
+        work.update = update_seconds(f);
+        work.beside = traffic_beside(f, work, work.update);
     }
     return work;
 }
@@ -87,13 +150,9 @@ template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
         group.time += f.accumulation;
         slowest = std::max(slowest, group.time);
     }
-    Seconds const first_pass = f.stage.layers * f.block_times.forward + f.stage.head * f.costs.head.forward() +
-                               f.stage.embedding * f.costs.embedding.forward();
-    double const forward = slowest > 0.0 ? first_pass.base() / slowest : 0.5;
     auto const length = [&](double transfer) {
         auto const at = [&](double m) {
-            return one_f_one_b_length(stages, std::min(forward, 1.0), static_cast<int>(m), transfer,
-                                      f.strategy.overlap == Overlap::off);
+            return one_f_one_b_length(stages, static_cast<int>(m), transfer, f.strategy.overlap == Overlap::off);
         };
         double const whole = std::floor(f.micro_batch_count), rest = f.micro_batch_count - whole;
         return rest > 0.0 ? at(whole) + rest * (at(whole + 1.0) - at(whole)) : at(whole);
@@ -101,6 +160,13 @@ template <class N> Waits one_f_one_b_waits(Frame<N> const& f, double hop) {
     double const without = length(0.0);
     return {.bubble = std::max(0.0, without - f.micro_batch_count * slowest),
             .transfers = std::max(0.0, length(hop) - without)};
+}
+
+/// Rows that were run.
+template <class N> void compose_rows(Frame<N>& f, RowsRun const& run, Parts<N>& parts) {
+    parts.bubble = f.record.term("stages_wait_seconds", "s", f.in("schedule_wait_seconds", run.bubble));
+    parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", run.transfers));
+    if (hides_traffic(f)) { f.traffic_in_rows = run.data; }
 }
 
 } // namespace
@@ -124,6 +190,9 @@ template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<
         parts.bubble = f.in("schedule_wait_seconds", waits.bubble);
         parts.pipeline = f.record.term("pipeline_seconds", "s", f.in("transfer_wait_seconds", waits.transfers));
         return;
+    }
+    if (!work.places.empty()) {
+        return compose_rows(f, run_of_rows(work, seconds, f.strategy.overlap == Overlap::off), parts);
     }
     parts.bubble = f.record.term("stages_wait_seconds", "s",
                                  in_turn && work.places.empty()

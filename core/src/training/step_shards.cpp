@@ -53,7 +53,8 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
     };
     auto const [e_f, e_b] = both(embedding);
     auto const [h_f, h_b] = both(head);
-    auto [b_f, b_b] = both(block);
+    auto const [all, ahead] = f.block_times;
+    auto b_f = work_of(block, ahead.base()), b_b = work_of(block, (all - ahead).base());
     auto const use = adapter_use(f.placement, block);
     auto const shares = [&](VisitWork& work, double part) {
         if (work.seconds <= 0.0) { return; }

@@ -5,13 +5,6 @@
 namespace headroom {
 namespace {
 
-/// What the stage whose gradients and update end the step holds: the fullest, or the one that stands there.
-StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, StagePlace where) {
-    return {.held = where == StagePlace::whole ? held_parameters(setting, strategy)
-                                               : stage_parameters(setting, strategy, where),
-            .trained = trained_parts(strategy, setting.model, setting.count)};
-}
-
 /// Costs whose mean block is that of a stage with so many frozen and so many trained ones, and the stage's depth in them.
 LayerCosts costs_of_stage(LayerCosts const& costs, StageHolding const& of, SlowestStage& stage) {
     LayerCosts own{.embedding = costs.embedding,
@@ -58,26 +51,36 @@ LastThrough last_through(StepSetting const& setting, Strategy const& strategy, L
 
 } // namespace
 
+StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest) {
+    return {.held = {.dense = fullest.dense.parameters_held, .experts = fullest.experts.parameters_held},
+            .trained = trained_parts(strategy, setting.model, setting.count)};
+}
+
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
-                         LayerCosts const& costs, Placement const& placement, Fabric const& fabric) {
+                         LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
+                         Fabric const& fabric) {
     bool const any = where == StagePlace::whole;
-    PricedStage of{.stage = any ? slowest_stage(setting, strategy, costs) : stage_at(setting, strategy, costs, where),
-                   .holding = holding_at(setting, strategy, where),
+    PricedStage of{.stage = any ? slowest : stage_at(setting, strategy, costs, where),
+                   .holding = holding_at(setting, strategy, placed.data),
                    .accumulating = {},
+                   .traffic = placed.data,
                    .own = {}};
-    if (costs.frozen_blocks == 0) {
-        of.accumulating = of.holding;
-        return of;
+    if (!any) { of.holding.held = stage_parameters(setting, strategy, where); }
+    of.accumulating = of.holding;
+    if (costs.frozen_blocks > 0) {
+        if (strategy.pp > 1) {
+            auto const ends = any ? last_through(setting, strategy, costs, placed.placement, fabric)
+                                  : LastThrough{.stage = of.stage.index};
+            of.holding_stage = ends.stage;
+            of.through_early = ends.early;
+        }
+        of.holding = holding_of_last_blocks(setting, strategy, of.holding_stage);
+        of.accumulating = holding_of_last_blocks(setting, strategy, of.stage.index);
+        if (strategy.pp > 1) { of.own = costs_of_stage(costs, of.accumulating, of.stage); }
     }
-    if (strategy.pp > 1) {
-        auto const ends =
-            any ? last_through(setting, strategy, costs, placement, fabric) : LastThrough{.stage = of.stage.index};
-        of.holding_stage = ends.stage;
-        of.through_early = ends.early;
+    if (!any || costs.frozen_blocks > 0) {
+        of.traffic = data_traffic(setting, strategy, placed.placement, fabric, of.holding.held, of.holding.trained);
     }
-    of.holding = holding_of_last_blocks(setting, strategy, of.holding_stage);
-    of.accumulating = holding_of_last_blocks(setting, strategy, of.stage.index);
-    if (strategy.pp > 1) { of.own = costs_of_stage(costs, of.accumulating, of.stage); }
     return of;
 }
 

@@ -67,7 +67,7 @@ public:
     /// One that takes as long as the last one joins its group. There must be room for another group.
     void add(EqualStages const& stages) {
         if (stages.count < 1) { return; }
-        if (size_ > 0 && group_[size_ - 1].time == stages.time) {
+        if (size_ > 0 && group_[size_ - 1].time == stages.time && group_[size_ - 1].forward == stages.forward) {
             group_[size_ - 1].count += stages.count;
         } else {
             group_.at(size_++) = stages;
@@ -80,20 +80,42 @@ private:
     std::size_t size_ = 0;
 };
 
+/// What a host that waits in every pass gains while the chip works on an end of the model x, before n blocks of time C that
+/// it issues in H. Where it reads what experts get it gains no more than a block.
+///
+///     min(x, n [H - C]+), min(x, n [H - C]+, H)
+///
+/// A pass begins with the embedding, a backward pass with the output projection.
+struct EndsAhead {
+    Seconds embedding, head;
+};
+
 /// The slowest stage of a pipeline: how many blocks it has, and how much of the ends of the model. With two directions
 /// half of the micro-batches meet one part of the model there, half the other.
 struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
-    StageGroups stages = {};   ///< all of them in order, seconds; those that differ little as one
+    StageGroups stages = {};   ///< with 1F1B all of them in order, seconds; those that differ little as one
     int index = 0;             ///< which stage it is
     double model_layers = 0.0; ///< all blocks of the model, in blocks of this stage
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
+    EndsAhead ahead = {};
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 /// The slowest of those that stand there.
 SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace place);
+
+/// Where the ranks are, and what those that hold the same parameters send one another.
+struct PlacedTraffic {
+    Placement placement;
+    DataTraffic data;
+};
+PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
+
+/// `step_time` of a strategy whose slowest stage and traffic are known.
+StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   SlowestStage const& stage, PlacedTraffic const& traffic);
 
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
@@ -114,5 +136,10 @@ struct HostTraffic {
     Seconds optimizer_transfer, update, activation_transfer;
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
+/// Transfer and update alone, of the state of these parameters; nothing where it stays.
+HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held,
+                                TrainedParts const& trained);
+/// What one block keeps of one micro-batch, one way; nothing where it stays.
+Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy);
 
 } // namespace headroom

@@ -1,25 +1,17 @@
 #include "headroom/validation.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace headroom {
 namespace {
-
-/// Linear between the two nearest values; zero of nothing.
-double quantile(std::vector<double> values, double share) {
-    if (values.empty()) { return 0.0; }
-    std::ranges::sort(values);
-    double const position = share * static_cast<double>(values.size() - 1);
-    auto const below = static_cast<std::size_t>(position);
-    auto const above = std::min(below + 1, values.size() - 1);
-    double const weight = position - static_cast<double>(below);
-    return values[below] * (1.0 - weight) + values[above] * weight;
-}
 
 RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, CalibrationSet const& calibration) {
     RunComparison row;
@@ -32,6 +24,8 @@ RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, C
     row.pace = prediction.pace;
     row.predicted = prediction.step();
     row.relative_error = prediction.step() / run.measured - 1.0;
+    row.extrapolation = prediction.interval.kind;
+    row.band = band_of(calibration.bands, row.extrapolation);
     row.inside_interval = run.measured >= prediction.interval.low && run.measured <= prediction.interval.high;
     if (run.measured_memory) { row.predicted_memory = prediction.memory.reserved(); }
     return row;
@@ -77,6 +71,16 @@ Validation grouped(std::vector<RunComparison> rows) {
 }
 
 } // namespace
+
+double quantile(std::vector<double> values, double share) {
+    if (values.empty()) { return 0.0; }
+    std::ranges::sort(values);
+    double const position = share * static_cast<double>(values.size() - 1);
+    auto const below = static_cast<std::size_t>(position);
+    auto const above = std::min(below + 1, values.size() - 1);
+    double const weight = position - static_cast<double>(below);
+    return values[below] * (1.0 - weight) + values[above] * weight;
+}
 
 ErrorSummary summarise(std::span<RunComparison const> rows) {
     ErrorSummary summary;
@@ -170,17 +174,59 @@ Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& ca
     return grouped(std::move(rows));
 }
 
-Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+std::string mixture_of(PublishedRun const& run) {
+    Seen seen;
+    if (!run.question || &experience_with(run.question->model, seen) != &seen.mixtures) { return {}; }
+    std::string const& name = run.question->model.name;
+    return normalised(std::string_view{name}.substr(0, name.find('(')));
+}
+
+Seen seen_by(std::span<PublishedRun const> runs, std::string const& without) {
+    constexpr int enough = 5;
+    std::map<std::pair<bool, Generation>, int> on;
+    std::map<std::pair<bool, std::string>, int> with;
+    Seen seen;
+    for (auto const& run : runs) {
+        if (!run.question || run.question->framework.paced || run.source == without) { continue; }
+        bool const mixes = !mixture_of(run).empty();
+        Experience& here = mixes ? seen.mixtures : seen.dense;
+        Generation const generation = run.question->cluster.accelerator.generation;
+        auto const& framework = run.question->framework.name;
+        if (++on[{mixes, generation}] >= enough) { here.hardware.insert(generation); }
+        if (++with[{mixes, framework}] >= enough) { here.frameworks.insert(framework); }
+    }
+    return seen;
+}
+
+namespace {
+
+CalibrationSet with_values(CalibrationSet set, Calibration const& values) {
+    for (auto const& info : constants()) { set[info.id].value = values[info.id]; }
+    return set;
+}
+
+/// What a map has for a key, else nothing.
+template <class Map> typename Map::mapped_type entry(Map const& map, std::string const& key) {
+    auto const found = map.find(key);
+    return found == map.end() ? typename Map::mapped_type{} : found->second;
+}
+
+} // namespace
+
+std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds) {
     std::map<std::string, CalibrationSet> sets;
     for (auto const& [source, values] : folds.without) {
-        CalibrationSet without = set;
-        for (auto const& info : constants()) {
-            without.constant[static_cast<std::size_t>(info.id)].value = values[info.id];
-        }
-        auto const pace = folds.pace.find(source);
-        without.pace = pace == folds.pace.end() ? std::map<std::string, Pace>{} : pace->second;
+        CalibrationSet without = with_values(set, values);
+        without.pace = entry(folds.pace, source);
+        without.bands = entry(folds.bands, source);
+        if (auto const seen = folds.seen.find(source); seen != folds.seen.end()) { without.seen = seen->second; }
         sets.emplace(source, std::move(without));
     }
+    return sets;
+}
+
+Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+    auto const sets = sets_without(set, folds);
     auto const anchor = anchors(runs);
     std::vector<RunComparison> rows;
     rows.reserve(runs.size());
@@ -191,6 +237,43 @@ Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet 
             compare_run(run, found == anchor.end() ? nullptr : found->second, fold == sets.end() ? set : fold->second));
     }
     return grouped(std::move(rows));
+}
+
+Validation validate_models_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+    std::vector<RunComparison> rows;
+    for (auto const& [model, values] : folds.without_model) {
+        CalibrationSet without = with_values(set, values);
+        without.bands = entry(folds.bands_model, model);
+        for (auto const& run : runs) {
+            if (mixture_of(run) == model) { rows.push_back(compare_run(run, nullptr, without)); }
+        }
+    }
+    return grouped(std::move(rows));
+}
+
+std::vector<BandSummary> summarise_bands(std::span<RunComparison const> rows) {
+    std::vector<BandSummary> summaries;
+    for (Extrapolation const kind : extrapolations) {
+        BandSummary summary{.kind = kind};
+        std::vector<double> widths, errors;
+        std::set<std::string> sources;
+        int inside = 0;
+        for (auto const& row : rows) {
+            if (!row.relative_error || row.extrapolation != kind) { continue; }
+            ++summary.rows;
+            inside += row.inside_interval ? 1 : 0;
+            widths.push_back(row.band.half_width());
+            errors.push_back(std::abs(*row.relative_error));
+            sources.insert(row.run->source);
+        }
+        if (summary.rows == 0) { continue; }
+        summary.sources = static_cast<int>(sources.size());
+        summary.coverage = static_cast<double>(inside) / summary.rows;
+        summary.median_half_width = quantile(widths, 0.5);
+        summary.median_absolute_error = quantile(errors, 0.5);
+        summaries.push_back(summary);
+    }
+    return summaries;
 }
 
 } // namespace headroom

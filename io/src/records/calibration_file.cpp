@@ -1,3 +1,4 @@
+#include "records/band_section.hpp"
 #include "records/network_section.hpp"
 #include "records/record.hpp"
 #include "records/toml_text.hpp"
@@ -12,14 +13,14 @@ namespace {
 
 constexpr double largest = 1e30;
 
-Band read_band(Section section) {
-    Band band;
-    section.read("low", band.low, {0, largest}, Presence::required);
-    section.read("high", band.high, {0, largest}, Presence::required);
-    section.read("coverage", band.coverage, {0, 1});
-    section.read("rows", band.rows, {0, 1e9});
-    if (band.low > band.high) { section.fail("low", "above high", "a band runs from low to high"); }
-    return band;
+/// Bands by kind of extrapolation, over those of the file below. One that has `stated` and nothing of what was seen tells
+/// stated from assumed fields alone.
+void read_bands_over(Section bands, CalibrationSet& set) {
+    if (bands.has("stated")) {
+        set.seen.reset();
+        set.bands = {{Extrapolation::seen, read_band(bands.section("stated"))}};
+    }
+    for (auto const& [kind, band] : read_bands(bands)) { set.bands.insert_or_assign(kind, band); }
 }
 
 Provenance read_provenance(Section& section) {
@@ -64,9 +65,26 @@ std::string written(std::string_view name, Pace const& pace) {
                        toml_number(pace.factor), pace.rows, pace.sources);
 }
 
-std::string written(std::string_view name, Band const& band) {
-    return fmt::format("[bands.{}]\nlow = {}\nhigh = {}\ncoverage = {}\nrows = {}\n\n", name, toml_number(band.low),
-                       toml_number(band.high), toml_number(band.coverage), band.rows);
+Likeness read_likeness(Section section) {
+    constexpr Range variance{0, 100};
+    Likeness likeness;
+    section.read("site", likeness.site, variance, Presence::required);
+    section.read("model", likeness.model, variance, Presence::required);
+    section.read("workload", likeness.workload, variance, Presence::required);
+    section.read("layout", likeness.layout, variance, Presence::required);
+    section.read("replica", likeness.replica, variance, Presence::required);
+    section.read("noise", likeness.noise, variance, Presence::required);
+    section.read("pairs", likeness.pairs, {0, 1e9});
+    section.read("sources", likeness.sources, {0, 1e9});
+    return likeness;
+}
+
+std::string written(std::string_view name, Likeness const& likeness) {
+    return fmt::format("\n[likeness.{}]\nsite = {}\nmodel = {}\nworkload = {}\nlayout = {}\nreplica = {}\nnoise = {}\n"
+                       "pairs = {}\nsources = {}\n",
+                       name, toml_number(likeness.site), toml_number(likeness.model), toml_number(likeness.workload),
+                       toml_number(likeness.layout), toml_number(likeness.replica), toml_number(likeness.noise),
+                       likeness.pairs, likeness.sources);
 }
 
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
@@ -80,7 +98,36 @@ std::string written(ConstantInfo const& info, CalibratedConstant const& constant
     return text;
 }
 
+std::vector<MeasuredEntry> entries_of(Section root) {
+    std::vector<MeasuredEntry> entries;
+    for (Section section : root.sections("measured")) {
+        MeasuredEntry entry;
+        for (auto const& key : section.keys()) {
+            std::vector<std::string> words;
+            bool is_switch = false;
+            section.read_words(key, words, is_switch);
+            if (words.size() != 1) { section.fail(key, "a list where one value is due"); }
+            if (is_switch) { words.front() = words.front() == "true" ? "on" : "off"; }
+            if (entry.place.empty()) { entry.place = section.place(key); }
+            entry.words.emplace_back(key, words.front());
+        }
+        entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
 } // namespace
+
+std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    return entries_of(record.root());
+}
+
+std::string written_measured_entry(MeasuredEntry const& entry) {
+    std::string text = "\n[[measured]]\n";
+    for (auto const& [key, value] : entry.words) { text += fmt::format("{} = {}\n", key, toml_string(value)); }
+    return text;
+}
 
 CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below) {
     Record record{toml, where};
@@ -93,9 +140,8 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where, C
     root.read("name", set.name);
     root.skip({"aliases", "date", "rows", "sources", "source", "source_detail", "notes", "confidence"});
 
-    Section bands = root.section("bands");
-    if (bands.has("stated")) { set.stated = read_band(bands.section("stated")); }
-    if (bands.has("assumed")) { set.assumed = read_band(bands.section("assumed")); }
+    read_bands_over(root.section("bands"), set);
+    if (root.has("seen")) { set.seen = read_seen(root.section("seen")); }
 
     Section values = root.section("constants");
     for (auto const& info : constants()) {
@@ -114,6 +160,10 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where, C
     for (auto const& framework : pace.keys()) {
         set.pace.insert_or_assign(framework, read_pace(pace.section(framework)));
     }
+    Section likeness = root.section("likeness");
+    if (likeness.has("dense")) { set.warm.dense = read_likeness(likeness.section("dense")); }
+    if (likeness.has("mixtures")) { set.warm.mixtures = read_likeness(likeness.section("mixtures")); }
+    entries_of(root); // of no use here, but no mistake
     set.network = read_network(root.section("network"));
     record.refuse_the_rest();
     return set;
@@ -130,8 +180,8 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
     std::string text;
     for (auto const& line : header) { text += toml_comment(line); }
     text += fmt::format("{}name = {}\n\n", header.empty() ? "" : "\n", toml_string(set.name));
-    text += written("stated", set.stated);
-    text += written("assumed", set.assumed);
+    text += written_bands("bands", set.bands);
+    if (set.seen) { text += written_seen("seen", *set.seen); }
     for (auto const& info : constants()) {
         text += written(info, set.constant[static_cast<std::size_t>(info.id)]);
         if (&info != &constants().back()) { text += '\n'; }
@@ -141,6 +191,11 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
             '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
     }
     for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
+    if (set.warm.dense.pairs > 0) {
+        text += '\n' + toml_comment("Variances of ln(measured / predicted) by what two steps of one site share, and of "
+                                    "repeats; from pairs of runs predicted with their source left out");
+        text += written("dense", set.warm.dense).substr(1) + written("mixtures", set.warm.mixtures);
+    }
     return text + written_network(set.network);
 }
 

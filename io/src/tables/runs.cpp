@@ -96,6 +96,7 @@ public:
         measured(row, question, workers, run);
         auto const gib = row.number("measured_memory_gib_per_gpu");
         if (gib && *gib > 0.0) { run.measured_memory = *gib * units::GiB; }
+        run.utilization = utilization(row);
         for (auto const& assumption : question.assumptions) {
             run.assumed.push_back(assumption.field + " = " + assumption.value);
             run.structural_assumption = run.structural_assumption || assumption.structural;
@@ -269,7 +270,10 @@ private:
         }
         auto const sharding = row.text("zero_stage_or_fsdp");
         partial.offload = offload_of(sharding);
-        if (partial.offload == Offload::none) { partial.offload = offload_of(row.text("overlap_flags")); }
+        auto const flags = row.text("overlap_flags");
+        if (partial.offload == Offload::none) { // a heading holds for rows that say nothing of their own
+            partial.offload = offload_of(flags.empty() ? row.text("source_path_or_table") : flags);
+        }
         partial.zero = zero_stage(sharding);
         partial.shard = shard_group(sharding);
         if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
@@ -390,6 +394,22 @@ private:
             return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
         }
         throw Skip{"no step time, throughput or TFLOP/s stated"};
+    }
+
+    /// MFU and HFU in percent, where the convention for attention is stated.
+    static std::optional<PublishedUtilization> utilization(RunCells const& row) {
+        auto const attention = row.text("tflops_attention");
+        if (attention != "causal" && attention != "full") { return std::nullopt; }
+        constexpr double percent = 0.01;
+        PublishedUtilization printed{.mfu = row.number("measured_mfu_pct"),
+                                     .hfu = row.number("measured_hfu_pct"),
+                                     .convention = attention == "causal" ? AttentionConvention::causal
+                                                                         : AttentionConvention::full};
+        for (auto* const one : {&printed.mfu, &printed.hfu}) {
+            if (*one) { **one *= percent; }
+            if (*one && !(**one > 0.0)) { one->reset(); }
+        }
+        return printed;
     }
 
     static std::string strategy_kind(Strategy const& strategy) {

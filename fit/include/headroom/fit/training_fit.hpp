@@ -40,15 +40,15 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
 std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
                                       std::string const& without);
 
-/// Fits once for every source, each time without that source; each fit begins at the values of `start`.
+/// Fits once for every source and once for every mixture, each time without its runs; each fit begins at the values of
+/// `start` and ends where a step moves no constant by a thousandth of its spread. The bands of a fold are made of the
+/// residuals of the others, so that no row has a say in its own interval.
 Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
                            CalibrationSet const& independent, FitSettings const& settings);
 
-/// 90 % bands of measured over predicted, from predictions of sources that were left out; a source
-/// weighs as the square root of its rows.
-struct Bands {
-    Band stated, assumed;
-};
-Bands left_out_bands(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+/// Measured over predicted of every run by constants that never saw its source; of mixtures also by constants that never
+/// saw its model: those are of the kind `mixture`, the others of `unseen_mixture`.
+std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, CalibrationSet const& set,
+                                         Folds const& folds);
 
 } // namespace headroom::fit

@@ -102,6 +102,15 @@ Model read_model(std::string_view toml, std::string_view where);
 Framework read_framework(std::string_view toml, std::string_view where);
 /// What a partial calibration leaves out is taken from `below`.
 CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below = {});
+/// One [[measured]] table of a calibration file: options of `headroom predict` without their dashes, and
+/// step_seconds.
+struct MeasuredEntry {
+    std::vector<std::pair<std::string, std::string>> words; ///< key and value, in the order of the file
+    std::string place;                                      ///< "path:line", for errors
+};
+std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where);
+std::string written_measured_entry(MeasuredEntry const& entry);
+
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
 /// A partial calibration of measured links alone.
 std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,

@@ -1,0 +1,65 @@
+#include "validate/measures_report.hpp"
+
+#include "document/text.hpp"
+
+#include <string>
+
+namespace headroom::cli {
+namespace {
+
+std::string figure_words(AccuracyFigure const& figure, double value) {
+    return figure.name == "half-width" ? "x" + significant(value) : percent(value) + " %";
+}
+
+std::string bar_words(AccuracyFigure const& figure) {
+    std::string const most = figure_words(figure, figure.bar);
+    return figure.least ? percent(*figure.least) + " to " + most : most;
+}
+
+} // namespace
+
+Table measures_table(std::vector<AccuracyMeasure> const& measures) {
+    Table table{.title = "What the step model is held to",
+                .columns = {{"runs that are", Align::left, true},
+                            {"constants", Align::left},
+                            {"runs"},
+                            {"figure", Align::left},
+                            {"reached"},
+                            {"bar"},
+                            {"", Align::left}},
+                .rows = {}};
+    for (AccuracyMeasure const& measure : measures) {
+        bool first = true;
+        for (AccuracyFigure const& figure : measure.figures) {
+            table.rows.push_back(
+                {first ? measure.name : "", first ? measure.constants : "", first ? std::to_string(measure.rows) : "",
+                 figure.name, figure_words(figure, figure.value), bar_words(figure), figure.holds() ? "" : "missed"});
+            first = false;
+        }
+    }
+    return table;
+}
+
+Json measures_json(std::vector<AccuracyMeasure> const& measures) {
+    Json all = Json::array();
+    for (AccuracyMeasure const& measure : measures) {
+        Json figures = Json::array();
+        for (AccuracyFigure const& figure : measure.figures) {
+            figures.push(Json::object()
+                             .set("name", figure.name)
+                             .set("value", figure.value)
+                             .set("bar", figure.bar)
+                             .set("least", figure.least)
+                             .set("holds", figure.holds()));
+        }
+        all.push(Json::object()
+                     .set("name", measure.name)
+                     .set("constants", measure.constants)
+                     .set("rows", measure.rows)
+                     .set("holds", measure.holds())
+                     .set("figures", figures));
+    }
+    return all;
+}
+
+} // namespace headroom::cli

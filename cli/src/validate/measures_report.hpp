@@ -1,0 +1,15 @@
+#pragma once
+
+#include "output.hpp"
+
+#include "headroom/accuracy_measures.hpp"
+
+#include <vector>
+
+namespace headroom::cli {
+
+/// Every figure that the step model is held to beside its bar, one a line.
+Table measures_table(std::vector<AccuracyMeasure> const& measures);
+Json measures_json(std::vector<AccuracyMeasure> const& measures);
+
+} // namespace headroom::cli

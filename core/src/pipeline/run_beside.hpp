@@ -1,0 +1,39 @@
+#pragma once
+
+#include "headroom/pipeline.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace headroom {
+
+/// What one chunk of one stage sends to ranks that hold the same weights.
+struct ChunkTraffic {
+    double gather =
+        0.0; ///< ticks, from the begin: its first forward pass ends with the last block, which waits for all
+    double reduce = 0.0; ///< ticks, as the last pass that makes gradients of its weights goes on
+    double late = 0.0;   ///< share of those that waits for the end of that pass
+    double update = 0.0; ///< ticks of computation when all gradients of the stage have been reduced
+};
+
+/// Traffic beside passes, in the order in which it is made, and what it does to them.
+struct TrafficBeside {
+    std::vector<ChunkTraffic> chunks; ///< of stage s, chunk c at [s * chunks + c]; none: there is no traffic
+    double kernels = 1.0;             ///< share of a pass that is slowed
+    double loss = 0.0;                ///< share of its rate that this loses while traffic is under way on its stage
+    double adapter = 0.0;             ///< what a pass takes longer besides, for it sends by the same adapter
+    double longer = 1.0;              ///< what that makes of traffic
+};
+
+/// Rows with traffic beside their passes.
+struct RunBeside {
+    Ticks end = 0;     ///< the makespan with traffic and updates behind the last passes
+    Ticks longest = 0; ///< the same of the period
+};
+
+/// Runs the rows as `run_pipeline` does. Traffic is under way from stage to stage as its own rows make it, and never waits.
+/// While it is, a pass that takes T alone takes T (1 + k l / (1 - l) + x). Where there is none the ends are those of the
+/// passes.
+RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, TrafficBeside const& traffic);
+
+} // namespace headroom

@@ -1,0 +1,176 @@
+#include "headroom/accuracy_measures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+using Chooses = std::function<bool(PublishedRun const&)>;
+
+constexpr char const* in_sample = "in sample";
+constexpr char const* source_left_out = "source left out";
+
+bool on_data_centre_gpu(PublishedRun const& run) {
+    constexpr std::array generations{Generation::volta,  Generation::ampere,    Generation::ada,
+                                     Generation::hopper, Generation::blackwell, Generation::blackwell_ultra};
+    return std::ranges::find(generations, run.question->cluster.accelerator.generation) != generations.end();
+}
+
+/// By what the row says, for a skipped one has no question.
+bool dense(PublishedRun const& run) {
+    if (run.kind != "dense" || !run.question) { return false; }
+    auto const& strategy = run.question->strategy;
+    return on_data_centre_gpu(run) && strategy.trained == Trained::all && strategy.offload == Offload::none &&
+           run.question->framework.host != HostPace::native;
+}
+bool specified(PublishedRun const& run) { return dense(run) && !run.structural_assumption; }
+bool mixture(PublishedRun const& run) { return run.kind == "moe"; }
+bool trains_adapters(PublishedRun const& run) {
+    return run.question && run.question->strategy.trained == Trained::adapters;
+}
+bool on_one_node(PublishedRun const& run) {
+    return run.question && run.question->strategy.workers() <= run.question->cluster.accelerators_per_node;
+}
+
+std::vector<RunComparison> those(std::span<RunComparison const> rows,
+                                 std::function<bool(RunComparison const&)> const& hold) {
+    std::vector<RunComparison> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept), hold);
+    return kept;
+}
+
+/// Bars of the median, the mean and the 90th percentile of absolute errors; what has none is not judged.
+struct ErrorBars {
+    std::optional<double> median = {}, mean = {}, p90 = {};
+};
+
+class Measures {
+public:
+    void errors(std::string name, char const* constants, std::span<RunComparison const> rows, ErrorBars const& bars) {
+        auto const summary = summarise(rows);
+        AccuracyMeasure measure{std::move(name), constants, summary.rows, {}};
+        auto const add = [&](char const* figure, double value, std::optional<double> bar) {
+            if (bar) { measure.figures.push_back({figure, value, *bar}); }
+        };
+        add("median", summary.median_absolute_error, bars.median);
+        add("mean", summary.mean_absolute_error, bars.mean);
+        add("90th", summary.p90_absolute_error, bars.p90);
+        keep(std::move(measure));
+    }
+    void errors_of(std::string name, char const* constants, Validation const* validation, Chooses const& chooses,
+                   ErrorBars const& bars) {
+        if (validation == nullptr) { return; }
+        auto const rows = those(validation->rows, [&](RunComparison const& row) { return chooses(*row.run); });
+        errors(std::move(name), constants, rows, bars);
+    }
+    void keep(AccuracyMeasure measure) {
+        if (measure.rows > 0) { all_.push_back(std::move(measure)); }
+    }
+    std::vector<AccuracyMeasure> all() && { return std::move(all_); }
+
+private:
+    std::vector<AccuracyMeasure> all_;
+};
+
+void add_dense(Measures& measures, AccuracyEvidence const& e) {
+    measures.errors_of("dense, specified", in_sample, &e.in_sample, specified, {0.045, 0.06, 0.13});
+    measures.errors_of("dense, specified", source_left_out, e.left_out, specified, {0.08, 0.105, 0.22});
+    measures.errors_of("dense", source_left_out, e.left_out, dense, {0.09, 0.12, 0.27});
+    auto const of = [](std::string_view source, std::optional<bool> one_node) {
+        return [source, one_node](PublishedRun const& run) {
+            return dense(run) && run.source == source && (!one_node || on_one_node(run) == *one_node);
+        };
+    };
+    measures.errors_of("Megatron-LM", source_left_out, e.left_out, of("nvidia-megatron-lm", {}), {{}, 0.055, {}});
+    measures.errors_of("vTrain, several nodes", source_left_out, e.left_out, of("vtrain", false), {{}, 0.09, {}});
+    measures.errors_of("vTrain, one node", source_left_out, e.left_out, of("vtrain", true), {{}, 0.16, {}});
+}
+
+void add_others(Measures& measures, AccuracyEvidence const& e) {
+    measures.errors_of("mixtures and hybrids", in_sample, &e.in_sample, mixture, {0.15, {}, {}});
+    measures.errors_of("mixtures and hybrids", "model left out", e.models_left_out, mixture, {0.22, {}, {}});
+    auto const given = those(e.in_sample.rows, [](RunComparison const& row) { return row.anchor != nullptr; });
+    measures.errors("CNN, BERT and kin, given 1 worker", in_sample, given, {0.08, {}, {}});
+    measures.errors_of("adapters (LoRA)", in_sample, &e.in_sample, trains_adapters, {0.12, {}, {}});
+}
+
+double median_half_width(std::span<RunComparison const> rows) {
+    std::vector<double> widths;
+    for (auto const& row : rows) {
+        if (row.relative_error) { widths.push_back(row.band.half_width()); }
+    }
+    return quantile(std::move(widths), 0.5);
+}
+
+void add_intervals(Measures& measures, AccuracyEvidence const& e) {
+    if (e.left_out == nullptr) { return; }
+    auto const all = summarise(e.left_out->rows);
+    measures.keep({"90 % interval",
+                   source_left_out,
+                   all.rows - all.skipped,
+                   {{.name = "inside", .value = all.interval_coverage, .bar = 0.95, .least = 0.85}}});
+    auto const stated = those(e.left_out->rows, [](RunComparison const& row) { return specified(*row.run); });
+    auto const summary = summarise(stated);
+    measures.keep({"90 % interval, dense, specified",
+                   source_left_out,
+                   summary.rows - summary.skipped,
+                   {{.name = "inside", .value = summary.interval_coverage, .bar = 0.95, .least = 0.85},
+                    {.name = "half-width", .value = median_half_width(stated), .bar = 1.25}}});
+}
+
+void add_given_one_run(Measures& measures, ScaleValidation const* scales) {
+    if (scales == nullptr) { return; }
+    std::vector<ScaledRun> rows;
+    std::ranges::copy_if(scales->rows, std::back_inserter(rows), [](ScaledRun const& row) { return dense(*row.run); });
+    auto const add = [&](char const* name, std::span<ScaledRun const> some) {
+        auto const summary = summarise_scales("kind", "dense", some);
+        measures.keep({name,
+                       "given one run",
+                       summary.rows,
+                       {{.name = "median", .value = summary.median_after, .bar = 0.04},
+                        {.name = "90th", .value = summary.p90_after, .bar = 0.20}}});
+    };
+    add("dense, larger scales", rows);
+    std::erase_if(rows, [](ScaledRun const& row) { return !row.same_replica; });
+    add("dense, larger scales, same replica", rows);
+}
+
+void add_choice(Measures& measures, PlanChoice const* choice, char const* constants) {
+    if (choice == nullptr) { return; }
+    measures.keep({"regret of the chosen plan, sweeps",
+                   constants,
+                   choice->summary.sweeps,
+                   {{.name = "median", .value = choice->summary.median_regret, .bar = 0.01},
+                    {.name = "worst", .value = choice->summary.worst_regret, .bar = 0.06}}});
+}
+
+void add_skips(Measures& measures, Validation const& in_sample_rows) {
+    auto const& all = in_sample_rows.summary;
+    if (all.states_enough == 0) { return; }
+    double const skipped = 1.0 - static_cast<double>(all.predicted_of_stating_enough) / all.states_enough;
+    measures.keep(
+        {"runs that state enough", in_sample, all.states_enough, {{.name = "skipped", .value = skipped, .bar = 0.05}}});
+}
+
+} // namespace
+
+bool AccuracyMeasure::holds() const { return std::ranges::all_of(figures, &AccuracyFigure::holds); }
+
+std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence) {
+    Measures measures;
+    add_dense(measures, evidence);
+    add_others(measures, evidence);
+    add_given_one_run(measures, evidence.scales);
+    add_intervals(measures, evidence);
+    add_choice(measures, evidence.choice, evidence.left_out != nullptr ? source_left_out : in_sample);
+    add_skips(measures, evidence.in_sample);
+    return std::move(measures).all();
+}
+
+} // namespace headroom

@@ -1,0 +1,159 @@
+#include "headroom/extrapolation.hpp"
+
+#include "headroom/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+using enum Extrapolation;
+
+struct Words {
+    Extrapolation kind;
+    std::string_view key, words;
+};
+constexpr std::array table{
+    Words{seen, "seen", "seen hardware and framework"},
+    Words{unseen_framework, "unseen_framework", "seen hardware, unseen framework"},
+    Words{assumed, "assumed", "assumed fields"},
+    Words{unseen_hardware, "unseen_hardware", "unseen hardware"},
+    Words{mixture, "mixture", "mixture on seen hardware and framework"},
+    Words{unseen_mixture, "unseen_mixture", "mixture on unseen hardware or framework"},
+    Words{given_pace, "given_pace", "kernels of its own, given their pace"},
+    Words{own_kernels, "own_kernels", "kernels of its own"},
+};
+static_assert(table.size() == extrapolations.size());
+
+/// What rows of one kind lend to the band of another: kinds that differ in the framework alone are pooled.
+struct Lent {
+    Extrapolation to, from;
+    double weight;
+};
+constexpr std::array near_kinds{
+    Lent{seen, unseen_framework, 1.0},    Lent{unseen_framework, seen, 1.0},   Lent{seen, assumed, 0.2},
+    Lent{unseen_framework, assumed, 0.2}, Lent{assumed, unseen_hardware, 0.3},
+};
+
+double borrowed(Extrapolation to, Extrapolation from) {
+    if (to == from) { return 1.0; }
+    auto const found = std::ranges::find_if(near_kinds, [&](Lent const& l) { return l.to == to && l.from == from; });
+    return found == near_kinds.end() ? 0.0 : found->weight;
+}
+
+struct Sample {
+    double value, weight;
+};
+
+/// The least value at or below which `share` of the weight lies.
+double weighted_quantile(std::vector<Sample> samples, double share) {
+    std::ranges::sort(samples, {}, &Sample::value);
+    double total = 0.0, below = 0.0;
+    for (auto const& sample : samples) { total += sample.weight; }
+    for (auto const& sample : samples) {
+        below += sample.weight;
+        if (below >= share * total) { return sample.value; }
+    }
+    return samples.empty() ? 0.0 : samples.back().value;
+}
+
+using Counts = std::map<std::pair<Extrapolation, std::string>, int>; ///< rows of a kind and group
+
+Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Counts const& count, double coverage) {
+    constexpr double few = 20.0;
+    std::vector<Sample> samples, sizes;
+    for (auto const& residual : residuals) {
+        double const weight =
+            borrowed(kind, residual.kind) / std::sqrt(count.at({residual.kind, residual.group}) + few);
+        if (weight <= 0.0) { continue; }
+        samples.push_back({residual.log_ratio, weight});
+        sizes.push_back({std::abs(residual.log_ratio), weight});
+    }
+    double const either = weighted_quantile(sizes, coverage), tail = 0.5 * (1.0 - coverage);
+    Band band;
+    band.coverage = coverage;
+    band.low = std::exp(std::min(0.0, 0.5 * (weighted_quantile(samples, tail) - either)));
+    band.high = std::exp(std::max(0.0, 0.5 * (weighted_quantile(samples, 1.0 - tail) + either)));
+    for (auto const& [of, rows] : count) {
+        if (of.first != kind) { continue; }
+        band.rows += rows;
+        ++band.sources;
+    }
+    return band;
+}
+
+/// The next kind that lies farther out.
+Extrapolation farther(Extrapolation kind) {
+    switch (kind) {
+    case seen: return unseen_framework;
+    case unseen_framework: return assumed;
+    case assumed: return unseen_hardware;
+    case mixture: return unseen_mixture;
+    case given_pace: return own_kernels;
+    case unseen_mixture:
+    case own_kernels:
+    case unseen_hardware: break;
+    }
+    return unseen_hardware;
+}
+
+/// Experts and scans have constants of their own.
+bool mixes(Model const& model) { return model.moe.experts > 0 || !model.pattern.empty(); }
+
+} // namespace
+
+std::string_view name_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->key; }
+
+std::string_view words_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->words; }
+
+std::optional<Extrapolation> extrapolation_from(std::string_view name) {
+    auto const found = std::ranges::find(table, name, &Words::key);
+    return found == table.end() ? std::nullopt : std::optional{found->kind};
+}
+
+double Band::half_width() const { return std::sqrt(high / low); }
+
+Bands conformal_bands(std::span<Residual const> residuals, double coverage) {
+    constexpr int enough = 5;
+    Counts count;
+    for (auto const& residual : residuals) { ++count[{residual.kind, residual.group}]; }
+    Bands bands;
+    for (Extrapolation const kind : extrapolations) {
+        Band const band = conformal_band(kind, residuals, count, coverage);
+        if (band.rows >= enough) { bands.emplace(kind, band); }
+    }
+    return bands;
+}
+
+Band band_of(Bands const& bands, Extrapolation kind) {
+    for (;;) {
+        if (auto const found = bands.find(kind); found != bands.end()) { return found->second; }
+        Extrapolation const next = farther(kind);
+        if (next == kind) { return {}; }
+        kind = next;
+    }
+}
+
+bool runs_own_kernels(Framework const& framework, Model const& model) {
+    return framework.paced &&
+           (!model.operators.empty() || !model.causal || model.encoder_layers > 0 || model.memory_tokens > 0);
+}
+
+Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen) {
+    bool const guesses = std::ranges::any_of(question.assumptions, &Assumption::structural);
+    if (!seen) { return guesses ? Extrapolation::assumed : Extrapolation::seen; }
+    auto const& framework = question.framework;
+    Generation const generation = question.cluster.accelerator.generation;
+    if (runs_own_kernels(framework, question.model)) { return question.pace ? given_pace : own_kernels; }
+    if (mixes(question.model)) { return seen->mixtures.has(generation, framework.name) ? mixture : unseen_mixture; }
+    bool const host_takes_part = question.strategy.offload != Offload::none;
+    if (host_takes_part || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
+    if (guesses) { return Extrapolation::assumed; }
+    return seen->dense.frameworks.contains(framework.name) ? Extrapolation::seen : unseen_framework;
+}
+
+Experience& experience_with(Model const& model, Seen& seen) { return mixes(model) ? seen.mixtures : seen.dense; }
+
+} // namespace headroom

@@ -1,0 +1,38 @@
+#include "support/simulated_plans.hpp"
+
+#include "headroom/simulation_agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+// A host that issues kernels about as slowly as the chip works them off: the closed form against the step unrolled and run.
+
+namespace headroom {
+namespace {
+
+using namespace training;
+
+constexpr std::uint64_t seed = 4'000'000;
+
+TEST(SimulatedHost, TheClosedFormHasWhatASlowHostAdds) {
+    // Expectation: of random plans whose only doubt could be the host, and whose host adds more than a fiftieth of the step,
+    // at least nine of ten are within a percent of the simulation and none is more than 4 % off.
+    auto const menu = simulated_menu();
+    auto const constants = fitted();
+    int slow = 0, within = 0, pipelines = 0;
+    for (int index = 0; index < 240; ++index) {
+        auto const found = agreement_of(random_plan(menu, seed, index), constants);
+        if (!found.limits.empty() || found.closed.host < 0.02 * found.closed.total()) { continue; }
+        ++slow;
+        within += std::abs(found.difference) <= 0.01 ? 1 : 0;
+        pipelines += found.closed.pipeline_bubble.base() > 0.0 ? 1 : 0;
+        EXPECT_LT(std::abs(found.difference), 0.04) << "plan " << index;
+    }
+    EXPECT_GE(slow, 8);
+    EXPECT_GE(pipelines, 3);
+    EXPECT_GE(10 * within, 9 * slow) << slow << " plans";
+}
+
+} // namespace
+} // namespace headroom

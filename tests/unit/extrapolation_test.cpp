@@ -1,0 +1,157 @@
+#include "support/training.hpp"
+
+#include "headroom/extrapolation.hpp"
+#include "headroom/prediction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+TEST(Extrapolation, NamesReadBack) {
+    for (Extrapolation const kind : extrapolations) {
+        EXPECT_EQ(extrapolation_from(name_of(kind)), kind);
+        EXPECT_FALSE(words_of(kind).empty());
+    }
+    EXPECT_FALSE(extrapolation_from("stated"));
+}
+
+Seen seen_on(Generation generation, std::string const& framework) {
+    Experience const some{.hardware = {generation}, .frameworks = {framework}};
+    return {.dense = some, .mixtures = some};
+}
+
+Question on_hopper(char const* model = "llama-3-70b", char const* framework = "megatron-core") {
+    return training::question(training::catalog().model(model), training::catalog().cluster("dgx-h100"),
+                              training::catalog().framework(framework), {.dp = 8},
+                              {.sequence_length = 4096, .global_batch = 64});
+}
+
+TEST(Extrapolation, FollowsFromWhatMovedTheConstants) {
+    Question const dense = on_hopper();
+    EXPECT_EQ(extrapolation_of(dense, seen_on(Generation::hopper, "megatron-core")), Extrapolation::seen);
+    EXPECT_EQ(extrapolation_of(dense, seen_on(Generation::hopper, "other")), Extrapolation::unseen_framework);
+    EXPECT_EQ(extrapolation_of(dense, seen_on(Generation::volta, "megatron-core")), Extrapolation::unseen_hardware);
+    EXPECT_EQ(extrapolation_of(dense, Seen{}), Extrapolation::unseen_hardware);
+    EXPECT_EQ(extrapolation_of(dense, std::nullopt), Extrapolation::seen) << "a file that does not tell widens nothing";
+}
+
+TEST(Extrapolation, GuessesCountBeforeTheFrameworkAndAfterTheHardware) {
+    Question guessed = on_hopper();
+    guessed.assumptions.push_back({.field = "price", .value = "2", .reason = "median", .structural = false});
+    EXPECT_EQ(extrapolation_of(guessed, seen_on(Generation::hopper, "megatron-core")), Extrapolation::seen);
+    guessed.assumptions.push_back({.field = "tp", .value = "8", .reason = "fits", .structural = true});
+    EXPECT_EQ(extrapolation_of(guessed, seen_on(Generation::hopper, "other")), Extrapolation::assumed);
+    EXPECT_EQ(extrapolation_of(guessed, seen_on(Generation::volta, "other")), Extrapolation::unseen_hardware);
+    EXPECT_EQ(extrapolation_of(guessed, std::nullopt), Extrapolation::assumed);
+}
+
+TEST(Extrapolation, NoConstantDescribesAHost) {
+    Question offloaded = on_hopper();
+    offloaded.strategy.offload = Offload::optimizer;
+    EXPECT_EQ(extrapolation_of(offloaded, seen_on(Generation::hopper, "megatron-core")),
+              Extrapolation::unseen_hardware);
+}
+
+TEST(Extrapolation, MixturesAndStacksOfTheirOwnStandApart) {
+    Question const mixture = on_hopper("mixtral-8x7b");
+    Seen seen = seen_on(Generation::hopper, "megatron-core");
+    EXPECT_EQ(extrapolation_of(mixture, seen), Extrapolation::mixture);
+    seen.mixtures.frameworks.clear();
+    EXPECT_EQ(extrapolation_of(mixture, seen), Extrapolation::unseen_mixture) << "dense runs tell nothing of experts";
+    Question pictures = on_hopper("resnet-50", "mxnet-horovod");
+    EXPECT_EQ(extrapolation_of(pictures, seen), Extrapolation::own_kernels);
+    pictures.pace = 0.8;
+    EXPECT_EQ(extrapolation_of(pictures, seen), Extrapolation::given_pace);
+}
+
+// ---- bands ----------------------------------------------------------------------------------------------------------
+
+std::vector<Residual> rows(Extrapolation kind, std::string const& group, int count, double from, double to) {
+    std::vector<Residual> residuals;
+    for (int i = 0; i < count; ++i) {
+        residuals.push_back({kind, group, group, from + (to - from) * i / std::max(1, count - 1)});
+    }
+    return residuals;
+}
+
+std::vector<Residual> operator+(std::vector<Residual> a, std::vector<Residual> const& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+TEST(ConformalBands, HoldTheShareOfWhatTheyWereMadeFrom) {
+    // Expectation: of residuals that are spread evenly over -0.1 .. 0.1 the band of 90 % is -0.09 .. 0.09.
+    auto const bands = conformal_bands(rows(Extrapolation::mixture, "a", 2001, -0.1, 0.1));
+    ASSERT_EQ(bands.size(), 1u);
+    auto const& band = bands.at(Extrapolation::mixture);
+    EXPECT_NEAR(std::log(band.low), -0.09, 2e-4);
+    EXPECT_NEAR(std::log(band.high), 0.09, 2e-4);
+    EXPECT_NEAR(band.half_width(), std::exp(0.09), 2e-4);
+    EXPECT_EQ(band.rows, 2001);
+    EXPECT_EQ(band.sources, 1);
+    auto const half = conformal_bands(rows(Extrapolation::mixture, "a", 2001, -0.1, 0.1), 0.5);
+    EXPECT_NEAR(std::log(half.at(Extrapolation::mixture).high), 0.05, 2e-4);
+}
+
+TEST(ConformalBands, AreWiderTowardsTheSideOfTheErrors) {
+    auto const band = conformal_bands(rows(Extrapolation::mixture, "a", 2001, 0.0, 0.2)).at(Extrapolation::mixture);
+    EXPECT_NEAR(std::log(band.high), 0.5 * (0.19 + 0.18), 2e-4);
+    EXPECT_NEAR(std::log(band.low), 0.5 * (0.01 - 0.18), 2e-4)
+        << "half way to the other side: a new source may be off so";
+    EXPECT_LE(band.low, 1.0);
+}
+
+TEST(ConformalBands, NoGroupOutvotesTheOthersAndFewRowsAreNotATable) {
+    // Expectation: a table of 2000 good rows next to one of 60 bad ones weighs 45 to 6.7; a lone bad row weighs 0.2.
+    auto const good = rows(Extrapolation::mixture, "a", 2000, -0.01, 0.01);
+    auto const with =
+        conformal_bands(good + rows(Extrapolation::mixture, "b", 60, 0.5, 0.5)).at(Extrapolation::mixture);
+    EXPECT_GT(std::log(with.high), 0.4);
+    auto const lone = conformal_bands(good + rows(Extrapolation::mixture, "b", 1, 0.5, 0.5)).at(Extrapolation::mixture);
+    EXPECT_LT(std::log(lone.high), 0.011);
+}
+
+TEST(ConformalBands, FewRowsMakeNoBandAndTheNextKindStandsIn) {
+    auto const bands = conformal_bands(rows(Extrapolation::seen, "a", 4, 0.0, 0.1) +
+                                       rows(Extrapolation::unseen_hardware, "b", 50, -0.4, 0.4));
+    EXPECT_FALSE(bands.contains(Extrapolation::seen));
+    Band const far = bands.at(Extrapolation::unseen_hardware);
+    for (Extrapolation const kind : extrapolations) { EXPECT_EQ(band_of(bands, kind), far) << name_of(kind); }
+    EXPECT_EQ(band_of({}, Extrapolation::seen), Band{});
+}
+
+TEST(ConformalBands, KindsLendOnlyToThoseNear) {
+    // Expectation: mixtures say nothing of dense runs, runs on another framework do.
+    auto const near = rows(Extrapolation::seen, "a", 100, -0.05, 0.05);
+    auto const alone = conformal_bands(near).at(Extrapolation::seen);
+    EXPECT_EQ(conformal_bands(near + rows(Extrapolation::unseen_mixture, "b", 100, -1.0, 1.0)).at(Extrapolation::seen),
+              alone);
+    EXPECT_GT(conformal_bands(near + rows(Extrapolation::unseen_framework, "b", 100, -0.3, 0.3))
+                  .at(Extrapolation::seen)
+                  .half_width(),
+              alone.half_width());
+}
+
+TEST(Predict, ItsIntervalIsTheBandOfItsKind) {
+    CalibrationSet set = training::fitted();
+    set.seen = seen_on(Generation::hopper, "megatron-core");
+    set.bands = {{Extrapolation::seen, {.low = 0.9, .high = 1.2}},
+                 {Extrapolation::unseen_framework, {.low = 0.8, .high = 1.5, .coverage = 0.8}}};
+    auto const known = predict(on_hopper(), set);
+    EXPECT_EQ(known.interval.kind, Extrapolation::seen);
+    EXPECT_NEAR(known.interval.high / known.step(), 1.2, 1e-12);
+    set.seen->dense.frameworks.clear();
+    auto const unknown = predict(on_hopper(), set);
+    EXPECT_EQ(unknown.interval.kind, Extrapolation::unseen_framework);
+    EXPECT_EQ(unknown.step(), known.step());
+    EXPECT_NEAR(unknown.interval.low / unknown.step(), 0.8, 1e-12);
+    EXPECT_EQ(unknown.interval.coverage, 0.8);
+}
+
+} // namespace
+} // namespace headroom
