@@ -86,5 +86,29 @@ TEST(PipelineLength, OfStagesThatDifferIsTheRowsRun) {
     EXPECT_GT(near, trials * 99 / 100);
 }
 
+/// What m more micro-batches add to a long run of 1F1B, over m.
+double period_of(Uneven of) {
+    int const p = of.shape.stages;
+    of.shape.micro_batches = 160 * p;
+    auto const longer = static_cast<double>(of.run());
+    of.shape.micro_batches = 80 * p;
+    return (longer - static_cast<double>(of.run())) / (80.0 * p);
+}
+
+TEST(PipelineLength, OfARunWithoutFlushIsThatOfItsSlowestWindow) {
+    // Expectation: stages are the slowest one by one or window by window; what runs on takes that for each micro-batch.
+    CounterRandom random{3};
+    for (int trial = 0; trial < 100; ++trial) {
+        Uneven of = random_stages(random, most_stage_groups);
+        of.blocking = false;
+        double period = 0.0;
+        for (EqualStages const& group : of.groups) { period = std::max(period, group.time); }
+        for (auto const begin : {WindowBegin::first, WindowBegin::between, WindowBegin::last}) {
+            period = std::max(period, window_period(of.groups, begin, 0.0, static_cast<double>(of.hop)));
+        }
+        EXPECT_NEAR(period / period_of(of), 1.0, 1e-3) << trial;
+    }
+}
+
 } // namespace
 } // namespace headroom

@@ -33,9 +33,9 @@ template <class Change> void expect_no_shorter(char const* what, bool changes_bl
             Question changed = question;
             if (!change(changed) || !is_legal(changed)) { return; }
             bool const turns = changes_blocks && question.strategy.virtual_pp > 1;
-            double const uneven = training::has_uneven_stages(question) ? training::uneven_stages_slack : 1e-12;
-            double const slack =
-                changes_blocks && overlap == Overlap::on ? 0.02 : std::max(uneven, turns ? 0.001 : 0.0);
+            double const stages = std::max(1e-12, training::stages_slack(question));
+            double const work = changes_blocks && overlap == Overlap::on ? 0.02 : turns ? 0.001 : 0.0;
+            double const slack = std::max(stages, work);
             EXPECT_GE(training::step(changed).base(), training::step(question).base() * (1.0 - slack))
                 << name_of(question) << ": " << what;
             ++compared;
@@ -173,7 +173,8 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
             if (!is_legal(question) || question.framework.reduced_bytes < 2.0) { return; }
             Seconds const after = training::step(question);
             question.strategy.local_steps = from;
-            EXPECT_LE(after.base(), training::step(question).base() * (1.0 + 1e-12)) << name_of(question);
+            double const slack = training::has_frozen_stages(question) ? training::frozen_stages_slack : 1e-12;
+            EXPECT_LE(after.base(), training::step(question).base() * (1.0 + slack)) << name_of(question);
             ++compared;
         });
         EXPECT_GT(compared, draws / 20);

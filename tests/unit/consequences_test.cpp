@@ -63,13 +63,5 @@ TEST(Consequences, SayThatGroupsLeaveGapsInDomainsThatTheyDoNotDivide) {
     EXPECT_EQ(gaps({.dp = 72, .pp = 2}, 72), "");
 }
 
-TEST(Consequences, LastBlocksOfAPipelineAreToldToBePricedAsSpread) {
-    Model const model = training::catalog().model("llama-3-8b");
-    Strategy strategy{.pp = 4, .trained = Trained::last_layers, .trained_layers = 2};
-    EXPECT_NE(said("train", strategy, model, usual), "");
-    strategy.pp = 1;
-    EXPECT_EQ(said("train", strategy, model, usual), "");
-}
-
 } // namespace
 } // namespace headroom

@@ -114,7 +114,8 @@ double tokens_of(LayerShape const& shape);
 struct BlockProgram {
     LayerProgram program;
     double count = 0.0;
-    std::size_t kind = 0; ///< of `block_runs`: entries of one kind differ in their backward pass
+    std::size_t kind =
+        0; ///< entries of one kind differ in what they compute again; frozen blocks are kinds of their own
     double issue = 1.0;
     bool routed = false;          ///< has experts: the host handles their counts
     bool recomputes_core = false; ///< the attention core runs again in the backward pass
@@ -129,6 +130,7 @@ struct StepProgram {
     std::vector<BlockProgram> prediction;   ///< blocks that predict later tokens; they run beside the head
     double depth = 1.0;                     ///< layers that share the work of `blocks`
     std::vector<std::size_t> kind_of_block; ///< first to last, where there are several kinds
+    std::size_t frozen = 0;                 ///< of the first blocks: they have no backward pass
     double heads_run = 1.0;                 ///< output projections: one, and one for each prediction block
     int heads = 0;                          ///< attention heads of the whole model
 };

@@ -34,4 +34,15 @@ inline constexpr int most_stage_groups = 16;
 /// Source:     [Narayanan2021]
 double one_f_one_b_length(std::span<EqualStages const> groups, int micro_batches, double hop, bool blocking);
 
+/// How long a micro-batch takes in the windows of neighbours of a run of 1F1B without a flush that begin at the first stage, at
+/// the last, or at one between.
+///
+///     period = max over windows of k > 1 neighbours of  (sum of the window + 2 (k-1) c + u)/k
+///
+/// u is what the first stage of a window does between the backward pass of one micro-batch and the forward pass of the next,
+/// beside its passes: those behind do it while they wait. Stages alone, and transfers that block, are not counted.
+/// Source:     [Harlap2018]
+enum class WindowBegin { first, between, last };
+double window_period(std::span<EqualStages const> groups, WindowBegin begin, double between, double hop);
+
 } // namespace headroom

@@ -107,8 +107,10 @@ struct PassOutline {
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
     LayerCost embedding;
-    LayerCost block;                     ///< the mean of the model's blocks
-    LayerCost head;                      ///< the output projection, and blocks that predict later tokens with theirs
+    LayerCost block;               ///< the mean of the model's blocks
+    LayerCost frozen, trained;     ///< the mean of the first blocks, if they have no backward pass, and of the others
+    std::size_t frozen_blocks = 0; ///< how many those are
+    LayerCost head;                ///< the output projection, and blocks that predict later tokens with theirs
     std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
     PassOutline forward = {}, backward = {}; ///< of a mean block
     /// Times of the passes of the blocks [first, end), where they differ.
@@ -211,6 +213,10 @@ struct CommunicationRow {
 ///     bubble    = (all stages - slowest) / v                                    1F1B, interleaved, GPipe
 ///     transfers = filling + [steady - spare (slowest - mean of all stages)]+
 ///     step = (busy + imbalance)(1 + stragglers) + fixed
+///
+/// Without a flush (PipeDream) bubble is none and transfers are what the slowest window of neighbours waits for beyond the slowest
+/// stage, each stage with its own gradients and updates; of a model whose last blocks alone are trained those before run forward
+/// only.
 ///
 /// n blocks and ends are those of the slowest stage (`stage_layers`). The rows of other schedules are run with stages as they
 /// are, or wait as `ScheduleRow::bubble` has it for the mean of the other stages where they are long or have no flush;

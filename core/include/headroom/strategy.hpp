@@ -29,7 +29,7 @@ enum class Overlap { off, on };
 enum class Trained {
     all,
     adapters,    ///< low-rank adapters beside frozen weights (LoRA)
-    last_layers, ///< the last few blocks and the head; those before run forward only
+    last_layers, ///< the last few blocks and the head, those before run forward only; of all blocks the whole model
 };
 /// How ranks that share a sequence see each other's keys and values.
 enum class ContextExchange {

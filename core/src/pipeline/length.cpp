@@ -199,6 +199,24 @@ void add_with_transfers(Chain& chain, std::span<EqualStages const> groups, doubl
 
 } // namespace
 
+double window_period(std::span<EqualStages const> groups, WindowBegin begin, double between, double hop) {
+    double longest = 0.0;
+    auto const from = [&](std::size_t g, int skipped) { // of the stages of this group
+        double sum = between;
+        for (int size = 0; g < groups.size(); ++g, skipped = 0) {
+            size += groups[g].count - skipped;
+            sum += (groups[g].count - skipped) * groups[g].time;
+            if (size > 1) { longest = std::max(longest, (sum + 2.0 * hop * (size - 1)) / size); }
+        }
+    };
+    if (begin == WindowBegin::first) { from(0, 0); }
+    for (std::size_t g = 0; g < groups.size() && begin == WindowBegin::between; ++g) { // of equal ones the outer two
+        int const first = g == 0 ? 1 : 0, last = groups[g].count - 1;
+        if (first <= last) { from(g, first), from(g, last); }
+    }
+    return longest;
+}
+
 double one_f_one_b_length(std::span<EqualStages const> groups, int micro_batches, double hop, bool blocking) {
     Chain chain{blocking ? 0.0 : hop};
     if (blocking) {

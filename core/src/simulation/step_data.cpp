@@ -4,6 +4,7 @@
 #include "training/traffic.hpp"
 
 #include "headroom/compression.hpp"
+#include "headroom/placement.hpp"
 
 #include <algorithm>
 
@@ -14,7 +15,31 @@ namespace {
 struct UnitParameters {
     std::vector<std::vector<StageParameters>> units;
     StageParameters all;
+    /// What of it is trained: the same, or nothing where only the last blocks are.
+    std::vector<std::vector<StageParameters>> trained_units = {};
+    StageParameters all_trained = {};
 };
+
+/// Marks what is trained where the first blocks are frozen.
+void find_trained(UnitParameters& result, StepSetting const& setting, Strategy const& strategy,
+                  StepLayout const& layout, int stage) {
+    result.trained_units = result.units;
+    result.all_trained = result.all;
+    if (!has_frozen_blocks(setting.model, strategy)) { return; }
+    int const frozen = depth_of(setting.model) - strategy.trained_layers;
+    result.all_trained = {};
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        ChunkWork const& work = layout.at(stage, chunk);
+        auto& units = result.trained_units[static_cast<std::size_t>(chunk)];
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            int const nth = static_cast<int>(u) - (work.embedding ? 1 : 0);
+            if (nth == work.blocks) { units[u] = stage_parameters(setting, strategy, StageShare{.last = true}); }
+            if (nth < 0 || (nth < work.blocks && work.first_block + nth < frozen)) { units[u] = {}; }
+            result.all_trained.dense += units[u].dense;
+            result.all_trained.experts += units[u].experts;
+        }
+    }
+}
 
 UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout,
                                int stage) {
@@ -43,6 +68,7 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
             add(units, head);
         }
     }
+    find_trained(result, setting, strategy, layout, stage);
     return result;
 }
 
@@ -100,9 +126,14 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
                            StepMessages* messages) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const held = unit_parameters(setting, strategy, layout, stage);
-    auto traffic = data_traffic(setting, strategy, fabric, held.all);
+    auto trained = trained_parts(strategy, setting.model, setting.count);
+    bool const some = has_frozen_blocks(setting.model, strategy);
+    if (some) {
+        trained.dense = held.all.dense > 0.0 ? held.all_trained.dense / held.all.dense : 0.0;
+        trained.experts = held.all.experts > 0.0 ? held.all_trained.experts / held.all.experts : 0.0;
+    }
+    auto traffic = data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held.all, trained);
     if (messages != nullptr) { messages->lengthen(traffic); }
-    auto const trained = trained_parts(strategy, setting.model, setting.count);
     Seconds const kept_block = kept_block_transfer(setting, strategy);
     double const byte = seconds_per_byte(setting);
     auto const kept = [&](double Shards::*part) {
@@ -122,29 +153,33 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
         auto& units = result.units.emplace_back();
         ChunkWork const& work = layout.at(stage, chunk);
         StageParameters of_chunk;
-        for (StageParameters const& unit : held.units[static_cast<std::size_t>(chunk)]) {
-            Shares const share{unit, held.all};
-            Seconds const state = state_with_the_host(setting, strategy, unit).optimizer_transfer;
+        for (std::size_t u = 0; u < held.units[static_cast<std::size_t>(chunk)].size(); ++u) {
+            auto const& unit = held.trained_units[static_cast<std::size_t>(chunk)][u];
+            Shares const share{unit, held.all_trained};
+            Shares const whole{held.units[static_cast<std::size_t>(chunk)][u], held.all};
+            Seconds const state =
+                state_with_the_host(setting, strategy, unit, some ? TrainedParts{} : trained).optimizer_transfer;
             auto const nth = static_cast<int>(units.size()) - (work.embedding ? 1 : 0);
             bool const block = nth >= 0 && nth < work.blocks;
-            units.push_back({.reduce = share.of(traffic.dense.reduce + traffic.dense.replicate,
-                                                traffic.experts.reduce + traffic.experts.replicate),
-                             .gather = share.of(traffic.dense.gather, traffic.experts.gather),
-                             .compress = share.of(compress),
-                             .host_down = ticks_of(state * down_share),
-                             .host_up = ticks_of(state * (1.0 - down_share)),
-                             .kept_copy = block ? ticks_of(kept_block) : 0,
-                             .elements = share.of(elements, expert_elements)});
+            units.push_back(
+                {.reduce = share.of(traffic.dense.reduce + traffic.dense.replicate,
+                                    traffic.experts.reduce + traffic.experts.replicate),
+                 .gather = (strategy.zero == 3 ? whole : share).of(traffic.dense.gather, traffic.experts.gather),
+                 .compress = share.of(compress),
+                 .host_down = ticks_of(state * down_share),
+                 .host_up = ticks_of(state * (1.0 - down_share)),
+                 .kept_copy = block ? ticks_of(kept_block) : 0,
+                 .elements = share.of(elements, expert_elements)});
             of_chunk.dense += unit.dense;
             of_chunk.experts += unit.experts;
         }
-        result.accumulate.push_back(Shares{of_chunk, held.all}.of(accumulate));
+        result.accumulate.push_back(Shares{of_chunk, held.all_trained}.of(accumulate));
     }
     if (!offloads_optimizer(strategy.offload)) {
         result.update =
             ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
     }
-    result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all).update);
+    result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
     result.blocking = ticks_of(traffic.blocking);
     return result;
 }

@@ -100,7 +100,8 @@ Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part) {
 /// All gradients and weights that the first stage sends in a step.
 double data_of_step(Inputs const& in) {
     double const reductions = reductions_per_step(in.strategy, in.setting.framework, in.micro_batches());
-    double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers) : 1.0;
+    double const gathers = in.rules.sharded ? reductions * (1.0 + in.rules.backward_gathers)
+                                            : updates_per_step(in.strategy, in.micro_batches());
     return reductions * seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)) +
            gathers * seconds_of(sum_of(in.traffic, &UnitTraffic::gather));
 }
@@ -227,7 +228,7 @@ double reductions_fill_every_pass(Inputs const& in) {
 
 /// Data-parallel traffic and update of the first stage, which the step waits for, against those of the fullest.
 double first_stage_is_not_the_fullest(Inputs const& in) {
-    if (!in.pipeline()) { return 0.0; }
+    if (!in.pipeline() || runs_without_flush(in.strategy)) { return 0.0; } // each stage with its own
     auto const fullest =
         data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
     double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather));
@@ -296,14 +297,15 @@ double compresses_stage_by_stage(Inputs const& in) {
     return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
 }
 
-double runs_without_flush(Inputs const& in) {
-    return in.pipeline() && schedule_row(in.strategy.schedule()).asynchronous ? in.step : 0.0;
+/// Without a flush gradients and weights of every micro-batch meet what else leaves by their adapter.
+double meets_every_micro_batch(Inputs const& in) {
+    if (!runs_without_flush(in.strategy) || !data_leaves(in)) { return 0.0; }
+    return std::min(data_of_step(in), leaving_traffic(in));
 }
 
 double frozen_blocks_come_first(Inputs const& in) {
-    bool const frozen =
-        in.strategy.trained == Trained::last_layers && in.strategy.trained_layers < in.setting.model.layers;
-    return frozen ? in.step : 0.0;
+    bool const sharded = in.strategy.zero >= 2 && has_frozen_blocks(in.setting.model, in.strategy);
+    return sharded ? data_of_step(in) : 0.0;
 }
 
 struct Condition {
@@ -385,11 +387,17 @@ constexpr std::array conditions{
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},
         compresses_stage_by_stage,
         0.0},
-    Condition{{"no flush", "steps run into each other; one alone is simulated"}, runs_without_flush, 0.0},
-    Condition{{"frozen blocks first",
-               "blocks without a backward pass are the first ones; the closed form spreads them over all stages"},
-              frozen_blocks_come_first,
-              0.0},
+    Condition{{"no flush",
+               "gradients and weights of every micro-batch meet what else leaves by their adapter, in every "
+               "pass and between passes"},
+              meets_every_micro_batch,
+              0.01},
+    Condition{
+        {"frozen blocks first",
+         "sharded gradients and weights hide behind the backward passes of the last blocks alone; the closed form "
+         "takes blocks as equal"},
+        frozen_blocks_come_first,
+        0.01},
 };
 
 } // namespace

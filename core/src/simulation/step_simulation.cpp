@@ -38,7 +38,8 @@ constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::
 
 class SpanReader {
 public:
-    SpanReader(UnrolledStep const& step, StreamRun const& run) : program_{step.program}, run_{run} {
+    SpanReader(UnrolledStep const& step, StreamRun const& run)
+        : program_{step.program}, run_{run}, steady_{step.steady.kernels} {
         for (std::size_t task = 0; task < program_.size(); ++task) {
             auto const chip = program_.streams[program_.stream[task]].chip;
             if (by_chip_.size() <= chip) { by_chip_.resize(chip + 1U); }
@@ -47,9 +48,18 @@ public:
     }
 
     /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every
-    /// step: weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile.
+    /// step: weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile. Of a long
+    /// run the part that is told.
     [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
         StageSpan span;
+        if (!steady_.empty()) {
+            span.begin = run_.end[steady_[chip][0]];
+            span.end = run_.end[steady_[chip][1]];
+            auto events = events_of(chip, span);
+            std::ranges::sort(events, {}, &Event::at);
+            sweep(events, span);
+            return span;
+        }
         span.begin = whole ? 0 : first_kernel(chip);
         for (TaskId const task : by_chip_[chip]) {
             if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
@@ -96,7 +106,8 @@ private:
                 continue;
             }
             if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
-                if (launched == run_.begin[task] && launched > free) {
+                bool const told = steady_.empty() || (free >= span.begin && launched <= span.end);
+                if (launched == run_.begin[task] && launched > free && told) {
                     events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
                     events.push_back({launched, WorkKind::launch, -1});
                 }
@@ -104,7 +115,8 @@ private:
                 launched = -1;
             }
             Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
-            if (computes(task)) {
+            bool const inside = steady_.empty() || (run_.begin[task] >= span.begin && run_.end[task] <= span.end);
+            if (computes(task) && inside) {
                 Ticks const cost = program_.cost[task];
                 part_of(span, program_.kind[task]) += cost;
                 span.slowed += run_.end[task] - run_.begin[task] - cost;
@@ -149,13 +161,19 @@ private:
 
     StreamProgram const& program_;
     StreamRun const& run_;
+    std::vector<std::array<TaskId, 2>> const& steady_; ///< by chip: kernels at the begin and the end of what is told
     std::vector<std::vector<TaskId>> by_chip_;
 };
 
-/// Whether stages run into the next step, so that the longest span of one counts and not the makespan.
-bool counts_spans(Strategy const& strategy) {
-    auto const& row = schedule_row(strategy.schedule());
-    return row.asynchronous || row.validates_late;
+/// Which time is that of the step.
+enum class Measured : std::uint8_t {
+    run,    ///< the whole run
+    span,   ///< the longest of a stage: stages run into the next step
+    steady, ///< a part of a long run that no flush interrupts
+};
+Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
+    if (!step.steady.kernels.empty()) { return Measured::steady; }
+    return schedule_row(strategy.schedule()).validates_late ? Measured::span : Measured::run;
 }
 
 /// What a stage works, and what stands in the way of its kernels in every pass.
@@ -167,33 +185,46 @@ Ticks own_work(StageSpan const& span) {
     return all;
 }
 
+/// What a stage does not wait for another for.
+Ticks not_waiting(StageSpan const& span) {
+    return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
+}
+
 /// The stage whose time is told part by part: the one that works longest, as in the closed form; where steps run into each
-/// other the one whose span is longest.
-StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, bool spans) {
+/// other the one whose span is longest; in a long run, where all take equally long, the one that waits least for others.
+StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
     StageSpan longest;
+    auto const length = [measured](StageSpan const& span) {
+        switch (measured) {
+        case Measured::span: return span.all();
+        case Measured::steady: return not_waiting(span);
+        case Measured::run: break;
+        }
+        return own_work(span);
+    };
     for (std::size_t stage = 0; stage < stages; ++stage) {
-        StageSpan const span = reader.read(stage, !spans);
-        bool const longer = spans ? span.all() > longest.all() : own_work(span) > own_work(longest);
-        if (stage == 0 || longer) { longest = span; }
+        StageSpan const span = reader.read(stage, measured == Measured::run);
+        if (stage == 0 || length(span) > length(longest)) { longest = span; }
     }
-    if (!spans) { longest.end = std::max(longest.end, run.makespan); }
+    if (measured == Measured::run) { longest.end = std::max(longest.end, run.makespan); }
     return longest;
 }
 
-/// The parts of the closed form, measured. They add up to the span.
-StepTime parts_of(StageSpan const& span, StepTime const& closed, bool pipeline) {
-    auto const shown = [&span](WorkKind kind) { return seconds_of(span.exposed[static_cast<std::size_t>(kind)]); };
+/// The parts of the closed form, measured. They add up to the share of the span that a step has.
+StepTime parts_of(StageSpan const& span, double share, StepTime const& closed, bool pipeline) {
+    auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
+    auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };
     StepTime time;
-    time.compute = seconds_of(span.work);
-    time.optimizer = seconds_of(span.optimizer);
+    time.compute = told(span.work);
+    time.optimizer = told(span.optimizer);
     time.tensor_communication = shown(WorkKind::tensor);
     time.context_communication = shown(WorkKind::context);
     time.expert_communication = shown(WorkKind::experts);
     time.pipeline_communication = shown(WorkKind::pipeline);
-    time.data_communication = shown(WorkKind::data) + seconds_of(span.slowed);
+    time.data_communication = shown(WorkKind::data) + told(span.slowed);
     time.offload = shown(WorkKind::offload);
     time.host = shown(WorkKind::launch);
-    (pipeline ? time.pipeline_bubble : time.host) += seconds_of(span.idle);
+    (pipeline ? time.pipeline_bubble : time.host) += told(span.idle);
     time.imbalance = closed.imbalance;
     time.stragglers = closed.stragglers;
     time.overhead = closed.overhead;
@@ -232,10 +263,11 @@ SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy
     if (!result.refused.empty() || !unrolled.complete) { return result; }
     result.run = run_streams(unrolled.program, options.stop);
     if (!result.run.complete) { return result; }
-    bool const spans = counts_spans(strategy);
-    auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), spans);
-    result.time = parts_of(span, step_time(setting, strategy, costs), strategy.pp > 1);
-    result.makespan = seconds_of(spans ? span.all() : result.run.makespan);
+    Measured const measured = measured_of(unrolled, strategy);
+    auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), measured);
+    double const share = unrolled.steady.share;
+    result.time = parts_of(span, share, step_time(setting, strategy, costs), strategy.pp > 1);
+    result.makespan = share * seconds_of(measured == Measured::run ? result.run.makespan : span.all());
     result.stages = stages_of(result.run);
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
         result.critical[kind] = seconds_of(result.run.critical[kind]);

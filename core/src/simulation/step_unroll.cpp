@@ -43,6 +43,29 @@ constexpr std::array<std::string_view, role_count> role_names{
     "compute",   "launch",  "tensor",       "context",       "experts",     "send",
     "send back", "receive", "receive back", "data parallel", "to the host", "from the host"};
 
+/// Rounds of p micro-batches that are run before those that are told.
+constexpr int rounds_before = 2;
+
+std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& strategy) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    if (shape.stages == 1 || !schedule_row(strategy.schedule()).asynchronous) { return std::nullopt; }
+    int const rounds = (shape.micro_batches + shape.stages - 1) / shape.stages;
+    return LongRun{.before = rounds_before * shape.stages, .told = rounds * shape.stages, .after = shape.stages};
+}
+
+StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
+    auto layout = step_layout(setting, strategy);
+    if (run) { layout.shape.micro_batches = run->all(); }
+    return layout;
+}
+
+/// Of the last micro-batch, which may be shorter than the others; in a long run all are whole.
+double last_share(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
+    double const missing =
+        whole_micro_batches(strategy, setting.workload) - micro_batch_count(strategy, setting.workload);
+    return run ? 1.0 : 1.0 - missing;
+}
+
 } // namespace
 
 Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
@@ -53,14 +76,18 @@ Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCo
       messages_{options.collectives == CollectiveDetail::messages
                     ? std::make_unique<StepMessages>(setting, strategy, options.stop)
                     : nullptr},
-      layout_{step_layout(setting, strategy)},
+      long_run_{long_run_of(setting, strategy)},
+      layout_{layout_of(setting, strategy, long_run_)},
       blocks_{block_order(setting, strategy)},
       units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
       rules_{data_rules(setting, strategy)},
       hop_{ticks_of(transfer_time())},
       blocking_{strategy.overlap == Overlap::off},
-      last_share_{1.0 -
-                  (whole_micro_batches(strategy, setting.workload) - micro_batch_count(strategy, setting.workload))} {}
+      last_share_{last_share(setting, strategy, long_run_)} {
+    if (!long_run_) { return; }
+    result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;
+    result_.steady.kernels.assign(static_cast<std::size_t>(layout_.shape.stages), {no_task, no_task});
+}
 
 UnrolledStep Unroller::run() && {
     write();
@@ -82,7 +109,7 @@ void Unroller::write() {
     prepare();
     if (!result_.refused.empty()) { return; }
     if (!unroll()) { return; }
-    for (int stage = 0; stage < shape.stages; ++stage) { finish(stage); }
+    for (int stage = 0; stage < shape.stages && !long_run_; ++stage) { finish(stage); }
     result_.program.names = units_.names.all();
 }
 

@@ -8,12 +8,20 @@
 
 namespace headroom::simulation {
 
+/// The part of a long run whose time is told, where no flush parts the steps: on each stage from the end of a kernel to that of
+/// another, so many micro-batches later.
+struct SteadyPart {
+    std::vector<std::array<TaskId, 2>> kernels; ///< by stage; none: the run is one step
+    double share = 1.0;                         ///< micro-batches of a step over those of the part
+};
+
 /// A step as tasks on streams, or why it was not written.
 struct UnrolledStep {
     StreamProgram program; ///< streams of stage s: those from `role_count` s on that are used
     std::vector<std::array<StreamId, role_count>> streams; ///< by stage
     std::vector<TaskPlace> places;                         ///< by task, where they are asked for
-    std::vector<std::string> stood_in;                     ///< for collectives by messages, why
+    SteadyPart steady;
+    std::vector<std::string> stood_in; ///< for collectives by messages, why
     std::string refused;
     bool complete = true; ///< whether nobody asked to stop
 };

@@ -9,7 +9,9 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     Pass const& pass = order_.passes[index];
     UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
     if (rules_.sharded) { gather_ahead(stage, state); }
-    bool const first = pass.kind == PassKind::forward && index == first_forward_[place_of(stage, pass.chunk)];
+    bool const forward = pass.kind == PassKind::forward;
+    bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
+    if (rules_.gathers && first && std::exchange(state.shows_weights, false)) { gather_before(stage, state); }
     if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
     if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
         Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
@@ -73,17 +75,24 @@ void Unroller::gather_ahead(int stage, StageState& state) {
 
 void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
     double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    if (shown > 0.0 && state.compute == no_task) { gather_before(stage, state, shown); }
     Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
-    if (behind > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, behind, gather_name_)); }
+    if (behind > 0) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, behind, gather_name_);
+        for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+        state.pending.push_back(task);
+    }
 }
 
-void Unroller::gather_before(int stage, StageState& state, double share) {
+void Unroller::gather_before(int stage, StageState& state) {
+    double const share = rules_.in_the_way ? 1.0 : rules_.shown;
     Ticks all = 0;
     for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
         for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
     }
-    if (all > 0) { state.pending.push_back(add(stage, Role::data, WorkKind::data, all, gather_name_)); }
+    if (all <= 0) { return; }
+    TaskId const task = add(stage, Role::data, WorkKind::data, all, gather_name_);
+    for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+    state.pending.push_back(task);
 }
 
 void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
@@ -96,7 +105,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         return;
     }
     if (!makes_gradients(pass.kind)) { return; }
-    bool const whole = index == last_gradient_[place_of(stage, pass.chunk)];
+    bool const whole = long_run_ || index == last_gradient_[place_of(stage, pass.chunk)];
     if (!whole && !rules_.every_micro_batch) { return; }
     if (traffic.compress > 0) {
         kernel(stage, state, WorkKind::optimizer, traffic.compress, compress_name_);
@@ -125,9 +134,10 @@ void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) 
     state.bucket_elements += traffic.elements;
     if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
     if (state.bucket_elements < options_.bucket_elements) { return; }
-    auto const pieces = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const buckets = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const pieces = std::min(buckets, state.kernels.size());
     Ticks left = state.bucket;
-    for (std::size_t piece = 1; piece < pieces && state.kernels.size() > pieces; ++piece) {
+    for (std::size_t piece = 1; piece < pieces; ++piece) {
         Ticks const part = state.bucket / static_cast<Ticks>(pieces);
         send_bucket(stage, state, part, state.kernels[state.kernels.size() * piece / pieces - 1]);
         left -= part;
@@ -153,12 +163,33 @@ void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
     if (rules_.every_micro_batch) { flush(stage, state); }
 }
 
+void Unroller::update_between(int stage, StageState& state, std::size_t index) {
+    Pass const& pass = order_.passes[index];
+    if (pass.kind == PassKind::forward) {
+        state.updated = false;
+        return;
+    }
+    if (!makes_gradients(pass.kind)) { return; }
+    if (blocking_) {
+        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
+    }
+    finish(stage);
+    state.updated = state.shows_weights = true;
+    if (rules_.gathers) {
+        state.update = state.pending;
+        if (state.compute != no_task) { state.update.push_back(state.compute); }
+    }
+    auto& [begin, end] = result_.steady.kernels[static_cast<std::size_t>(stage)];
+    if (pass.micro_batch == long_run_->before - 1) { begin = state.compute; }
+    if (pass.micro_batch == long_run_->before + long_run_->told - 1) { end = state.compute; }
+}
+
 void Unroller::finish(int stage) {
     StageState& state = stages_[static_cast<std::size_t>(stage)];
     StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
     at_ = {};
     flush(stage, state);
-    if (state.held_back > 0) { send_bucket(stage, state, state.held_back, state.compute); }
+    send_bucket(stage, state, std::exchange(state.held_back, 0), state.compute);
     if (traffic.blocking > 0) {
         TaskId const task = add(stage, Role::data, WorkKind::data, traffic.blocking, blocking_name_);
         wait_for_work(task, state);

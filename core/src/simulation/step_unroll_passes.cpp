@@ -71,6 +71,9 @@ void Unroller::write_passes(int stage, StageState& state, std::size_t first, std
     arriving_.clear();
     for (std::size_t i = first; i < first + count; ++i) { write_pass(stage, state, i); }
     for (std::size_t i = first; i < first + count; ++i) { send(stage, state, order_.passes[i]); }
+    if (long_run_) {
+        for (std::size_t i = first; i < first + count; ++i) { update_between(stage, state, i); }
+    }
 }
 
 void Unroller::note(Pass const& pass) {

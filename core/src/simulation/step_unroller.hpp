@@ -27,13 +27,24 @@ struct StageState {
     Ticks bucket = 0, held_back = 0;
     double bucket_elements = 0.0;
     std::array<TaskId, 2> leaving = {no_task, no_task}; ///< copies to the host of the last two blocks, the older first
-    TaskId data = no_task;               ///< the last task of gradients
+    TaskId data = no_task;                              ///< the last task of gradients
+    bool updated = true;                                ///< weights since the last forward pass
+    bool shows_weights = true;                          ///< updated ones have yet to be gathered before the next pass
+    std::vector<TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
     std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
 
 /// One pass of one unit of ZeRO 3, by number.
 struct Visit {
     Ticks gather = 0;
+};
+
+/// Micro-batches of a run that shows what a step of a long one takes where no flush parts the steps (PipeDream): every stage
+/// and every window of neighbours comes round to where it began after at most p micro-batches, so a multiple of p is told, after
+/// as many as let the slowest window set the pace, and before those in which the stages drain.
+struct LongRun {
+    int before = 0, told = 0, after = 0;
+    [[nodiscard]] int all() const { return before + told + after; }
 };
 
 /// Writes a step as tasks on streams: rows of passes, the tasks of a pass, and what data-parallel ranks send, each in a file
@@ -141,7 +152,7 @@ private:
     void gather_updated(int stage, StageState& state, Ticks cost);
 
     /// The share of all weights of a stage that its first pass waits for.
-    void gather_before(int stage, StageState& state, double share);
+    void gather_before(int stage, StageState& state);
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
@@ -153,13 +164,17 @@ private:
 
     void accumulate(int stage, StageState& state, Pass const& pass);
 
-    /// What follows the last pass of a stage.
+    /// Updates of every micro-batch, where no flush parts the steps: they are written after what the backward pass hands on.
+    void update_between(int stage, StageState& state, std::size_t index);
+
+    /// What follows the last pass of a stage, or every backward pass where no flush parts the steps.
     void finish(int stage);
 
     StepSetting const& setting_;
     Strategy const& strategy_;
     SimulationOptions const& options_;
     std::unique_ptr<StepMessages> messages_; ///< where collectives are priced by them
+    std::optional<LongRun> long_run_;        ///< where no flush parts the steps
     StepLayout layout_;
     BlockOrder blocks_;
     StepUnits units_;

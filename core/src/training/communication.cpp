@@ -1,4 +1,4 @@
-#include "traffic.hpp"
+#include "step_frame.hpp"
 
 #include "headroom/pipeline.hpp"
 #include "headroom/step.hpp"
@@ -25,7 +25,8 @@ struct Table {
     double micro_batches;
     std::vector<CommunicationRow> rows;
 
-    SlowestStage stage;
+    PricedStage priced;
+    SlowestStage stage = priced.stage;
     /// How often a rank of the slowest stage passes a block in a step.
     [[nodiscard]] double visits() const { return micro_batches * stage.layers; }
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
@@ -169,12 +170,15 @@ void add_blocking(Table& table, DataTraffic const& traffic) {
 void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
-    auto const traffic = data_traffic(table.setting, strategy, table.fabric);
+    auto traffic = table.priced.traffic;
+    double const updates = updates_per_step(strategy, table.micro_batches);
+    traffic.blocking *= updates;
+    traffic.blocking_bytes *= updates;
     DataShares shares;
     shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
-                                          : updates_per_step(strategy, table.micro_batches);
+                                          : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.shown = table.time.data_communication - traffic.blocking;
     add_group(table, traffic.dense, shares, false);
@@ -186,15 +190,20 @@ void add_data(Table& table) {
 
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
                                                  LayerCosts const& costs) {
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    auto const slowest = slowest_stage(setting, strategy, costs);
+    auto const placed = placed_traffic(setting, strategy);
+    auto const priced = priced_stage(priced_place(setting, strategy, costs, slowest, placed), setting, strategy, costs,
+                                     slowest, placed, fabric);
     Table table{.setting = setting,
                 .strategy = strategy,
-                .costs = costs,
-                .time = step_time(setting, strategy, costs),
-                .fabric = calibrated_fabric(setting.cluster, setting.constants),
-                .placement = place(strategy, setting.cluster.domain),
+                .costs = priced.own ? *priced.own : costs,
+                .time = step_time(setting, strategy, costs, slowest, placed),
+                .fabric = fabric,
+                .placement = placed.placement,
                 .micro_batches = micro_batch_count(strategy, setting.workload),
                 .rows = {},
-                .stage = slowest_stage(setting, strategy, costs)};
+                .priced = priced};
     if (strategy.tp > 1) { add_tensor(table); }
     if (strategy.cp > 1) { add_context(table); }
     if (strategy.ep > 1) { add_experts(table); }

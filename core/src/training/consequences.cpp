@@ -98,12 +98,6 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
              text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
     }
     add_schedule(list, strategy, workload);
-    if (strategy.pp > 1 && strategy.trained == Trained::last_layers) {
-        list.push_back(
-            {"train", "last:" + text(strategy.trained_layers),
-             "priced as if every stage trained as many of its blocks; the last stages train them all, and the "
-             "step is longer, up to half as long again: --simulate has them where they are"});
-    }
     if (model.window > 0 && workload.attended() <= model.window) {
         list.push_back({"window", text(model.window),
                         workload.documents > 0.0 ? "no document is longer: attention sees all of it"

@@ -205,7 +205,7 @@ Seconds LayerCost::forward() const { return forward_pass().total(); }
 Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} : total() - chip(); }
 
 void LayerCosts::pace(double factor) {
-    for (LayerCost* part : {&embedding, &block, &head}) {
+    for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
         for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
                               &part->backward, &part->weight_gradient, &part->host, &part->host_forward,
                               &part->apart_forward, &part->apart_backward, &part->kernels, &part->kernels_forward}) {
@@ -274,6 +274,12 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
         block.host *= unaligned, block.host_forward *= unaligned;
         adder.outline(run, run.count / program.depth, forward, backward);
         costs.block.add(block, run.count / program.depth);
+        if (program.frozen > 0) {
+            bool const frozen = run.passes == 1.0;
+            double const all =
+                frozen ? static_cast<double>(program.frozen) : program.depth - static_cast<double>(program.frozen);
+            (frozen ? costs.frozen : costs.trained).add(block, run.count / all);
+        }
         of_kind.resize(std::max(of_kind.size(), run.kind + 1));
         count.resize(of_kind.size());
         of_kind[run.kind].add(block, run.count);
@@ -287,6 +293,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
             costs.until.push_back(with_block(costs.until.back(), of_kind[kinds[i]], 1.0 / count[kinds[i]], alike));
         }
     }
+    costs.frozen_blocks = program.frozen;
     set_apart(costs.block, of_kind, program.depth);
     costs.forward = forward.mean(uneven_share(costs.block.forward_pass()));
     costs.backward = backward.mean(uneven_share(costs.block.backward_pass()));

@@ -49,24 +49,37 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
                shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce);
 }
 
+/// Where tensor ranks have parts of the vocabulary they add up what they found.
+void write_found(LayerProgram& embedding, LayerShape const& shape, double vector) {
+    if (shape.tp == 1) { return; }
+    embedding.add({.name = "vocabulary-parallel look-up",
+                   .kind = OperationKind::collective,
+                   .phase = Phase::forward,
+                   .bytes = Bytes{vector},
+                   .collective = shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce,
+                   .traffic = Traffic::tensor});
+}
+
+/// Blocks that have no backward pass: the first ones.
+int frozen_blocks(Model const& model, LayerShape const& shape) {
+    return shape.trained == Trained::last_layers ? std::max(0, depth_of(model) - shape.trained_layers) : 0;
+}
+
+/// No gradient reaches the table where only the last blocks are trained.
 void write_embedding(LayerProgram& embedding, Model const& model, LayerShape const& shape) {
     double const tokens = tokens_of(shape);
     double const vector = tokens * model.hidden * element_bytes(shape.precision);
+    bool const trained = frozen_blocks(model, shape) == 0;
     embedding.add(
         {.name = "look-up", .kind = OperationKind::memory, .phase = Phase::forward, .bytes = Bytes{2.0 * vector}});
-    embedding.add({.name = "scatter gradient",
-                   .kind = OperationKind::memory,
-                   .phase = Phase::backward,
-                   .bytes = Bytes{3.0 * vector}});
-    if (shape.tp > 1) {
-        embedding.add({.name = "vocabulary-parallel look-up",
-                       .kind = OperationKind::collective,
-                       .phase = Phase::forward,
-                       .bytes = Bytes{vector},
-                       .collective = shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce,
-                       .traffic = Traffic::tensor});
+    if (trained) {
+        embedding.add({.name = "scatter gradient",
+                       .kind = OperationKind::memory,
+                       .phase = Phase::backward,
+                       .bytes = Bytes{3.0 * vector}});
     }
-    if (shape.tp > 1 && shape.sequence_parallel) {
+    write_found(embedding, shape, vector);
+    if (trained && shape.tp > 1 && shape.sequence_parallel) {
         embedding.add({.name = "gather gradient before scatter",
                        .kind = OperationKind::collective,
                        .phase = Phase::backward,
@@ -76,45 +89,39 @@ void write_embedding(LayerProgram& embedding, Model const& model, LayerShape con
     }
 }
 
-/// Shares of the blocks that are frozen, recomputed and kept; they add up to one.
-struct Shares {
-    double frozen = 0.0, recomputed = 0.0, kept = 0.0;
-};
-
-Shares shares_of(Model const& model, LayerShape const& shape) {
-    double const layers = depth_of(model);
-    Shares shares;
-    if (shape.trained == Trained::last_layers) { shares.frozen = 1.0 - std::min(1.0, shape.trained_layers / layers); }
-    double const trained = 1.0 - shares.frozen;
-    if (shape.recompute != Recompute::none) {
-        shares.recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
-    }
-    shares.kept = trained - shares.recomputed;
-    return shares;
+/// Share of the trained blocks that are computed again.
+double recomputed_share(LayerShape const& shape, int trained) {
+    if (shape.recompute == Recompute::none || trained == 0) { return 0.0; }
+    return shape.recompute_layers > 0 ? std::min(1.0, static_cast<double>(shape.recompute_layers) / trained) : 1.0;
 }
 
 /// Blocks of every kind; kinds that differ in their backward pass are entries of their own.
 void write_blocks(StepProgram& program, Model const& model, LayerShape const& shape, Framework const& framework) {
-    Shares const shares = shares_of(model, shape);
+    int const frozen = frozen_blocks(model, shape);
     auto const runs = block_runs(model);
-    auto const ways = std::ranges::count_if(std::array{shares.kept, shares.recomputed, shares.frozen},
-                                            [](double share) { return share > 0.0; });
-    program.blocks.reserve(runs.size() * static_cast<std::size_t>(ways)); // programs are long: none is moved
-    for (auto const& run : runs) {
-        auto const add = [&](BlockTraining training, double share) {
-            if (share <= 0.0) { return; }
-            program.blocks.push_back(block_program(model, run.kind, shape, framework, training));
-            program.blocks.back().count = share * run.count;
-            program.blocks.back().kind = static_cast<std::size_t>(&run - runs.data());
+    auto const kinds = frozen > 0 || runs.size() > 1 ? block_kinds(model) : std::vector<BlockKind>{};
+    double const again = recomputed_share(shape, depth_of(model) - frozen);
+    std::size_t const ways = (frozen > 0 ? 1 : 0) + (again > 0.0 ? 1 : 0) + (again < 1.0 ? 1 : 0);
+    program.blocks.reserve(runs.size() * ways); // programs are long: none is moved
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+        auto const add = [&](BlockTraining training, double count) {
+            if (count <= 0.0) { return; }
+            program.blocks.push_back(block_program(model, runs[r].kind, shape, framework, training));
+            program.blocks.back().count = count;
+            program.blocks.back().kind = training == BlockTraining::frozen ? runs.size() + r : r;
         };
-        add(BlockTraining::kept, shares.kept);
-        add(BlockTraining::recomputed, shares.recomputed);
-        add(BlockTraining::frozen, shares.frozen);
+        // of every kind as many, in proportion: their work is that of the model's mean block
+        double const without = static_cast<double>(runs[r].count) * frozen / depth_of(model);
+        double const trained = runs[r].count - without;
+        add(BlockTraining::kept, trained * (1.0 - again));
+        add(BlockTraining::recomputed, trained * again);
+        add(BlockTraining::frozen, without);
     }
-    if (runs.size() == 1) { return; }
-    for (BlockKind const& kind : block_kinds(model)) {
-        program.kind_of_block.push_back(
-            static_cast<std::size_t>(std::ranges::find(runs, kind, &BlockRun::kind) - runs.begin()));
+    program.frozen = static_cast<std::size_t>(frozen);
+    for (BlockKind const& kind : kinds) {
+        auto const run = static_cast<std::size_t>(std::ranges::find(runs, kind, &BlockRun::kind) - runs.begin());
+        bool const trained = program.kind_of_block.size() >= program.frozen;
+        program.kind_of_block.push_back(trained ? run : runs.size() + run);
     }
 }
 

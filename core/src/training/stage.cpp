@@ -47,7 +47,8 @@ double trained_share(Strategy const& strategy, Model const& model, ParameterCoun
     case Trained::all: break;
     case Trained::adapters: return std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, count.total));
     case Trained::last_layers: {
-        double const blocks = std::min(strategy.trained_layers, model.layers) * count.layer;
+        if (!has_frozen_blocks(model, strategy)) { break; } // all of them: the whole model
+        double const blocks = strategy.trained_layers * count.layer;
         return std::min(1.0,
                         (blocks + output_parameters(model, count) + count.final_norm) / std::max(1.0, count.total));
     }
@@ -137,6 +138,48 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
     held.dense = ((count.layer - count.experts) * blocks + ends) / strategy.tp;
     held.experts = (held.experts + count.experts * blocks) / (static_cast<double>(strategy.ep) * strategy.etp);
     return held;
+}
+
+bool has_frozen_blocks(Model const& model, Strategy const& strategy) {
+    return strategy.trained == Trained::last_layers && strategy.trained_layers < depth_of(model);
+}
+
+StageHolding holding_of_last_blocks(StepSetting const& setting, Strategy const& strategy, int stage) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const layout = schedule_row(strategy.schedule()).layout;
+    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
+    int const frozen = depth_of(setting.model) - std::min(strategy.trained_layers, depth_of(setting.model));
+    StageShare share, trained;
+    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+        auto const part = static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}));
+        int before = 0;
+        for (std::size_t i = 0; i < part; ++i) { before += size[i]; }
+        share.blocks += size[part];
+        trained.blocks += std::clamp(before + size[part] - frozen, 0, size[part]);
+        share.first = share.first || part == 0;
+        share.last = trained.last = share.last || part + 1 == size.size();
+    }
+    auto const held = stage_parameters(setting, strategy, share), moved = stage_parameters(setting, strategy, trained);
+    return {.held = held,
+            .trained = {.dense = held.dense > 0.0 ? std::min(1.0, moved.dense / held.dense) : 0.0,
+                        .experts = held.experts > 0.0 ? std::min(1.0, moved.experts / held.experts) : 0.0},
+            .frozen_blocks = share.blocks - trained.blocks,
+            .trained_blocks = trained.blocks};
+}
+
+int stage_of_first_trained(StepSetting const& setting, Strategy const& strategy) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const layout = schedule_row(strategy.schedule()).layout;
+    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
+    int left = depth_of(setting.model) - std::min(strategy.trained_layers, depth_of(setting.model));
+    std::size_t part = 0;
+    while (part + 1 < size.size() && left >= size[part]) { left -= size[part++]; }
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+            if (static_cast<std::size_t>(part_of(shape, layout, {stage, chunk})) == part) { return stage; }
+        }
+    }
+    return 0;
 }
 
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy) {

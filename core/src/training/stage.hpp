@@ -70,6 +70,19 @@ struct StageShare {
 };
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share);
 
+/// What a stage holds of the model and how much of it is trained.
+struct StageHolding {
+    StageParameters held;
+    TrainedParts trained;
+    double frozen_blocks = 0.0, trained_blocks = 0.0;
+};
+/// Of a stage of the pipeline where only the last blocks are trained.
+StageHolding holding_of_last_blocks(StepSetting const& setting, Strategy const& strategy, int stage);
+/// The stage that has the first block of those that are trained: its backward pass is the last.
+int stage_of_first_trained(StepSetting const& setting, Strategy const& strategy);
+/// Whether blocks are frozen, all of them before those that are trained.
+bool has_frozen_blocks(Model const& model, Strategy const& strategy);
+
 /// Those of the stage that has the most.
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy);
 

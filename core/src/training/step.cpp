@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -20,15 +21,14 @@ namespace {
 
 /// Parameters whose gradients are added up after every micro-batch. With ZeRO 2 a pass still writes whole gradients and
 /// reads them to send them.
-template <class N> double accumulated_parameters(Frame<N> const& f) {
-    double const parts = has_two_directions(f.strategy) ? 2.0 : 1.0;
-    return kept_of(f, f.strategy.zero == 2 ? &Shards::weights : &Shards::gradients) / parts;
+double accumulated_parameters(Strategy const& strategy, StageHolding const& of) {
+    double const parts = has_two_directions(strategy) ? 2.0 : 1.0;
+    return kept_of(strategy, of, strategy.zero == 2 ? &Shards::weights : &Shards::gradients) / parts;
 }
 
 /// What adding one micro-batch's gradients up takes: a part of the backward pass.
 template <class N> double priced_accumulation(Frame<N> const& f) {
-    return f.setting.constants[Constant::accumulate_bytes] * accumulated_parameters(f) /
-           sustained_memory(f.setting).base();
+    return f.setting.constants[Constant::accumulate_bytes] * f.accumulated / sustained_memory(f.setting).base();
 }
 
 /// Bytes that compressing and decompressing the gradients reads and writes.
@@ -47,8 +47,9 @@ template <class N> void compose_optimizer(Frame<N>& f, Parts<N>& parts) {
     N const memory = f.in("memory_bytes_per_second", sustained_memory(f.setting).base());
     double const updates = updates_per_step(f.strategy, f.micro_batch_count);
     N const accumulate = f.in("accumulate_bytes", Constant::accumulate_bytes) *
-                         f.in("accumulated_parameters", accumulated_parameters(f)) * f.micro_batches / memory;
-    double const updated = offloads_optimizer(f.strategy.offload) ? 0.0 : kept_of(f, &Shards::optimizer) * updates;
+                         f.in("accumulated_parameters", f.accumulated) * f.micro_batches / memory;
+    double const updated =
+        offloads_optimizer(f.strategy.offload) ? 0.0 : kept_of(f.strategy, f.holding, &Shards::optimizer) * updates;
     N const update =
         f.in("optimizer_traffic_bytes", Constant::optimizer_traffic) * f.in("updated_parameters", updated) / memory;
     N const compress = f.in("compression_bytes", compression_bytes(f)) / memory;
@@ -81,23 +82,35 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);
 }
 
-/// The closed form. Written once; `N` is double for speed or Traced for explanation.
+/// The parts of a step as one stage has them, and what the other stages add. `where` is where it stands where every stage has its
+/// own gradients and updates beside its passes; the whole: the slowest, with the gradients of the fullest.
 template <class N>
-Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                 SlowestStage const& stage, PlacedTraffic const& placed, Recorder<N>& record) {
+Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                    SlowestStage const& slowest, PlacedTraffic const& placed, Recorder<N>& record) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
+    std::optional<PricedStage> of;
+    if (where != StagePlace::whole || costs.frozen_blocks > 0) {
+        of = priced_stage(where, setting, strategy, costs, slowest, placed, fabric);
+    }
+    auto const holding = of ? of->holding : holding_at(setting, strategy, placed.data);
+    LayerCosts const& used = of && of->own ? *of->own : costs;
+    SlowestStage const& stage = of ? of->stage : slowest;
     Frame<N> f{.setting = setting,
                .strategy = strategy,
-               .costs = costs,
+               .costs = used,
                .fabric = fabric,
-               .traffic = placed.data,
+               .holding = holding,
+               .holding_stage = of ? of->holding_stage : 0,
+               .through_early = of ? of->through_early : 0.0,
+               .traffic = of ? of->traffic : placed.data,
+               .accumulated = accumulated_parameters(strategy, of ? of->accumulating : holding),
                .stage = stage,
                .micro_batch_count = micro_batches,
                .record = record,
                .micro_batches = record.input("micro_batches", micro_batches),
                .layers = record.input("layers_of_slowest_stage", stage.layers),
-               .block_times = block_times(setting, strategy, costs.block),
+               .block_times = block_times(setting, strategy, used.block),
                .placement = placed.placement,
                .hop = hop_time(setting, strategy, placed.placement, fabric),
                .block = {},
@@ -111,9 +124,38 @@ Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCost
     compose_data(f, parts);
     compose_optimizer(f, parts);
     compose_offload(f, parts);
+    if (runs_without_flush(strategy)) { compose_windows(f, parts); }
     if (strategy.pp == 1) { compose_host(f, parts); }
     compose_disturbance(f, parts);
     return parts;
+}
+
+} // namespace
+
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                        SlowestStage const& slowest, PlacedTraffic const& placed) {
+    if (!runs_without_flush(strategy)) { return StagePlace::whole; }
+    StagePlace longest_at = StagePlace::first;
+    double longest = 0.0;
+    for (StagePlace const place : {StagePlace::first, StagePlace::middle, StagePlace::last}) {
+        if (place == StagePlace::middle && strategy.pp == 2) { continue; }
+        Recorder<double> record;
+        auto const parts = compose_at<double>(place, setting, strategy, costs, slowest, placed, record);
+        double const time = parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
+                            parts.data + parts.optimizer + parts.offload;
+        if (time > longest) { longest_at = place, longest = time; }
+    }
+    return longest_at;
+}
+
+namespace {
+
+/// The closed form. Written once; `N` is double for speed or Traced for explanation.
+template <class N>
+Parts<N> compose(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                 SlowestStage const& stage, PlacedTraffic const& placed, Recorder<N>& record) {
+    return compose_at(priced_place(setting, strategy, costs, stage, placed), setting, strategy, costs, stage, placed,
+                      record);
 }
 
 } // namespace

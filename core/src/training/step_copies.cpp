@@ -141,26 +141,30 @@ double outlasting(StateCopies const& s, double ends, double block, double blocks
 
 /// State of the first stage: weights come up before its first forward pass and gradients go down behind its last backward
 /// pass; of several chunks the first one's do, the others' have all passes between. What gathering shows hides weights,
-/// what reducing shows gradients.
+/// what reducing shows gradients. Where only the last blocks are trained it is theirs, of the stage that is through last.
 template <class N> double shown_state(Frame<N> const& f, BlockCopies const& copies, double data) {
+    bool const whole = f.strategy.pp == 1, some = f.costs.frozen_blocks > 0;
     auto const of = [&](StageShare const& share) {
-        return state_with_the_host(f.setting, f.strategy, stage_parameters(f.setting, f.strategy, share))
+        auto const trained = some ? TrainedParts{} : f.holding.trained;
+        return state_with_the_host(f.setting, f.strategy, stage_parameters(f.setting, f.strategy, share), trained)
             .optimizer_transfer.base();
     };
-    bool const whole = f.strategy.pp == 1;
     double const blocks =
-        whole ? f.stage.layers
-              : stage_layers(depth_of(f.setting.model), f.strategy.pp, StagePlace::first) / chunks_of(f);
-    StateCopies const both{.table = of({.first = true}),
+        some    ? f.holding.trained_blocks
+        : whole ? f.stage.layers
+                : stage_layers(depth_of(f.setting.model), f.strategy.pp, StagePlace::first) / chunks_of(f);
+    bool const last = some ? f.holding_stage == f.strategy.pp - 1 : whole;
+    StateCopies const both{.table = some ? 0.0 : of({.first = true}),
                            .block = of({.blocks = 1.0}),
-                           .all = of({.blocks = blocks, .first = true, .last = whole})};
+                           .all = of({.blocks = blocks, .first = !some, .last = last})};
     auto const& framework = f.setting.framework;
     double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
     auto const part = [&](double share) {
         return StateCopies{both.table * share, both.block * share, both.all * share};
     };
-    double const table_forward = f.costs.embedding.forward().base();
-    double const table_backward = f.costs.embedding.total().base() - table_forward;
+    double const before = some ? f.holding.frozen_blocks * copies.forward : 0.0; // weights come up behind these too
+    double const table_forward = f.costs.embedding.forward().base() + before;
+    double const table_backward = (f.costs.embedding.total() - f.costs.embedding.forward()).base();
     double const up = outlasting(part(1.0 - down), table_forward, copies.forward + copies.late_forward(), blocks);
     double const after = outlasting(part(down), table_backward, copies.backward + copies.late_backward(), blocks);
     double const gather = f.traffic.gather().base(), all = gather + f.traffic.reduce().base();
@@ -187,9 +191,10 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
     if (f.strategy.offload == Offload::none) { return; }
     auto const host = host_traffic(f.setting, f.strategy);
     f.shown_copies = shown_copies(f, host, value_of(parts.data));
-    parts.offload =
-        f.record.term("offload_seconds", "s",
-                      f.in("shown_copies_seconds", f.shown_copies) + f.in("host_update_seconds", host.update.base()));
+    double const updates = updates_per_step(f.strategy, f.micro_batch_count);
+    parts.offload = f.record.term("offload_seconds", "s",
+                                  f.in("shown_copies_seconds", f.shown_copies) +
+                                      f.in("host_update_seconds", host.update.base() * updates));
 }
 
 template void compose_offload(Frame<double>& f, Parts<double>& parts);

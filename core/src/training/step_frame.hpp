@@ -7,6 +7,8 @@
 #include "headroom/placement.hpp"
 #include "headroom/step.hpp"
 
+#include <optional>
+
 namespace headroom {
 
 /// The closed form is composed part by part, each part in a file of its own (`step_*.cpp`) over one frame. Written once;
@@ -26,14 +28,39 @@ BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, Lay
 
 BytesPerSecond sustained_memory(StepSetting const& setting);
 
+/// The stage whose passes a step is told by, and the one whose gradients and update end it.
+struct PricedStage {
+    SlowestStage stage;
+    StageHolding holding;          ///< of the one that ends the step
+    StageHolding accumulating;     ///< of the one that is told
+    DataTraffic traffic;           ///< of the one that ends the step
+    std::optional<LayerCosts> own; ///< costs with its own mean block, where blocks are frozen
+    int holding_stage = 0;         ///< which one ends the step, where blocks are frozen
+    double through_early = 0.0;    ///< seconds by which that is through before the first that has trained blocks
+};
+/// `where` the stage stands, where every stage has its own gradients and updates beside its passes; the whole: the slowest,
+/// with the gradients of the fullest.
+PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
+                         LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
+                         Fabric const& fabric);
+/// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
+StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                        SlowestStage const& slowest, PlacedTraffic const& placed);
+/// What the fullest stage holds, of which the traffic is known.
+StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
+
 /// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
     Strategy const& strategy;
     LayerCosts const& costs;
     Fabric fabric;
-    DataTraffic traffic;
-    SlowestStage stage;
+    StageHolding holding;       ///< of the stage whose gradients and update end the step
+    int holding_stage;          ///< which one, where blocks are frozen
+    double through_early;       ///< seconds by which it is through before the first that has trained blocks
+    DataTraffic const& traffic; ///< its own
+    double accumulated;         ///< parameters of the slowest stage whose gradients are added up
+    SlowestStage const& stage;
     double micro_batch_count;
     Recorder<N>& record;
     N micro_batches, layers;
@@ -45,6 +72,7 @@ template <class N> struct Frame {
     double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
     double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
     double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
+    double slowed_passes = 0.0; ///< without a flush: what traffic adds to a stage's passes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// Whether the host issues blocks while the chip works on the ends of the model.
@@ -60,10 +88,9 @@ template <class N> struct Frame {
 };
 
 /// Parameters of a rank of which a part of the training state is kept, and is trained.
-template <class N> double kept_of(Frame<N> const& f, double Shards::*part) {
-    auto const trained = trained_parts(f.strategy, f.setting.model, f.setting.count);
-    return trained.dense * f.traffic.dense.parameters_held / shards_of(f.strategy).*part +
-           trained.experts * f.traffic.experts.parameters_held / expert_shards_of(f.strategy).*part;
+inline double kept_of(Strategy const& strategy, StageHolding const& of, double Shards::*part) {
+    return of.trained.dense * of.held.dense / shards_of(strategy).*part +
+           of.trained.experts * of.held.experts / expert_shards_of(strategy).*part;
 }
 /// Gradients of one reduction. Source: [MegatronLM]
 inline constexpr double bucket_elements = 40e6;
@@ -71,7 +98,7 @@ inline constexpr double bucket_elements = 40e6;
 /// What one update of the optimizer takes; on the host it is not the accelerator's.
 template <class N> double update_seconds(Frame<N> const& f) {
     if (offloads_optimizer(f.strategy.offload)) { return 0.0; }
-    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f, &Shards::optimizer) /
+    return f.setting.constants[Constant::optimizer_traffic] * kept_of(f.strategy, f.holding, &Shards::optimizer) /
            sustained_memory(f.setting).base();
 }
 /// Two directions hold two parts of the model, and a micro-batch passes one of them.
@@ -123,6 +150,9 @@ template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);
 /// Source: [Narayanan2021], [Qi2024], [Qi2024b], [DualPipe]
 template <class N> void compose_pipeline(Frame<N>& f, N const& both_ends, Parts<N>& parts);
 
+/// Without a flush a stage does its passes, its update and what shows of its gradients and weights, and waits for nobody but
+/// the windows of neighbours that it begins: what transfers add to them.
+template <class N> void compose_windows(Frame<N>& f, Parts<N>& parts);
 /// What the host adds to the passes of one stage, after `compose_data` and `compose_offload`: in time that traffic takes of the chip it gets ahead.
 template <class N> void compose_host(Frame<N>& f, Parts<N>& parts);
 

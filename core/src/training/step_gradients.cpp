@@ -13,7 +13,9 @@ template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
     N early;        ///< share of the gradients that is on its way before the last pass
     N early_window; ///< computation between that and the last pass
+    N first_block;  ///< share of the weights that the first pass waits for: its block's, with the embedding's
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
+    N updates;     ///< of a step: each waits for the gradients that were made last
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
@@ -37,7 +39,7 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
-///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + u G, G - W_f),   W_b = r (one backward window)
+///     ZeRO 0 to 2   max(s_b + [u R - a]+, R - W_b) + max(s_f + v G, G - W_f),   W_b = r (one backward window)
 ///                   + x_b min(R, W_b) + x_f min(G, W_f)
 ///     ZeRO 3        block by block: `sharded_seconds`
 ///
@@ -46,8 +48,8 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// x is the share of a window in which other traffic leaves by the same adapter and shows: both then take twice as long.
 /// s = k min(l T, l / (1 - l) W) is what kernels lose to traffic T beside them; u the share of the traffic that has nothing
 /// to run behind, for it waits for the last block or the first block waits for it; a what
-/// adding gradients up takes, which is behind the last block.
-/// None of it shows more than all that is sent.
+/// adding gradients up takes, which is behind the last block; v the share of the weights that the first block has. Without a flush
+/// the first maximum is of one micro-batch, m times. None of it shows more than all that is sent.
 /// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
@@ -71,17 +73,32 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
         return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
     }
     N const before = e.early * reduce, last = reduce - before;
-    N const beside = literal<N>(1.0) - e.last_bucket; // what has something to run behind
-    N const tail = larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
+    N const behind_first = literal<N>(1.0) - e.first_block;
+    N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
     N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
     N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
     N const behind_forward =
-        larger(slowed(e, beside * e.gather, e.forward_window, e.loss, e.idle_forward) + e.last_bucket * e.gather,
+        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather,
                e.gather - e.forward_window);
     N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
-                            e.adapter_forward * smaller(beside * e.gather, e.forward_window);
+                            e.adapter_forward * smaller(behind_first * e.gather, e.forward_window);
     return behind_backward + behind_forward + beside_others;
+}
+
+/// Without a flush: by how much the passes of every stage are longer beside its gradients and weights.
+template <class N> double slowed_passes(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style) {
+    if (style == GradientOverlap::exposed || strategy.overlap == Overlap::off) { return 0.0; }
+    N const before_last = literal<N>(1.0) - e.last_bucket, behind_first = literal<N>(1.0) - e.first_block;
+    return value_of(
+        slowed(e, before_last * e.reductions * e.reduce, e.reductions * e.backward_window, e.loss, e.idle_backward) +
+        slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward));
+}
+
+/// Without a flush: the gradients that are made last leave by the same adapter as what the backward pass hands on.
+template <class N> N meets_transfers(Exposure<N> const& e, GradientOverlap style) {
+    N const tail = style == GradientOverlap::exposed ? e.old_share * e.reduce : e.last_bucket * e.reduce;
+    return e.updates * smaller(e.adapter_hop, tail);
 }
 
 /// What the stages of a pipeline that drain before the first add to its wait: the last pass of each is slowed by the
@@ -101,25 +118,51 @@ struct Units {
     StageParameters block, table;
 };
 
+/// Those, where the embedding is trained and the stage has it: where steps end, the first stage is the last to be through.
+template <class N> Units units_of(Frame<N> const& f) {
+    bool const has_table = f.costs.frozen_blocks == 0 && (!runs_without_flush(f.strategy) || f.stage.embedding > 0.0);
+    return {.block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}),
+            .table =
+                has_table ? stage_parameters(f.setting, f.strategy, StageShare{.first = true}) : StageParameters{}};
+}
+
+/// What a stage sends of: where only the last blocks are trained, those.
+template <class N> double trained_of(Frame<N> const& f) {
+    if (f.costs.frozen_blocks == 0) { return f.traffic.dense.parameters_held + f.traffic.experts.parameters_held; }
+    auto const& [held, trained] = std::tie(f.holding.held, f.holding.trained);
+    return held.dense * trained.dense + held.experts * trained.experts;
+}
+template <class N> double trained_blocks(Frame<N> const& f) {
+    return f.costs.frozen_blocks > 0 ? f.holding.trained_blocks : f.stage.layers;
+}
+
 /// Share of a stage's gradients that are made last of all: the last bucket, and the table of the embedding.
 template <class N> double last_bucket_share(Frame<N> const& f, Units const& units) {
-    double const held = f.traffic.dense.parameters_held + f.traffic.experts.parameters_held;
+    double const held = trained_of(f);
     if (held <= 0.0) { return 0.0; }
-    return std::min(1.0, (units.table.all() + std::min(bucket_elements, f.stage.layers * units.block.all())) / held);
+    double const blocks = trained_blocks(f) * units.block.all();
+    return std::min(1.0, (units.table.all() + std::min(bucket_elements, blocks)) / held);
+}
+
+/// Share of a stage's weights that its first block has, and the embedding.
+template <class N> double first_block_share(Frame<N> const& f, Units const& units) {
+    double const held = trained_of(f);
+    return held > 0.0 ? std::min(1.0, (units.table.all() + units.block.all()) / held) : 0.0;
 }
 
 /// Shares of the windows in which kernels wait for the host anyway.
 struct HostIdle {
     double backward = 0.0, forward = 0.0;
 };
+double idle_share(PassCost const& pass, Seconds window) {
+    bool const waits = window.base() > 0.0 && pass.host > pass.chip && window >= pass.host;
+    return waits ? (pass.host - pass.chip) / window : 0.0;
+}
 template <class N> HostIdle host_idle(Frame<N> const& f) {
     auto const& block = f.costs.block;
     if (block.host.base() <= 0.0) { return {}; }
-    auto const idle = [](PassCost const& pass, Seconds window) {
-        return pass.host > pass.chip && window >= pass.host ? (pass.host - pass.chip) / window : 0.0;
-    };
-    return {.backward = idle(block.backward_pass(), f.block_times.total - f.block_times.forward),
-            .forward = idle(block.forward_pass(), f.block_times.forward)};
+    return {.backward = idle_share(block.backward_pass(), f.block_times.total - f.block_times.forward),
+            .forward = idle_share(block.forward_pass(), f.block_times.forward)};
 }
 
 /// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
@@ -247,7 +290,7 @@ ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse 
             .backward = (backward + f.accumulation) / chunks,
             .hop = f.hop.base(),
             .gather = gather,
-            .first_gather = tail * gather,
+            .first_gather = value_of(e.first_block) * gather,
             .reduce = reduce,
             .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
             .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
@@ -295,9 +338,15 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const layers = f.stage.layers;
     Seconds const kernels = block.gemm + block.attention + block.memory;
     auto const [total, one_forward] = f.block_times;
+    bool const few = f.costs.frozen_blocks > 0 && f.strategy.pp > 1; // trained: those of the stage that ends the step
+    double const drained = few ? f.strategy.pp - 1.0 - f.holding_stage : f.strategy.pp - 1.0;
     double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
-    double const backward = (total - one_forward).base() * layers;
-    double const forward = one_forward.base() * layers;
+    auto const& last = f.costs.trained;
+    double const backward = few ? (last.total() - last.forward()).base() * f.holding.trained_blocks + f.through_early
+                                : (total - one_forward).base() * layers;
+    double const forward =
+        few ? f.costs.frozen.total().base() * f.holding.frozen_blocks + last.forward().base() * f.holding.trained_blocks
+            : one_forward.base() * layers;
     // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
@@ -306,14 +355,13 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
     auto const idle = host_idle(f);
-    Units const units{.block = stage_parameters(f.setting, f.strategy, StageShare{.blocks = 1.0}),
-                      .table = stage_parameters(f.setting, f.strategy, StageShare{.first = true})};
+    auto const units = units_of(f);
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
     bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
     bool const in_rows = f.traffic_in_rows >= 0.0;
-    bool const one_by_one =
-        hides && !in_rows && f.strategy.zero < 3 && chunks == 1.0 && (f.strategy.pp == 1 || drains_in_turn(f.strategy));
+    bool const one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
+                            (f.strategy.pp == 1 || drains_in_turn(f.strategy));
     auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -328,7 +376,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
         .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
                                                          (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
+        .first_block = f.in("first_block_share", first_block_share(f, units)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f, units)),
+        .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .adapter_backward =
@@ -341,11 +391,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .last_buckets = f.in("last_buckets_seconds", beside.last),
         .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * updates),
         .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
-        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? f.strategy.pp - 1.0 : 0.0),
+        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? drained : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
-        .idle_backward = f.in("host_idle_backward", idle.backward),
+        .idle_backward = f.in("host_idle_backward",
+                              few ? idle_share(last.backward_pass(), last.total() - last.forward()) : idle.backward),
         .idle_forward = f.in("host_idle_forward", idle.forward),
     };
     bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
@@ -359,9 +410,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     }
     // a stage shows no more than it sends: the rest it waits for others, which theirs slows
     double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
-    N const exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
-                                           : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
-                                                          fully_exposed, one_by_one);
+    N exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
+                                     : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
+                                                    fully_exposed, one_by_one);
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {
@@ -372,8 +423,14 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocks = f.traffic.blocking.base() > 0.0;
-    parts.data = f.record.term("data_seconds", "s",
-                               blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base()) : exposed);
+    bool const runs_on = runs_without_flush(f.strategy);
+    auto const style = f.setting.framework.gradient_overlap;
+    if (runs_on) { f.slowed_passes = slowed_passes(exposure, f.strategy, style); }
+    bool const meets = runs_on && !fully_exposed && f.strategy.pp > 1;
+    if (meets) { exposed = f.record.term("met_data_seconds", "s", exposed + meets_transfers(exposure, style)); }
+    parts.data =
+        f.record.term("data_seconds", "s",
+                      blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * updates) : exposed);
 }
 
 template void compose_data(Frame<double>& f, Parts<double>& parts);

@@ -103,7 +103,8 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Pa
            Seconds{setting.constants[Constant::base_latency]};
 }
 
-/// What a rank of the fullest stage holds: with two directions the parts of both.
+} // namespace
+
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy) {
     if (strategy.pp == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::bidirectional) {
         return fullest_stage_parameters(setting, strategy);
@@ -118,6 +119,8 @@ StageParameters held_parameters(StepSetting const& setting, Strategy const& stra
     auto const ends = both(StagePlace::first, StagePlace::last), middle = both(StagePlace::middle, StagePlace::middle);
     return strategy.pp == 2 || ends.all() >= middle.all() ? ends : middle;
 }
+
+namespace {
 
 /// With two directions a part of the model is on two stages: twice as many ranks sum its gradients.
 Group over_copies(Strategy const& strategy, Group group) {
@@ -164,7 +167,12 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, F
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric, StageParameters const& held) {
-    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    return data_traffic(setting, strategy, placement, fabric, held,
+                        trained_parts(strategy, setting.model, setting.count));
+}
+
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held, TrainedParts const& trained) {
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
     traffic.dense = pricer.price(held.dense, trained.dense, over_copies(strategy, placement.data), placement.shard,
@@ -183,8 +191,12 @@ PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strateg
     return {.placement = placement, .data = data_traffic(setting, strategy, placement, fabric)};
 }
 
+bool runs_without_flush(Strategy const& strategy) {
+    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous;
+}
+
 double updates_per_step(Strategy const& strategy, double micro_batches) {
-    return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous ? micro_batches : 1.0;
+    return runs_without_flush(strategy) ? micro_batches : 1.0;
 }
 
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
@@ -335,6 +347,10 @@ EndsAhead ends_ahead(StepSetting const& setting, Strategy const& strategy, Layer
 } // namespace
 
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    return stage_at(setting, strategy, costs, StagePlace::whole);
+}
+
+SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace where) {
     int const layers = depth_of(setting.model);
     if (strategy.pp == 1) {
         return {.place = StagePlace::whole,
@@ -354,13 +370,16 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         first.layers = last.layers = (first.layers + last.layers) / 2.0;
         first.embedding = first.head = last.embedding = last.head = 0.5;
     }
+    int heaviest = 1;                 // of those in the middle
     std::vector<StageBlocks> held_by; // every stage, where blocks differ
     if (!costs.until.empty()) {
         held_by = blocks_of_stages(setting, strategy, costs, block);
         first.layers = held_by.front().work;
         last.layers = held_by.back().work;
         for (std::size_t s = 1; s + 1 < held_by.size(); ++s) {
-            middle.layers = s == 1 ? held_by[s].work : std::max(middle.layers, held_by[s].work);
+            if (s == 1 || held_by[s].work > middle.layers) {
+                middle.layers = held_by[s].work, heaviest = static_cast<int>(s);
+            }
         }
     }
     double const chunks =
@@ -374,8 +393,12 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
     StageParts const* most = &last;
     if (time(first) > time(*most)) { most = &first; }
     if (strategy.pp > 2 && time(middle) > time(*most)) { most = &middle; }
+    if (where != StagePlace::whole) {
+        most = where == StagePlace::first ? &first : where == StagePlace::last ? &last : &middle;
+    }
     SlowestStage slowest{
         .place = most->place, .layers = most->layers, .embedding = most->embedding, .head = most->head};
+    slowest.index = most == &first ? 0 : most == &last ? strategy.pp - 1 : heaviest;
     Seconds const block_forward = costs.block.forward(), embedding_forward = costs.embedding.forward(),
                   head_forward = costs.head.forward();
     auto const of_stage = [&](StageParts const& stage, int count, std::optional<Seconds> blocks = std::nullopt) {
@@ -383,7 +406,8 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
                                 (embedding_forward - ahead.embedding) * stage.embedding + head_forward * stage.head;
         return EqualStages{.count = count, .time = time(stage).base(), .forward = forward.base()};
     };
-    bool const counts = strategy.schedule() == PipelineSchedule::one_f_one_b; // others need the slowest alone
+    // others need the slowest alone
+    bool const counts = strategy.schedule() == PipelineSchedule::one_f_one_b || runs_without_flush(strategy);
     if (counts && held_by.empty()) {
         add_stages_of_equal_blocks(slowest.stages, first, middle, last, strategy.pp, layers, of_stage);
     } else if (counts) {
@@ -397,6 +421,7 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
         join_alike(groups, slowest.stages);
     }
     slowest.block_time = block;
+    slowest.model_layers = layers;
     slowest.embedding_time = embedding;
     slowest.head_time = head;
     slowest.ahead = ahead;
@@ -420,10 +445,10 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement
            Seconds{setting.constants[Constant::base_latency]};
 }
 
-HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held) {
+HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held,
+                                TrainedParts const& trained) {
     if (!offloads_optimizer(strategy.offload)) { return {}; }
     auto const& framework = setting.framework;
-    auto const trained = trained_parts(strategy, setting.model, setting.count);
     double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
                            trained.experts * held.experts / expert_shards_of(strategy).optimizer;
     Bytes const moved{updated * (framework.gradient_bytes + framework.parameter_bytes)};
@@ -440,7 +465,16 @@ Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy
 }
 
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
-    HostTraffic traffic = state_with_the_host(setting, strategy, held_parameters(setting, strategy));
+    HostTraffic traffic;
+    if (offloads_optimizer(strategy.offload)) {
+        StageHolding of{.held = {}, .trained = trained_parts(strategy, setting.model, setting.count)};
+        if (has_frozen_blocks(setting.model, strategy)) {
+            of = holding_of_last_blocks(setting, strategy, strategy.pp - 1);
+        } else {
+            of.held = held_parameters(setting, strategy);
+        }
+        traffic = state_with_the_host(setting, strategy, of.held, of.trained);
+    }
     double const blocks =
         stage_layers(depth_of(setting.model), strategy.pp, strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
     traffic.activation_transfer =

@@ -31,15 +31,24 @@ struct DataTraffic {
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
+/// What a rank of the fullest stage holds: with two directions the parts of both.
+StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
+
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
 /// The same with ranks that are placed already.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric);
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric, StageParameters const& held);
+/// The same of a stage that holds and trains these parameters.
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
+                         Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
 /// The same of a stage that holds these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                          StageParameters const& held);
+
+/// Whether steps run into each other (PipeDream).
+bool runs_without_flush(Strategy const& strategy);
 
 /// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);
@@ -87,11 +96,15 @@ struct SlowestStage {
     StagePlace place = StagePlace::whole;
     double layers = 0.0;
     double embedding = 0.0, head = 0.0;
-    StageGroups stages = {}; ///< with 1F1B all of them in order, seconds; those that differ little as one
+    StageGroups stages = {};   ///< with 1F1B all of them in order, seconds; those that differ little as one
+    int index = 0;             ///< which stage it is
+    double model_layers = 0.0; ///< all blocks of the model, in blocks of this stage
     Seconds block_time = {}, embedding_time = {}, head_time = {}; ///< of one micro-batch, with a pipeline
     EndsAhead ahead = {};
 };
 SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
+/// The slowest of those that stand there.
+SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace place);
 
 /// Where the ranks are, and what those that hold the same parameters send one another.
 struct PlacedTraffic {
@@ -124,7 +137,8 @@ struct HostTraffic {
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
 /// Transfer and update alone, of the state of these parameters; nothing where it stays.
-HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held);
+HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held,
+                                TrainedParts const& trained);
 /// What one block keeps of one micro-batch, one way; nothing where it stays.
 Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy);
 
