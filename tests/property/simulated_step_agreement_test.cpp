@@ -19,7 +19,7 @@ using namespace training;
 
 constexpr double claimed_bar = 0.80; ///< of the plans
 // What is reached: the guide to the simulated step says what is short of the bars. It may only get better.
-constexpr double reached_within = 0.98, reached_claim = 0.48, reached_worst = 0.05;
+constexpr double reached_within = 0.98, reached_claim = 0.68, reached_worst = 0.08;
 
 /// Conditions were read off the plans of seed 0; what is claimed is judged on those of other seeds.
 constexpr std::uint64_t fresh = 2'000'000, fresh_of_suite = 3'000'000;

@@ -123,37 +123,6 @@ double kinds_are_uneven(Inputs const& in) {
     return in.micro_batches() * std::abs(*std::ranges::max_element(stages) - slowest_by_mean_block(in));
 }
 
-/// Blocks of several kinds of which some are computed again: the closed form has the same share of each kind.
-double some_of_several_kinds(Inputs const& in) {
-    bool const some = in.strategy.recompute != Recompute::none && in.strategy.recompute_layers > 0;
-    return some && in.order.variants.size() > 2 ? in.step : 0.0;
-}
-
-/// By how much the stages behind the slowest are faster, where some are much faster.
-double stages_are_far_apart(Inputs const& in) {
-    if (!in.pipeline() || in.strategy.schedule() != PipelineSchedule::one_f_one_b) { return 0.0; }
-    auto const stages = in.stages();
-    auto const slowest = std::ranges::max_element(stages);
-    if (*std::ranges::min_element(stages) >= *slowest * 2.0 / 3.0) { return 0.0; }
-    double behind = 0.0;
-    for (auto later = slowest; later != stages.end(); ++later) { behind += *slowest - *later; }
-    return behind;
-}
-
-/// Interleaved: what the slowest stages of the chunks add up to beyond the slowest stage.
-double chunks_are_uneven(Inputs const& in) {
-    if (!in.interleaved()) { return 0.0; }
-    double sum = 0.0;
-    auto const chunks = static_cast<std::size_t>(in.layout.shape.chunks);
-    for (std::size_t c = 0; c < chunks; ++c) {
-        double most = 0.0;
-        for (std::size_t at = c; at < in.chunk.size(); at += chunks) { most = std::max(most, in.chunk[at]); }
-        sum += most;
-    }
-    auto const stages = in.stages();
-    return in.micro_batches() * (sum - *std::ranges::max_element(stages));
-}
-
 /// Interleaved: by how much all other stages are faster than the slowest, once.
 double turns_are_uneven(Inputs const& in) {
     if (!in.interleaved()) { return 0.0; }
@@ -217,15 +186,6 @@ double slowdown_of_last_passes(Inputs const& in) {
     return in.pipeline() ? in.layout.shape.stages * slowdown_beside_collectives(in) : 0.0;
 }
 
-double sharded_traffic(Inputs const& in) { return in.rules.sharded ? data_of_step(in) : 0.0; }
-
-/// ZeRO 2: gradients that are reduced after every micro-batch, where they take about as long as its backward pass.
-double reductions_fill_every_pass(Inputs const& in) {
-    if (in.strategy.zero != 2) { return 0.0; }
-    double const reduce = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce));
-    return reduce > 0.6 * in.pass(in.layout.chunks.front(), PassKind::backward) ? in.step : 0.0;
-}
-
 /// Data-parallel traffic and update of the first stage, which the step waits for, against those of the fullest.
 double first_stage_is_not_the_fullest(Inputs const& in) {
     if (!in.pipeline() || runs_without_flush(in.strategy)) { return 0.0; } // each stage with its own
@@ -265,10 +225,6 @@ bool passes_are_whole(Inputs const& in) {
     return !row.splits_backward && row.layout == ChunkLayout::loop;
 }
 
-/// A pipeline whose slowest stage is another one when it waits for its copies, or whose passes run into each other's.
-double copies_of_stages(Inputs const& in) {
-    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks == 1 ? shown_activations(in) : 0.0;
-}
 double copies_of_chunks(Inputs const& in) {
     return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks > 1 ? shown_activations(in) : 0.0;
 }
@@ -303,11 +259,6 @@ double meets_every_micro_batch(Inputs const& in) {
     return std::min(data_of_step(in), leaving_traffic(in));
 }
 
-double frozen_blocks_come_first(Inputs const& in) {
-    bool const sharded = in.strategy.zero >= 2 && has_frozen_blocks(in.setting.model, in.strategy);
-    return sharded ? data_of_step(in) : 0.0;
-}
-
 struct Condition {
     ClosedFormLimit limit;
     double (*seconds)(Inputs const&);
@@ -336,52 +287,31 @@ constexpr ClosedFormLimit offloaded{
                "time; what gradients show beside them hides a part of it"};
 
 constexpr std::array conditions{
-    Condition{uneven_kinds, kinds_are_uneven, 0.003},
-    Condition{
-        {"some of several kinds computed again",
-         "the closed form takes the same share of every kind of block; which are computed again is by their place"},
-        some_of_several_kinds,
-        0.0},
-    Condition{{"stages far apart",
-               "how long 1F1B takes is known to a percent where no stage is shorter than two thirds of the longest"},
-              stages_are_far_apart,
-              0.021},
-    Condition{uneven_chunks, chunks_are_uneven, 0.0018},
-    Condition{uneven_chunks, turns_are_uneven, 0.0088},
-    Condition{shared_adapter, adapter_is_shared, 0.058},
-    Condition{shared_adapter, adapter_is_shared_at_the_end, 0.08},
-    Condition{long_transfers, transfers_leave, 0.0124},
-    Condition{beside_collectives, slowdown_of_shards, 0.0017},
+    Condition{uneven_kinds, kinds_are_uneven, 0.0047},
+    Condition{uneven_chunks, turns_are_uneven, 0.007},
+    Condition{shared_adapter, adapter_is_shared, 0.03},
+    Condition{shared_adapter, adapter_is_shared_at_the_end, 0.05},
+    Condition{long_transfers, transfers_leave, 0.018},
+    Condition{beside_collectives, slowdown_of_shards, 0.0057},
     Condition{beside_collectives, slowdown_of_gradients, 0.0047},
-    Condition{beside_collectives, slowdown_of_last_pass, 0.0055},
-    Condition{beside_collectives, slowdown_of_last_passes, 0.0085},
-    Condition{
-        {"sharded traffic outlasts its blocks",
-         "gathers and reductions of ZeRO 3 that take about as long as the blocks they run behind queue up; blocks "
-         "are taken as equal"},
-        sharded_traffic,
-        0.84},
-    Condition{{"gradients of every micro-batch",
-               "reductions of ZeRO 2 that take about as long as a backward pass queue up behind one another"},
-              reductions_fill_every_pass,
-              0.0},
+    Condition{beside_collectives, slowdown_of_last_pass, 0.0079},
+    Condition{beside_collectives, slowdown_of_last_passes, 0.0065},
     Condition{
         {"fullest stage is not the first",
          "the closed form reduces, gathers and updates what the fullest stage holds; a pipeline drains towards the "
          "first, and the step ends with its own"},
         first_stage_is_not_the_fullest,
-        0.009},
+        0.0074},
     Condition{in_turn, chunks_share_the_adapter, 0.005},
     Condition{{"halves hide less",
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,
               0.011},
-    Condition{offloaded, copies_of_stages, 0.06},
     Condition{offloaded, copies_of_chunks, 0.013},
     Condition{offloaded, copies_of_halves, 0.2},
     Condition{offloaded, copies_of_kinds, 0.11},
-    Condition{offloaded, state_of_chunks, 0.03},
-    Condition{offloaded, copies_beside_gradients, 0.013},
+    Condition{offloaded, state_of_chunks, 0.1},
+    Condition{offloaded, copies_beside_gradients, 0.02},
     Condition{
         {"compressed gradients of a pipeline",
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},
@@ -392,12 +322,6 @@ constexpr std::array conditions{
                "pass and between passes"},
               meets_every_micro_batch,
               0.01},
-    Condition{
-        {"frozen blocks first",
-         "sharded gradients and weights hide behind the backward passes of the last blocks alone; the closed form "
-         "takes blocks as equal"},
-        frozen_blocks_come_first,
-        0.01},
 };
 
 } // namespace
