@@ -225,6 +225,9 @@ bool passes_are_whole(Inputs const& in) {
     return !row.splits_backward && row.layout == ChunkLayout::loop;
 }
 
+double copies_of_stages(Inputs const& in) {
+    return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks == 1 ? shown_activations(in) : 0.0;
+}
 double copies_of_chunks(Inputs const& in) {
     return in.pipeline() && passes_are_whole(in) && in.layout.shape.chunks > 1 ? shown_activations(in) : 0.0;
 }
@@ -247,6 +250,26 @@ double state_of_chunks(Inputs const& in) {
 double copies_beside_gradients(Inputs const& in) {
     if (in.pipeline() || in.rules.sharded) { return 0.0; }
     return std::min(shown_activations(in) / in.micro_batches(), in.time.data_communication.base());
+}
+
+/// Blocks without a backward pass: what is sent, added up and copied is that of a few.
+double few_blocks_are_trained(Inputs const& in) { return !in.pipeline() && in.costs.frozen_blocks > 0 ? in.step : 0.0; }
+
+/// Copies that show while the host is late: each gives the other time.
+double copies_beside_a_late_host(Inputs const& in) { return std::min(in.time.offload.base(), in.time.host.base()); }
+
+/// Traffic that takes most of the step: it queues up, and what runs beside it is told by its mean.
+double traffic_dominates(Inputs const& in) { return in.time.data_communication.base(); }
+
+/// Split passes whose stages reduce and update at their own times.
+double halves_show_traffic(Inputs const& in) {
+    bool const splits = in.pipeline() && schedule_row(in.strategy.schedule()).splits_backward;
+    return splits ? in.time.data_communication.base() : 0.0;
+}
+/// Rows that go on before the step before is known to be good are priced by their period, which a short step does not reach.
+double short_steps_without_wait(Inputs const& in) {
+    bool const late = in.pipeline() && schedule_row(in.strategy.schedule()).validates_late;
+    return late ? in.time.pipeline_bubble.base() : 0.0;
 }
 
 double compresses_stage_by_stage(Inputs const& in) {
@@ -307,10 +330,28 @@ constexpr std::array conditions{
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,
               0.011},
-    Condition{offloaded, copies_of_chunks, 0.013},
-    Condition{offloaded, copies_of_halves, 0.2},
-    Condition{offloaded, copies_of_kinds, 0.11},
-    Condition{offloaded, state_of_chunks, 0.1},
+    Condition{offloaded, copies_of_stages, 0.06},
+    Condition{offloaded, copies_beside_a_late_host, 0.01},
+    Condition{
+        {"traffic takes most of the step",
+         "gradients and weights that show for longer than all work queue up behind one another, and blocks of several "
+         "kinds make theirs unevenly"},
+        traffic_dominates,
+        0.5},
+    Condition{{"few blocks trained",
+               "of one stage: gradients, copies and recomputation of a few blocks are told by their mean"},
+              few_blocks_are_trained,
+              0.0},
+    Condition{{"halves show traffic", "stages of split passes reduce, gather and update at their own times"},
+              halves_show_traffic,
+              0.15},
+    Condition{{"short steps that validate late", "a period is reached after several rounds of micro-batches"},
+              short_steps_without_wait,
+              0.3},
+    Condition{offloaded, copies_of_chunks, 0.0005},
+    Condition{offloaded, copies_of_halves, 0.02},
+    Condition{offloaded, copies_of_kinds, 0.05},
+    Condition{offloaded, state_of_chunks, 0.02},
     Condition{offloaded, copies_beside_gradients, 0.02},
     Condition{
         {"compressed gradients of a pipeline",
