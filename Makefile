@@ -11,7 +11,7 @@ PROGRAM := build/headroom
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid agreement format format-check include-check reference-check lint fit ablation bench examples clean
+.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -84,6 +84,10 @@ lint: build/release/.configured ## clang-tidy over what differs from the last co
 
 fit: build ## refit the constants of catalog/calibration from validation
 	@build/release/headroom-fit
+
+accuracy: build ## the plots of docs/accuracy.md
+	@scripts/packages.sh packages-long.txt
+	@scripts/accuracy_plots.py $(PROGRAM) docs/plots
 
 ablation: build ## what each element of the step model is worth: fitted anew without it (20 minutes)
 	@build/release/headroom-fit --ablation

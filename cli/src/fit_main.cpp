@@ -87,7 +87,7 @@ std::string three_of(ErrorSummary const& s) {
                        100 * s.p90_absolute_error);
 }
 
-/// The table of docs/guide/accuracy.md: every element taken out, everything else fitted anew.
+/// The table of docs/accuracy.md: every element taken out, everything else fitted anew.
 void print_ablation(fs::path const& root) {
     auto const [runs, independent, settings] = read_evidence(root);
     std::printf(
