@@ -96,7 +96,10 @@ TEST(LeaveOneScale, TheSmallestRunSharpensTheLarger) {
         runs[i].measured = predict(*runs[i].question, training::fitted()).step() * factor;
     }
     Folds folds;
-    for (auto const& run : runs) { folds.without[run.source] = training::fitted().values(); }
+    for (auto const& run : runs) {
+        folds.without[run.source] = training::fitted().values();
+        folds.bands[run.source] = training::fitted().bands;
+    }
     auto const scales = leave_one_scale(runs, training::fitted(), folds);
     ASSERT_EQ(scales.rows.size(), 1U);
     EXPECT_EQ(scales.families, 1);
