@@ -141,8 +141,9 @@ AblationResult without_element(Ablation const& ablation, std::span<PublishedRun 
     auto const changed = asked(runs, ablation.change);
     // errors to a tenth of a percent need no constants to the ninth digit
     FitSettings whole = settings, fold = settings;
-    whole.iterations = 12;
-    fold.iterations = 4;
+    whole.iterations = 8;
+    fold.iterations = 2;
+    fold.by_mixture = false;
     auto const set = fit_training(changed, start, whole);
     auto const folds = leave_one_source_out(changed, set, start, fold);
     auto const in_sample = validate(changed, set), left_out = validate_left_out(changed, set, folds);

@@ -343,6 +343,7 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
         folds.pace[source] = fit_paces(runs, set, source);
         folds.seen.emplace(source, seen_by(runs, source));
     }
+    if (!settings.by_mixture) { return folds; }
     for (auto const& mixture : mixtures) {
         auto const left_out = [&mixture](PublishedRun const& run) { return mixture_of(run) == mixture; };
         folds.without_model.emplace(mixture, fit_without(runs, left_out, start, independent, settings).values());

@@ -14,7 +14,8 @@ struct FitSettings {
     double noise = 0.06; ///< log standard deviation of one run that nothing explains
     double huber = 0.05; ///< log residual beyond which a run pulls linearly, not quadratically
     int iterations = 60;
-    int threads = 1; ///< the answer does not depend on it
+    int threads = 1;        ///< the answer does not depend on it
+    bool by_mixture = true; ///< folds without each mixture, too, and bands
 };
 
 /// Fits all constants with a spread to the predicted runs.
