@@ -111,7 +111,7 @@ struct LayerCosts {
     LayerCost frozen, trained;     ///< the mean of the first blocks, if they have no backward pass, and of the others
     std::size_t frozen_blocks = 0; ///< how many those are
     LayerCost head;                ///< the output projection, and blocks that predict later tokens with theirs
-    std::vector<BlocksUntil> until = {}; ///< the first i blocks, i from 0 to all; empty where all are alike
+    std::vector<BlocksUntil> until = {};     ///< the first i blocks, i from 0 to all; empty where all are alike
     PassOutline forward = {}, backward = {}; ///< of a mean block
     /// Times of the passes of the blocks [first, end), where they differ.
     [[nodiscard]] PassTimes passes_between(std::size_t first, std::size_t end) const;
