@@ -11,9 +11,8 @@ namespace {
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
 template <class N> struct Exposure {
     N reduce, gather, backward_window, forward_window, compute_window, passes, gathers, reductions;
-    N early;        ///< share of the gradients that is on its way before the last pass
-    N early_window; ///< computation between that and the last pass
-    N first_block;  ///< share of the weights that the first pass waits for: its block's, with the embedding's
+    N window_between; ///< computation between reductions, which hide behind it too
+    N first_block;    ///< share of the weights that the first pass waits for: its block's, with the embedding's
     N last_bucket; ///< share of the traffic that waits for the end of the backward pass, or that the first block waits for
     N updates;     ///< of a step: each waits for the gradients that were made last
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
@@ -67,17 +66,15 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     if (block_by_block) {
         N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
-        N const backward = larger(e.lost_backward + last, reduce - window - e.early_window);
+        N const backward = larger(e.lost_backward + last, reduce - window - e.window_between);
         N const others = e.adapter_backward * smaller(larger(reduce - last, literal<N>(0.0)), window) +
                          e.adapter_forward * smaller(e.gather, e.forward_window);
         return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
     }
-    N const before = e.early * reduce, last = reduce - before;
     N const behind_first = literal<N>(1.0) - e.first_block;
-    N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, last) - e.adding_up, literal<N>(0.0));
-    N const slow = slowed(e, larger(last - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
-    N const slow_before = slowed(e, before, e.early_window, e.loss, e.idle_backward);
-    N const behind_backward = larger(slow + slow_before + tail, reduce - window - e.early_window);
+    N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, reduce) - e.adding_up, literal<N>(0.0));
+    N const slow = slowed(e, larger(reduce - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
+    N const behind_backward = larger(slow + tail, reduce - window - e.window_between);
     N const behind_forward =
         larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather,
                e.gather - e.forward_window);
@@ -106,7 +103,7 @@ template <class N> N meets_transfers(Exposure<N> const& e, GradientOverlap style
 /// waits for it.
 template <class N> N slowed_drain(Exposure<N> const& e, bool block_by_block) {
     N const tail = larger(e.last_bucket * e.reduce - e.adding_up, literal<N>(0.0));
-    N const last = larger((literal<N>(1.0) - e.early) * e.reductions * e.reduce - tail, literal<N>(0.0));
+    N const last = larger(e.reductions * e.reduce - tail, literal<N>(0.0));
     N const window = e.reductions * e.backward_window;
     N const after = larger(tail, larger(e.reductions * e.reduce - window, literal<N>(0.0)));
     N const lost = block_by_block ? e.lost_drained : slowed(e, last, window, e.loss, e.idle_backward);
@@ -270,7 +267,7 @@ template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e,
     if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
     PassCost const backward = f.costs.block.backward_pass();
     double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
-    double const between = value_of(e.early_window);
+    double const between = value_of(e.window_between);
     return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
 }
 
@@ -347,10 +344,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const forward =
         few ? f.costs.frozen.total().base() * f.holding.frozen_blocks + last.forward().base() * f.holding.trained_blocks
             : one_forward.base() * layers;
-    // the last micro-batch hides traffic; of several chunks those before the last one's hide behind p micro-batches each
     double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
-    double const early = turns ? (chunks - 1.0) / chunks : 0.0;
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
@@ -366,16 +361,14 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
-        .backward_window = f.in("backward_window_seconds", backward * (1.0 - early) + f.accumulation),
-        .forward_window = f.in("forward_window_seconds", forward * (1.0 - early) * updates),
+        .backward_window = f.in("backward_window_seconds", backward + f.accumulation),
+        .forward_window = f.in("forward_window_seconds", forward * updates),
         .compute_window = f.micro_batches * f.layers * f.block,
         .passes = f.in("sharded_passes_per_step", reductions),
         .gathers = f.in("gathers_per_pass", gathers),
         .reductions = f.in("reductions_per_step", reductions),
-        .early = f.in("early_gradients", early),
         // gradients that are reduced after every micro-batch have the forward passes between to hide behind
-        .early_window = f.in("early_window_seconds", backward * early * f.strategy.pp +
-                                                         (f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0)),
+        .window_between = f.in("window_between_seconds", f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0),
         .first_block = f.in("first_block_share", first_block_share(f, units)),
         .last_bucket = f.in("last_bucket_share", last_bucket_share(f, units)),
         .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
