@@ -1,0 +1,48 @@
+#pragma once
+
+#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace_collectives.hpp"
+#include "headroom/trace_path.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// What is asked of every rank's trace before the ranks meet.
+struct DigestQuestion {
+    std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of the steps
+    bool wants_path = true;
+};
+
+/// A kernel with a count of its work, where shapes are recorded.
+struct ShapedKernel {
+    std::string name, shape;
+    std::int64_t count = 0;
+    Ticks total = 0;
+    double flops = 0.0; ///< of one run; 0: not counted
+    double bytes = 0.0;
+};
+
+/// All that the answer needs of one rank: small beside its trace, mergeable, independent of every other rank.
+struct RankDigest {
+    std::string source, format, host_name, rank_from;
+    std::int64_t rank = 0;
+    std::optional<std::int64_t> world_size;
+    TraceDevice device;
+    std::int64_t epoch_ns = 0;
+    bool clock_is_absolute = false;
+    std::uint64_t bytes_read = 0, text_bytes = 0, events = 0, spans = 0;
+    RankBreakdown breakdown;
+    std::vector<CollectiveRun> runs;
+    std::vector<ShapedKernel> kernels;
+    std::optional<StepGraph> graph;
+    std::vector<TraceIssue> issues;
+};
+
+/// Everything that one rank's trace tells alone.
+RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {});
+
+} // namespace headroom

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "headroom/collective.hpp"
+#include "headroom/rank_trace.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// One run of a collective on one rank.
+struct CollectiveRun {
+    std::string name; ///< of the kernel
+    std::string what; ///< as the trace states it, else what the kernel's name says; empty: neither
+    std::optional<Collective> collective;
+    std::string group; ///< what runs of one group share on all of its ranks
+    std::vector<std::int32_t> group_ranks;
+    std::int32_t group_size = 0; ///< 0: not stated
+    std::int64_t sequence = -1;  ///< stated; -1: by order
+    Ticks begin = 0, end = 0;    ///< nanoseconds after the rank's epoch
+    std::int64_t bytes = 0;      ///< total bytes of our convention (`TotalBytes`); 0: not stated
+    std::uint32_t lane = 0;
+};
+
+/// Every run of a collective on a rank, by begin.
+std::vector<CollectiveRun> collective_runs(RankTrace const& trace);
+
+/// The runs of one rank, and where its clock stands.
+struct RankRuns {
+    std::int64_t rank = 0;
+    std::int64_t epoch_ns = 0;
+    std::string host_name;
+    std::vector<CollectiveRun> runs;
+};
+
+/// The k-th collective of a group on all ranks that have it.
+struct MatchedCollective {
+    std::string name, what, group;
+    std::optional<Collective> collective;
+    std::int64_t bytes = 0;
+    std::int32_t ranks = 0;             ///< of the group
+    std::vector<std::int64_t> members;  ///< ranks that were matched
+    std::vector<Ticks> begin, end;      ///< by member, on the common clock
+    std::int64_t last_arriver = 0;      ///< the rank with the last begin
+    Ticks start_skew = 0, end_skew = 0; ///< last less first
+    Ticks transfer = 0;                 ///< last begin to last end: what is left when nobody waits any more
+    Ticks shortest = 0, longest = 0;
+};
+
+/// What the clock of a rank differs from that of the first, and how well that is known.
+struct ClockOffset {
+    std::int64_t rank = 0;
+    Ticks offset = 0;      ///< to be taken from the rank's times
+    Ticks spread = 0;      ///< of what single collectives say
+    std::int64_t from = 0; ///< collectives that it rests on; 0: taken as it is
+    bool corrected = false;
+};
+
+/// Waiting of one rank in all collectives that were matched.
+struct RankWaiting {
+    std::int64_t rank = 0;
+    std::int64_t last = 0;  ///< collectives that waited for this rank
+    Ticks waited = 0;       ///< sum over collectives of last begin less own begin
+    Ticks kept_waiting = 0; ///< sum, where it was last, of its begin less the one before the last
+};
+
+struct Percentiles {
+    double p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
+};
+
+/// Collectives of one name, size and group size together.
+struct CollectiveSummary {
+    std::string name; ///< "all_reduce"
+    std::optional<Collective> collective;
+    std::int32_t ranks = 0;
+    std::int64_t bytes = 0;                   ///< of one run; 0: not stated
+    std::int64_t count = 0;                   ///< of runs, one for all ranks
+    Ticks seconds_of_ranks = 0;               ///< sum of durations over runs and ranks
+    Ticks transfer = 0;                       ///< sum over runs, waiting apart
+    std::optional<double> bus_bandwidth;      ///< bytes per second, from the durations as they are (median)
+    std::optional<double> transfer_bandwidth; ///< from pure transfer (median)
+};
+
+/// What the collectives of all ranks say together.
+struct CollectiveAnswer {
+    std::vector<ClockOffset> clocks;
+    std::vector<MatchedCollective> matched;
+    std::vector<CollectiveSummary> summaries;
+    std::vector<RankWaiting> waiting;
+    Percentiles start_skew_ns, end_skew_ns;
+    std::int64_t unmatched = 0;     ///< runs without a partner on another rank
+    std::vector<std::string> notes; ///< what was assumed: groups by order, clocks aligned, ...
+};
+
+/// Matches the k-th collective of each group across ranks, aligns clocks by ends where they differ, and tells waiting
+/// from transfer. Rule: ends of one collective coincide (broadcasts and reduces excepted); the straggler is the rank
+/// whose begin is last; the wait of a rank is the last begin less its own.
+CollectiveAnswer match_collectives(std::vector<RankRuns> const& ranks);
+
+} // namespace headroom

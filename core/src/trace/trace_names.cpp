@@ -1,0 +1,57 @@
+#include "headroom/rank_trace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+} // namespace
+
+std::string_view name_of(SpanKind kind) {
+    constexpr std::array<std::string_view, span_kinds.size()> names{
+        "compute", "communication", "memory", "device_wait", "launch", "synchronization", "host", "annotation"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+bool names_communication(std::string_view name) {
+    constexpr std::array beginnings{"nccl", "rccl", "hccl", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
+    // `dpsk::ep` and `deep_ep` are expert exchanges, the rest all-reduces that inference engines and
+    // symmetric memory bring along.
+    constexpr std::array parts{
+        "ncclKernel",         "ncclDevKernel",     "deep_ep::",           "dpsk::ep::",          "nvshmem",
+        "multimem_all_",      "multimem_one_shot", "one_shot_all_reduce", "two_shot_all_reduce", "one_shot_allreduce",
+        "two_shot_allreduce", "oneShotAllReduce",  "twoShotAllReduce",    "cross_device_reduce", "mscclpp"};
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return starts(name, part); }) ||
+           std::any_of(parts.begin(), parts.end(), [&](auto part) { return holds(name, part); });
+}
+
+bool names_synchronization(std::string_view name) {
+    return (starts(name, "cuda") || starts(name, "hip") || starts(name, "cu")) && holds(name, "Synchronize");
+}
+
+std::optional<std::int64_t> step_number(std::string_view name) {
+    constexpr std::string_view marker = "ProfilerStep#";
+    if (!starts(name, marker)) { return {}; }
+    std::int64_t number = 0;
+    auto const* const begin = name.data() + marker.size();
+    auto const* const end = name.data() + name.size();
+    auto const [stop, error] = std::from_chars(begin, end, number);
+    return error == std::errc{} && stop == end && begin != end ? std::optional(number) : std::nullopt;
+}
+
+void count_issue(std::vector<TraceIssue>& issues, std::string_view kind, std::string first_at, std::uint64_t count) {
+    auto const known =
+        std::find_if(issues.begin(), issues.end(), [&](auto const& issue) { return issue.kind == kind; });
+    if (known != issues.end()) {
+        known->count += count;
+        return;
+    }
+    issues.push_back({std::string(kind), count, std::move(first_at)});
+}
+
+} // namespace headroom

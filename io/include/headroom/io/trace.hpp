@@ -1,0 +1,61 @@
+#pragma once
+
+#include "headroom/rank_digest.hpp"
+#include "headroom/rank_trace.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headroom::io {
+
+/// How traces are read. Nothing here changes what is read, but the limit.
+struct TraceReading {
+    int threads = 1;                                    ///< for one file
+    std::size_t block = std::size_t{4} << 20;           ///< bytes of text that are held at a time, for each thread
+    std::uint64_t text_limit = std::uint64_t{64} << 30; ///< of one file after decompression: a bomb ends here
+    double ratio_limit = 1100.0;                        ///< of text over compressed bytes; deflate reaches 1032
+};
+
+/// The traces in one file: one a rank, in the order of their ranks; several where a file holds several.
+/// Damage is counted in `RankTrace::issues`, not thrown.
+/// Errors: InputError{unreadable} when the file cannot be opened or is of no format that is known;
+///         InputError{insufficient} when it is of one and holds no event.
+std::vector<RankTrace> read_traces(std::filesystem::path const& path, TraceReading const& reading = {});
+
+/// The trace in bytes that are in memory already; `where` names them.
+std::vector<RankTrace> read_traces(std::string_view bytes, std::string const& where, TraceReading const& reading = {});
+
+/// Files that a list of files and folders means, in the order of their names (numbers by value), each once: folders
+/// with all below them that look like traces; what else lies there is left out and said in `left_out`.
+struct TraceFiles {
+    std::vector<std::filesystem::path> files;
+    std::vector<std::string> left_out;
+};
+/// Errors: InputError{unreadable} for what is not there; InputError{insufficient} for a folder without traces.
+TraceFiles trace_files(std::vector<std::string> const& paths);
+
+/// A part of a set: of n parts the i-th takes files i, i + n, ... of the list.
+struct TraceShard {
+    int index = 0, of = 1;
+};
+
+/// Digests of many files: files side by side and threads within one, results in the order of the files.
+/// Ranks that nobody states come from names of files, then from their order; two files of one rank are told apart.
+struct TraceSet {
+    std::vector<RankDigest> ranks;
+    std::vector<std::string> unread; ///< files that could not be read, with the reason
+};
+/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops.
+TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
+                        TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});
+
+/// A partial result as bytes, and back: "headroom.trace-part/1".
+/// Errors: InputError{unreadable} with the place.
+std::string write_trace_part(TraceSet const& part);
+TraceSet read_trace_part(std::string_view bytes, std::string const& where);
+bool looks_like_trace_part(std::string_view bytes);
+
+} // namespace headroom::io
