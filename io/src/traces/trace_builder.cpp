@@ -69,12 +69,13 @@ TraceBuilder::TraceBuilder(std::string source, std::string format) {
 }
 
 std::uint32_t TraceBuilder::lane(TraceLane lane) {
-    // Lanes are few, and the one that is asked for is mostly the one of the interval before.
-    auto const known = std::find(lanes_.rbegin(), lanes_.rend(), lane);
-    if (known != lanes_.rend()) { return static_cast<std::uint32_t>(lanes_.rend() - known - 1); }
-    lanes_.push_back(lane);
-    lane_names_.emplace_back();
-    return static_cast<std::uint32_t>(lanes_.size() - 1);
+    auto const next = static_cast<std::uint32_t>(lanes_.size());
+    auto const [known, is_new] = lane_numbers_.try_emplace({lane.device, lane.process, lane.thread}, next);
+    if (is_new) {
+        lanes_.push_back(lane);
+        lane_names_.emplace_back();
+    }
+    return known->second;
 }
 
 void TraceBuilder::name_lane(TraceLane of, std::string_view text) { lane_names_[lane(of)] = text; }
