@@ -41,6 +41,7 @@ struct MatchedCollective {
     std::int64_t bytes = 0;
     std::int32_t ranks = 0;             ///< of the group
     std::vector<std::int64_t> members;  ///< ranks that were matched
+    std::vector<std::uint32_t> runs;    ///< by member: the number of its run in `RankRuns::runs`
     std::vector<Ticks> begin, end;      ///< by member, on the common clock
     std::int64_t last_arriver = 0;      ///< the rank with the last begin
     Ticks start_skew = 0, end_skew = 0; ///< last less first
