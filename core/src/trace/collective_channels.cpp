@@ -45,7 +45,7 @@ std::optional<std::pair<int, int>> peers_of(std::string_view what) {
 enum class Belongs : std::uint8_t { to_its_key, to_its_stream, nowhere };
 struct Home {
     Belongs belongs = Belongs::to_its_stream;
-    std::string key;
+    std::string key = {};
     std::int32_t ranks = 0;
 };
 

@@ -25,7 +25,7 @@ struct CollectiveChannel {
 
 /// Channels by name; what belongs to none (two ranks alone that nobody names) is counted.
 struct CollectiveChannels {
-    std::vector<CollectiveChannel> channels;
+    std::vector<CollectiveChannel> channels = {};
     std::int64_t without_peer = 0;
     std::int64_t groups_by_order = 0; ///< channels that rest on the order of streams
 };

@@ -1,5 +1,7 @@
 #include "collective_positions.hpp"
 
+#include "collective_leftovers.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -110,29 +112,53 @@ ChannelPositions by_sequence(CollectiveChannel const& channel, std::span<RankRun
     return result;
 }
 
-/// The member with the longest track that another has too, call by call; without such a one the longest.
-std::size_t reference_of(std::vector<CollectiveTrack> const& tracks) {
-    std::vector<std::size_t> by_length(tracks.size());
-    std::iota(by_length.begin(), by_length.end(), std::size_t{0});
-    std::ranges::stable_sort(by_length, std::ranges::greater{}, [&](std::size_t m) { return tracks[m].call.size(); });
-    for (std::size_t i = 0; i + 1 < by_length.size(); ++i) {
-        for (std::size_t j = i + 1; j < by_length.size(); ++j) {
-            if (tracks[by_length[j]].call.size() != tracks[by_length[i]].call.size()) { break; }
-            if (tracks[by_length[j]].call == tracks[by_length[i]].call) { return by_length[i]; }
-        }
-    }
-    return by_length.front();
+/// Members by the length of their tracks, the longest first.
+std::vector<std::size_t> by_length(std::vector<CollectiveTrack> const& tracks) {
+    std::vector<std::size_t> result(tracks.size());
+    std::iota(result.begin(), result.end(), std::size_t{0});
+    std::ranges::stable_sort(result, std::ranges::greater{}, [&](std::size_t m) { return tracks[m].call.size(); });
+    return result;
 }
 
+/// The member with the longest track that another has too, call by call; without such a one the longest.
+std::size_t seconded(std::vector<CollectiveTrack> const& tracks, std::vector<std::size_t> const& order) {
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        auto const& track = tracks[order[i]].call;
+        for (std::size_t j = i + 1; j < order.size() && tracks[order[j]].call.size() == track.size(); ++j) {
+            if (tracks[order[j]].call == track) { return order[i]; }
+        }
+    }
+    return order.front();
+}
+
+ChannelPositions laid_on(std::vector<CollectiveTrack> const& tracks, std::size_t reference) {
+    ChannelPositions result{.reference = reference, .count = tracks[reference].call.size()};
+    for (auto const& track : tracks) { result.at.push_back(partners_in(tracks[reference], track)); }
+    return result;
+}
+
+std::size_t placed_in(ChannelPositions const& positions) {
+    std::size_t result = 0;
+    for (auto const& at : positions.at) {
+        result += at.size() - static_cast<std::size_t>(std::ranges::count(at, no_partner));
+    }
+    return result;
+}
+
+/// The longest track has all that the others have, as a rule; where it is another program's the others decide.
 ChannelPositions by_order(CollectiveChannel const& channel, std::span<RankRuns const* const> order) {
     std::vector<CollectiveTrack> tracks;
+    std::size_t runs = 0;
     for (ChannelMember const& member : channel.members) {
         tracks.push_back(track_of(member, order[member.rank]->runs));
+        runs += member.runs.size();
     }
-    ChannelPositions result{.reference = reference_of(tracks)};
-    CollectiveTrack const& reference = tracks[result.reference];
-    result.count = reference.call.size();
-    for (auto const& track : tracks) { result.at.push_back(partners_in(reference, track)); }
+    auto const longest = by_length(tracks);
+    auto result = laid_on(tracks, longest.front());
+    if (auto const other = seconded(tracks, longest); 2 * placed_in(result) < runs && other != longest.front()) {
+        if (auto second = laid_on(tracks, other); placed_in(second) > placed_in(result)) { result = std::move(second); }
+    }
+    join_leftovers(tracks, result);
     return result;
 }
 

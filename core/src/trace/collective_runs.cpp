@@ -108,7 +108,8 @@ private:
     [[nodiscard]] CollectiveLabel make(std::uint32_t name, TracedCollective const* call,
                                        std::string_view announced) const {
         std::string const& kernel = trace_.timeline.names[name];
-        CollectiveLabel label{.name = without_arguments(kernel)};
+        CollectiveLabel label;
+        label.name = without_arguments(kernel);
         if (call != nullptr) {
             if (call->what < trace_.collective_names.size()) { label.what = trace_.collective_names[call->what]; }
             if (call->group < trace_.groups.size()) {
