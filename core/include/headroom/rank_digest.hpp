@@ -36,7 +36,7 @@ struct RankDigest {
     bool clock_is_absolute = false;
     std::uint64_t bytes_read = 0, text_bytes = 0, events = 0, spans = 0;
     RankBreakdown breakdown;
-    std::vector<CollectiveRun> runs;
+    CollectiveRuns runs;
     std::vector<ShapedKernel> kernels;
     std::optional<StepGraph> graph;
     std::vector<TraceIssue> issues;

@@ -3,9 +3,12 @@
 #include "headroom/rank_trace.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <vector>
 
 namespace headroom::io {
 
@@ -57,7 +60,12 @@ private:
     RankTrace trace_;
     Interner names_, collective_names_, shape_texts_;
     std::vector<TraceLane> lanes_;
+    std::map<std::tuple<bool, std::int64_t, std::int64_t>, std::uint32_t> lane_numbers_;
     std::vector<std::string> lane_names_;
 };
+
+/// What `TraceBuilder::finish` does once names and lanes are in place, for readers that fill the columns themselves:
+/// times move to the epoch, side tables stand by rising span, steps come from annotations of the host, issues by kind.
+void finish_trace(RankTrace& trace);
 
 } // namespace headroom::io
