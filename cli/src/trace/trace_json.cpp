@@ -159,11 +159,8 @@ Json json_of(TraceReport const& report, Json head) {
     TraceAnswer const& answer = report.answer();
     TraceOutcome const& outcome = report.outcome;
     Json json = std::move(head);
-    json.set("paths", Json::array_of(report.paths))
-        .set("verdict", Json::array_of(verdict_of(answer)))
+    json.set("verdict", Json::array_of(verdict_of(answer)))
         .set("complete", outcome.complete)
-        .set("files", outcome.files)
-        .set("parts", outcome.parts)
         .set("workers", answer.workers)
         .set("ranks", ranks_json(answer))
         .set("serial_fraction", serial_json(answer.serial))
@@ -182,13 +179,13 @@ Json json_of(TraceReport const& report, Json head) {
                                .set("unmatched", answer.collectives.unmatched)
                                .set("start_seconds", percentiles_json(answer.collectives.start_skew_ns))
                                .set("end_seconds", percentiles_json(answer.collectives.end_skew_ns)))
+        .set("waiting", waiting_json(answer.collectives))
         .set("clocks", clocks_json(answer.collectives))
         .set("critical_path", path_json(answer.path))
         .set("kernels", kernels_json(report))
         .set("shaped_kernels", shaped_json(report))
         .set("issues", issues_json(answer.issues));
     json.set("unread", Json::array_of(outcome.unread))
-        .set("left_out", Json::array_of(outcome.left_out))
         .set("bytes_read", answer.bytes_read)
         .set("text_bytes", answer.text_bytes)
         .set("events", answer.events);

@@ -95,6 +95,18 @@ Json collectives_json(CollectiveAnswer const& collectives) {
     return all;
 }
 
+Json waiting_json(CollectiveAnswer const& collectives) {
+    Json all = Json::array();
+    for (RankWaiting const& one : collectives.waiting) {
+        all.push(Json::object()
+                     .set("rank", one.rank)
+                     .set("last", one.last)
+                     .set("waited_seconds", in_seconds(one.waited))
+                     .set("kept_waiting_seconds", in_seconds(one.kept_waiting)));
+    }
+    return all;
+}
+
 Json clocks_json(CollectiveAnswer const& collectives) {
     Json all = Json::array();
     for (ClockOffset const& one : collectives.clocks) {

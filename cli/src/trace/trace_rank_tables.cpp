@@ -125,6 +125,7 @@ Table step_table(TraceAnswer const& answer) {
 
 std::string step_words(TraceAnswer const& answer) {
     Percentiles const& ns = *answer.step_ns;
+    if (ns.max == ns.p50) { return time_words(ns.max) + " on the host's clock, of the slowest rank"; }
     bool const detected =
         std::ranges::any_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.steps_detected; });
     return "of the slowest rank: p50 " + time_words(ns.p50) + ", p90 " + time_words(ns.p90) + ", p99 " +

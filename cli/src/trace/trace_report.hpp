@@ -25,7 +25,7 @@ struct TraceQuestion {
 struct TraceRead {
     io::TraceSet set;
     std::vector<std::string> left_out; ///< of folders: what is no trace
-    std::size_t files = 0, parts = 0;  ///< that were asked for
+    std::size_t files = 0;             ///< that were asked for
     bool complete = true;              ///< false: interrupted
     double seconds = 0.0;
 };
@@ -33,15 +33,15 @@ struct TraceRead {
 /// `share` of the reading that is done, 0 to 1; false stops.
 using TraceProgress = std::function<bool(double share)>;
 
-/// Reads every file and part of the question.
-/// Errors: InputError{unreadable} or {insufficient} when nothing of it could be read, with the reason of the first.
+/// Reads every file of the question, parts that an earlier call wrote among them.
+/// Errors: that of the first file when none can be read.
 TraceRead read_for(TraceQuestion const& question, TraceProgress const& progress);
 
 /// What the traces say, and how they were read.
 struct TraceOutcome {
     TraceAnswer answer;
     std::vector<std::string> left_out, unread;
-    std::size_t files = 0, parts = 0;
+    std::size_t files = 0;
     bool complete = true;
     double read_seconds = 0.0;
 };
@@ -90,6 +90,7 @@ std::string analysis_trace(TraceAnswer const& answer);
 
 Json ranks_json(TraceAnswer const& answer);
 Json collectives_json(CollectiveAnswer const& collectives);
+Json waiting_json(CollectiveAnswer const& collectives);
 Json clocks_json(CollectiveAnswer const& collectives);
 Json path_json(std::optional<PathAnswer> const& path);
 Json comparison_json(TraceComparison const& comparison);

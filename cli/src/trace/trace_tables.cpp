@@ -23,7 +23,7 @@ Table kernel_table(TraceReport const& report, std::vector<NameTotal> const& kern
     for (NameTotal const& one : kernels) {
         if (table.rows.size() == report.top) { break; }
         auto const total = static_cast<double>(one.total);
-        table.rows.push_back({kernel_words(one.name, 40), std::string{name_of(one.kind)}, std::to_string(one.count),
+        table.rows.push_back({kernel_words(one.name, 34), std::string{name_of(one.kind)}, std::to_string(one.count),
                               in_unit(total, unit), percent(total / static_cast<double>(std::max<Ticks>(1, all))),
                               time_words(total / static_cast<double>(std::max<std::int64_t>(1, one.count)))});
     }

@@ -43,11 +43,11 @@ std::string communication_words(TraceAnswer const& answer, Shares const& shares)
     double const hidden = answer.overlap_fraction.value_or(0.0);
     std::string const how = hidden < 0.2   ? "Communication is not hidden"
                             : hidden < 0.8 ? "Communication is hidden in part"
-                                           : "Most communication is hidden, and still";
+                                           : "Most communication is hidden, yet";
     std::string const of = answer.ranks.size() > 1 ? " of a rank's " : " of ";
     return how + (hidden < 0.8 ? ": " : " ") + range_of(answer, &DeviceTimes::exposed) + of +
            range_of(answer, &DeviceTimes::window) + " (" + percent(shares.exposed, 2) +
-           " %) it runs beside no computation.";
+           " %) run beside no computation.";
 }
 
 std::string idle_words(TraceAnswer const& answer, Shares const& shares) {

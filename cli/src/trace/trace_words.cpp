@@ -41,8 +41,25 @@ std::string rank_words(std::vector<std::int64_t> const& ranks) {
     return (ranks.size() == 1 ? "rank " : "ranks ") + list_words(ranks);
 }
 
+namespace {
+
+/// A function's name without what it returns and takes: "void f<4>(int, float*)" -> "f<4>".
+std::string without_arguments(std::string name) {
+    if (name.starts_with("void ")) { name.erase(0, 5); }
+    if (!name.ends_with(')')) { return name; }
+    int depth = 0;
+    for (std::size_t at = name.size(); at-- > 1;) {
+        depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+        if (depth == 0) { return name.substr(0, at); }
+    }
+    return name;
+}
+
+} // namespace
+
 std::string kernel_words(std::string const& name, std::size_t width) {
-    std::string const clean = printable(name);
+    std::string clean = printable(name);
+    if (columns_of(clean) > width) { clean = without_arguments(std::move(clean)); }
     std::vector<std::string> const letters = letters_of(clean);
     if (letters.size() <= width) { return clean; }
     std::size_t const tail = (width - 2) / 3, head = width - 2 - tail;

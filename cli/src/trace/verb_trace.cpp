@@ -103,7 +103,7 @@ int run(Arguments const& arguments) {
                           [&] { return sheet_of(report); }, [&] { return page_of(report); }});
     say_unread(output, report.outcome.unread);
     if (!report.outcome.complete) {
-        say(output, interrupted_words(finished, report.outcome.files + report.outcome.parts));
+        say(output, interrupted_words(finished, report.outcome.files));
         return Exit::interrupted;
     }
     return report_gates(report.gates) ? Exit::done : Exit::gate;
