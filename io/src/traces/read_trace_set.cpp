@@ -12,10 +12,13 @@
 #include <atomic>
 #include <exception>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <new>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -123,18 +126,26 @@ private:
     }
 };
 
-/// Ranks by the names of their files, in a file by what they state; what is alike in both by all that it says.
-void sort_ranks(std::vector<RankDigest>& ranks) {
-    auto const bytes_of = [](RankDigest const& digest) {
-        TraceSet alone;
-        alone.ranks.push_back(digest);
-        return write_trace_part(alone);
-    };
-    std::stable_sort(ranks.begin(), ranks.end(), [&](RankDigest const& left, RankDigest const& right) {
-        if (left.source != right.source) { return natural_less(left.source, right.source); }
-        if (left.stated_rank != right.stated_rank) { return left.stated_rank < right.stated_rank; }
-        return bytes_of(left) < bytes_of(right);
-    });
+/// Whether files of one name are in several parts: made on several machines.
+bool share_names(std::vector<TraceSet> const& parts) {
+    std::map<std::string_view, std::size_t> part_of;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        for (RankDigest const& digest : parts[part].ranks) {
+            if (part_of.try_emplace(digest.source, part).first->second != part) { return true; }
+        }
+    }
+    return false;
+}
+
+/// So that the order in which parts are given says nothing: by all that they hold.
+void sort_parts(std::vector<TraceSet>& parts) {
+    if (!share_names(parts)) { return; }
+    std::vector<std::pair<std::string, std::size_t>> order;
+    for (std::size_t i = 0; i < parts.size(); ++i) { order.emplace_back(write_trace_part(parts[i]), i); }
+    std::sort(order.begin(), order.end());
+    std::vector<TraceSet> sorted;
+    for (auto const& [bytes, i] : order) { sorted.push_back(std::move(parts[i])); }
+    parts = std::move(sorted);
 }
 
 void sort_unread(TraceSet& set) {
@@ -151,15 +162,20 @@ template <class Value> void append(std::vector<Value>& to, std::vector<Value>& f
 }
 
 TraceSet joined(std::vector<TraceSet> parts) {
+    for (TraceSet& part : parts) { // what an assignment said before is no part of what they hold
+        std::for_each(part.ranks.begin(), part.ranks.end(), unassign_rank);
+    }
+    sort_parts(parts);
     TraceSet whole;
     for (TraceSet& part : parts) {
         append(whole.ranks, part.ranks);
         append(whole.unread, part.unread);
         append(whole.faults, part.faults);
     }
-    // What an assignment said before is no part of what is compared.
-    for (RankDigest& digest : whole.ranks) { unassign_rank(digest); }
-    sort_ranks(whole.ranks);
+    // By the names of files; the ranks of one file keep their order.
+    std::stable_sort(whole.ranks.begin(), whole.ranks.end(), [](RankDigest const& left, RankDigest const& right) {
+        return natural_less(left.source, right.source);
+    });
     sort_unread(whole);
     assign_ranks(whole.ranks);
     return whole;
