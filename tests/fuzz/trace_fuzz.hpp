@@ -2,8 +2,7 @@
 
 // Any bytes as a trace of one format: timelines that hold together, or one InputError of one line.
 
-#include "../io/src/traces/trace_formats.hpp"
-#include "support/memory_source.hpp"
+#include "traces/trace_formats.hpp"
 
 #include "headroom/error.hpp"
 
@@ -45,8 +44,9 @@ using ReadTrace = std::vector<RankTrace> (*)(io::ByteSource&, std::string const&
 inline int fuzz_trace(ReadTrace read, std::uint8_t const* data, std::size_t size) {
     std::string_view const bytes{reinterpret_cast<char const*>(data), size};
     try {
-        MemorySource source{bytes};
-        auto const traces = read(source, "trace", {});
+        io::TraceReading const reading;
+        auto const source = io::open_source(bytes, "trace", {reading.text_limit, reading.ratio_limit});
+        auto const traces = read(*source, "trace", reading);
         if (traces.empty() || !std::all_of(traces.begin(), traces.end(), holds_together)) { std::abort(); }
     } catch (InputError const& error) {
         std::string_view const line{error.what()};

@@ -1,5 +1,6 @@
-#include "../io/src/traces/trace_formats.hpp"
-#include "support/memory_source.hpp"
+#include "support/compressed.hpp"
+#include "support/recorded_traces.hpp"
+#include "traces/trace_formats.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -7,11 +8,11 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
-#include <memory>
 #include <sqlite3.h>
 
 namespace headroom {
@@ -41,9 +42,14 @@ std::string const& sample() {
     return sql;
 }
 
-std::vector<RankTrace> read(std::string const& bytes, bool whole = true) {
-    test::MemorySource source{bytes, whole};
-    return io::read_nsys(source, "run.sqlite", {});
+std::vector<RankTrace> read(std::string const& bytes) {
+    auto const source = io::open_source(bytes, "run.sqlite", {std::uint64_t{1} << 30, 1100.0});
+    return io::read_nsys(*source, "run.sqlite", {});
+}
+
+std::vector<RankTrace> read(fs::path const& path) {
+    auto const source = io::open_source(path, {std::uint64_t{1} << 30, 1100.0});
+    return io::read_nsys(*source, path.filename().string(), {});
 }
 
 std::string refusal(std::string const& bytes, Fault fault) {
@@ -123,11 +129,28 @@ TEST(NsysTrace, DirtyRowsAreCountedWithTheFirstPlace) {
     EXPECT_EQ(places["ends before it begins"], "run.sqlite: CUPTI_ACTIVITY_KIND_KERNEL row 5");
 }
 
-TEST(NsysTrace, BlocksAndMemoryAndAFileGiveTheSame) {
+TEST(NsysTrace, MemoryAndGzipAndAFileGiveTheSame) {
     std::string const bytes = database(sample());
-    auto const whole = read(bytes), parts = read(bytes, false);
-    ASSERT_EQ(whole.size(), parts.size());
-    for (std::size_t i = 0; i < whole.size(); ++i) { EXPECT_EQ(spans_of(whole[i]), spans_of(parts[i])); }
+    fs::path const path = fs::path{::testing::TempDir()} / "nsys trace?#1.sqlite"; // a name that a URI would not take
+    std::ofstream{path, std::ios::binary} << bytes;
+    auto const memory = read(bytes), packed = read(test::gzip_of(bytes)), file = read(path);
+    fs::remove(path);
+    ASSERT_EQ(memory.size(), 2U);
+    ASSERT_EQ(packed.size(), 2U);
+    ASSERT_EQ(file.size(), 2U);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+        EXPECT_EQ(spans_of(memory[i]), spans_of(packed[i]));
+        EXPECT_EQ(spans_of(memory[i]), spans_of(file[i]));
+    }
+    EXPECT_EQ(file[0].bytes_read, bytes.size());
+    EXPECT_LT(packed[0].bytes_read, bytes.size());
+    EXPECT_EQ(packed[0].text_bytes, bytes.size());
+}
+
+TEST(NsysTrace, ADatabaseWithALogBesideItIsRead) {
+    std::string bytes = database(sample());
+    bytes[18] = bytes[19] = 2; // what a writer that is still at it leaves in the header
+    EXPECT_EQ(spans_of(read(bytes)[0]), spans_of(read(database(sample()))[0]));
 }
 
 TEST(NsysTrace, EveryTableButOneMayBeMissing) {
@@ -200,19 +223,6 @@ TEST(NsysTrace, ACutDatabaseEndsWhereItIsCut) {
 
 // ---- recorded exports -----------------------------------------------------------------------------------------------
 
-/// The bytes of a file through gzip.
-std::string unpacked(fs::path const& path) {
-    if (path.extension() != ".gz") { return io::read_file(path.string()); }
-    std::string const command = "gzip -dc '" + path.string() + "'";
-    std::unique_ptr<FILE, int (*)(FILE*)> const pipe{popen(command.c_str(), "r"), pclose};
-    std::string text;
-    std::array<char, 65536> block;
-    for (std::size_t got = 0; (got = fread(block.data(), 1, block.size(), pipe.get())) > 0;) {
-        text.append(block.data(), got);
-    }
-    return text;
-}
-
 std::int64_t length(std::vector<std::pair<Ticks, Ticks>> spans) {
     std::sort(spans.begin(), spans.end());
     Ticks end = std::numeric_limits<Ticks>::min(), sum = 0;
@@ -229,7 +239,7 @@ TEST(NsysTrace, RecordedExportsHaveTheirReferenceToTheNanosecond) {
     auto const reference = nlohmann::json::parse(io::read_file((root / "nsys_sqlite/reference.json").string()));
     ASSERT_FALSE(reference.empty());
     for (auto const& [file, ranks] : reference.items()) {
-        auto const traces = read(unpacked(root / "nsys_sqlite" / file));
+        auto const traces = read(root / "nsys_sqlite" / file);
         ASSERT_EQ(traces.size(), ranks.size()) << file;
         auto const& expected = ranks.at("0");
         std::array<std::vector<std::pair<Ticks, Ticks>>, 3> kinds;
@@ -258,7 +268,7 @@ TEST(NsysTrace, AllRecordedExportsAreRead) {
                                                      {"profile4.sqlite.gz", 12}, {"profile8.sqlite.gz", 12},
                                                      {"profile16.sqlite.gz", 12}};
     for (auto const& [file, count] : kernels) {
-        auto const traces = read(unpacked(root / "nsys_sqlite/extrap" / file));
+        auto const traces = read(root / "nsys_sqlite/extrap" / file);
         ASSERT_EQ(traces.size(), 1U) << file;
         EXPECT_EQ(std::ranges::count(traces[0].kind, SpanKind::compute), count) << file;
         EXPECT_FALSE(traces[0].device.name.empty()) << file;

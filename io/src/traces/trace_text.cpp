@@ -32,7 +32,7 @@ WholeText::WholeText(ByteSource& source, std::uint64_t most) {
         view_ = view_.substr(0, most);
         damage_ = "larger than the limit";
     }
-    bytes_read_ = source.bytes_read();
+    bytes_read_ = source.in_memory().empty() ? source.bytes_read() : view_.size();
 }
 
 void WholeText::tell(TraceBuilder& builder) const {
