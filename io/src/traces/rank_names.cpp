@@ -106,15 +106,6 @@ private:
     std::int64_t free_ = 0;
 };
 
-/// What an earlier assignment said; stated ranks are as the trace has them.
-void forget(RankDigest& digest) {
-    auto const ours = [](TraceIssue const& issue) { return issue.kind == stated_twice; };
-    digest.issues.erase(std::remove_if(digest.issues.begin(), digest.issues.end(), ours), digest.issues.end());
-    if (digest.stated_rank && (digest.rank_from.empty() || digest.rank_from == "order")) {
-        digest.rank_from = "metadata";
-    }
-}
-
 /// Numbers that a rule gives to files; nothing where it leaves one without, gives one twice or one that is taken, or
 /// where the names differ in more than that number.
 std::optional<std::vector<std::int64_t>> ranks_by(Rule rule, std::vector<RankDigest*> const& digests,
@@ -154,11 +145,21 @@ void name_ranks(std::vector<RankDigest*> const& unstated, std::size_t of_all, Ra
 
 } // namespace
 
+void unassign_rank(RankDigest& digest) {
+    auto const ours = [](TraceIssue const& issue) { return issue.kind == stated_twice; };
+    digest.issues.erase(std::remove_if(digest.issues.begin(), digest.issues.end(), ours), digest.issues.end());
+    digest.rank = digest.stated_rank.value_or(0);
+    bool const is_ours = digest.rank_from == "order" || digest.rank_from == "file name";
+    if (digest.stated_rank && (is_ours || digest.rank_from.empty())) { digest.rank_from = "metadata"; }
+    if (!digest.stated_rank) { digest.rank_from.clear(); }
+    if (digest.graph) { digest.graph->rank = digest.rank; }
+}
+
 void assign_ranks(std::vector<RankDigest>& digests) {
     RanksTaken taken;
     std::vector<RankDigest*> unstated, twice;
     for (RankDigest& digest : digests) {
-        forget(digest);
+        unassign_rank(digest);
         if (!digest.stated_rank) {
             unstated.push_back(&digest);
         } else if (taken.take(*digest.stated_rank)) {
@@ -172,6 +173,9 @@ void assign_ranks(std::vector<RankDigest>& digests) {
         count_issue(digest->issues, stated_twice, digest->source + ": rank " + std::to_string(*digest->stated_rank));
         digest->rank = taken.next();
         digest->rank_from = "order";
+    }
+    for (RankDigest& digest : digests) {
+        if (digest.graph) { digest.graph->rank = digest.rank; }
     }
 }
 

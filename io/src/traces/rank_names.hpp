@@ -31,4 +31,7 @@ NamedNumber folder_number(std::string_view path);
 /// Depends on `stated_rank`, `source` and the order alone, so it may be done again with more digests.
 void assign_ranks(std::vector<RankDigest>& digests);
 
+/// As the trace states it, before anything was assigned.
+void unassign_rank(RankDigest& digest);
+
 } // namespace headroom::io

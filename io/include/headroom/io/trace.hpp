@@ -49,12 +49,10 @@ struct TraceSet {
     std::vector<RankDigest> ranks;
     std::vector<std::string> unread; ///< files that could not be read, with the reason
     std::vector<Fault> faults;       ///< by unread file
-
-    bool operator==(TraceSet const&) const = default;
 };
 /// Files that hold parts of a set (`write_trace_part`) are read as well. Of a part (`shard.of` above 1) ranks are not
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
-/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: files that are left are unread.
+/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: the set holds what was read.
 /// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});
