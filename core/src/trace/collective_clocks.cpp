@@ -48,6 +48,15 @@ std::vector<std::optional<std::int64_t>> ends_of(PlacedChannel const& placed, st
     return result;
 }
 
+/// So many tell a median well enough; of more, every so many-th.
+void thin_out(std::vector<std::int64_t>& values) {
+    constexpr std::size_t enough = 1024;
+    std::size_t const step = values.size() / enough;
+    if (step < 2) { return; }
+    for (std::size_t i = 0; i * step < values.size(); ++i) { values[i] = values[i * step]; }
+    values.resize((values.size() + step - 1) / step);
+}
+
 std::optional<ClockTie> tie(std::vector<std::optional<std::int64_t>> const& one,
                             std::vector<std::optional<std::int64_t>> const& other) {
     std::vector<std::int64_t> differences;
@@ -55,6 +64,7 @@ std::optional<ClockTie> tie(std::vector<std::optional<std::int64_t>> const& one,
         if (one[k] && other[k]) { differences.push_back(wide_difference(*other[k], *one[k])); }
     }
     if (differences.empty()) { return {}; }
+    thin_out(differences);
     auto const from = static_cast<std::int64_t>(differences.size());
     auto const [median, spread] = median_and_spread(differences);
     return ClockTie{

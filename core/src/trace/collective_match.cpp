@@ -42,6 +42,26 @@ void measure(MatchedCollective& one) {
     }
 }
 
+/// By the first begin, of equal ones by group, then as they came.
+std::vector<MatchedCollective> by_begin(std::vector<MatchedCollective> matched) {
+    struct Place {
+        Ticks begin;
+        std::size_t at;
+    };
+    std::vector<Place> order;
+    order.reserve(matched.size());
+    for (auto const& one : matched) { order.push_back({std::ranges::min(one.begin), order.size()}); }
+    std::ranges::sort(order, [&](Place const& one, Place const& other) {
+        if (one.begin != other.begin) { return one.begin < other.begin; }
+        int const groups = matched[one.at].group.compare(matched[other.at].group);
+        return groups != 0 ? groups < 0 : one.at < other.at;
+    });
+    std::vector<MatchedCollective> result;
+    result.reserve(matched.size());
+    for (Place const& place : order) { result.push_back(std::move(matched[place.at])); }
+    return result;
+}
+
 class Matcher {
 public:
     explicit Matcher(std::vector<RankRuns> const& ranks) : order_(sorted(ranks)) {}
@@ -53,10 +73,7 @@ public:
         result.clocks = clocks_of(placed_, order_);
         for (std::size_t r = 0; r < order_.size(); ++r) { epoch_.push_back(to_common(*order_[r], result.clocks[r])); }
         for (PlacedChannel const& placed : placed_) { build(placed); }
-        std::ranges::stable_sort(matched_, {}, [](MatchedCollective const& one) {
-            return std::tuple(std::ranges::min(one.begin), std::string_view(one.group));
-        });
-        result.matched = std::move(matched_);
+        result.matched = by_begin(std::move(matched_));
         result.summaries = summaries_of(result.matched, lone_, order_);
         result.waiting = waiting_of(result.matched, order_);
         add_skews(result);

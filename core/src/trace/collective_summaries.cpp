@@ -78,16 +78,20 @@ Parts parts_of(std::vector<MatchedCollective> const& matched, std::vector<LoneRu
     return result;
 }
 
+RankWaiting& waiting_rank(std::vector<RankWaiting>& ranks, std::int64_t rank) {
+    return *std::ranges::lower_bound(ranks, rank, {}, &RankWaiting::rank);
+}
+
 /// The rank whose begin is last (of equal ones the lowest), and what the others waited.
-void add_waiting(MatchedCollective const& one, std::map<std::int64_t, RankWaiting>& ranks) {
+void add_waiting(MatchedCollective const& one, std::vector<RankWaiting>& ranks) {
     Ticks const last = *std::ranges::max_element(one.begin);
     Ticks before_last = std::numeric_limits<Ticks>::min();
     for (std::size_t m = 0; m < one.members.size(); ++m) {
-        auto& rank = ranks[one.members[m]];
+        auto& rank = waiting_rank(ranks, one.members[m]);
         rank.waited = wide_sum(rank.waited, wide_difference(last, one.begin[m]));
         if (one.members[m] != one.last_arriver) { before_last = std::max(before_last, one.begin[m]); }
     }
-    auto& late = ranks[one.last_arriver];
+    auto& late = waiting_rank(ranks, one.last_arriver);
     ++late.last;
     late.kept_waiting = wide_sum(late.kept_waiting, wide_difference(last, before_last));
 }
@@ -114,11 +118,11 @@ std::vector<CollectiveSummary> summaries_of(std::vector<MatchedCollective> const
 
 std::vector<RankWaiting> waiting_of(std::vector<MatchedCollective> const& matched,
                                     std::span<RankRuns const* const> order) {
-    std::map<std::int64_t, RankWaiting> ranks;
-    for (RankRuns const* const rank : order) { ranks[rank->rank].rank = rank->rank; }
-    for (auto const& one : matched) { add_waiting(one, ranks); }
     std::vector<RankWaiting> result;
-    for (auto const& [number, waiting] : ranks) { result.push_back(waiting); }
+    for (RankRuns const* const rank : order) {
+        if (result.empty() || result.back().rank != rank->rank) { result.push_back({.rank = rank->rank}); }
+    }
+    for (auto const& one : matched) { add_waiting(one, result); }
     return result;
 }
 
