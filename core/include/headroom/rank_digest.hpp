@@ -30,13 +30,14 @@ struct ShapedKernel {
 struct RankDigest {
     std::string source, format, host_name, rank_from;
     std::int64_t rank = 0;
+    std::optional<std::int64_t> stated_rank; ///< by the trace itself; `rank` differs where another trace states it, too
     std::optional<std::int64_t> world_size;
     TraceDevice device;
     std::int64_t epoch_ns = 0;
     bool clock_is_absolute = false;
     std::uint64_t bytes_read = 0, text_bytes = 0, events = 0, spans = 0;
     RankBreakdown breakdown;
-    std::vector<CollectiveRun> runs;
+    CollectiveRuns runs;
     std::vector<ShapedKernel> kernels;
     std::optional<StepGraph> graph;
     std::vector<TraceIssue> issues;

@@ -5,33 +5,67 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
 
-/// One run of a collective on one rank.
-struct CollectiveRun {
-    std::string name; ///< of the kernel
-    std::string what; ///< as the trace states it, else what the kernel's name says; empty: neither
+/// What many runs of collectives on a rank have in common.
+struct CollectiveLabel {
+    std::string name; ///< of the kernel, without its arguments
+    std::string what; ///< as the trace states it, else what the host or the kernel's name says; empty: none does
     std::optional<Collective> collective;
-    std::string group; ///< what runs of one group share on all of its ranks
+    std::string group; ///< what runs of one group share on all of its ranks; empty: not stated
     std::vector<std::int32_t> group_ranks;
     std::int32_t group_size = 0; ///< 0: not stated
-    std::int64_t sequence = -1;  ///< stated; -1: by order
-    Ticks begin = 0, end = 0;    ///< nanoseconds after the rank's epoch
-    std::int64_t bytes = 0;      ///< total bytes of our convention (`TotalBytes`); 0: not stated
-    std::uint32_t lane = 0;
+    bool operator==(CollectiveLabel const&) const = default;
+};
+
+/// One run of a collective on one rank.
+struct CollectiveRun {
+    std::uint32_t label = 0;    ///< into `CollectiveRuns::labels`
+    std::uint32_t lane = 0;     ///< of the rank's trace
+    std::uint32_t span = 0;     ///< of its timeline
+    Ticks begin = 0, end = 0;   ///< nanoseconds after the rank's epoch
+    std::int64_t bytes = 0;     ///< total bytes of our convention (`TotalBytes`); 0: not stated
+    std::int64_t sequence = -1; ///< stated; -1: by order
+    bool operator==(CollectiveRun const&) const = default;
 };
 
 /// Every run of a collective on a rank, by begin.
-std::vector<CollectiveRun> collective_runs(RankTrace const& trace);
+struct CollectiveRuns {
+    std::vector<CollectiveLabel> labels;
+    std::vector<CollectiveRun> runs;
+
+    [[nodiscard]] std::size_t size() const { return runs.size(); }
+    [[nodiscard]] bool empty() const { return runs.empty(); }
+    [[nodiscard]] CollectiveLabel const& label_of(CollectiveRun const& run) const { return labels[run.label]; }
+    bool operator==(CollectiveRuns const&) const = default;
+};
+
+/// The runs of collectives on a rank: communication on its devices, and transfers of the host's own (gloo, MPI). A
+/// kernel whose name says only that it sends and receives is told by the range of the host that launched it.
+///
+/// Bytes count the whole vector once, from elements in and out: all-reduce, reduce and broadcast in; all-gather out;
+/// reduce-scatter in; all-to-all what a rank holds for all; gather and scatter the shard times the ranks.
+CollectiveRuns collective_runs(RankTrace const& trace);
+
+/// The collective that a word of a trace means: "_allgather_base", "allreduce_coalesced", "all_to_allv",
+/// "nccl:send 0->1". Empty for others.
+std::optional<Collective> traced_collective(std::string_view word);
+/// The collective that a kernel's name tells: "ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)". Empty where it does not:
+/// "ncclDevKernel_Generic", and "SendRecv", which may be an all-to-all or two ranks alone.
+std::optional<Collective> collective_of_kernel(std::string_view name);
+/// Bytes of an element of a type as traces write it: "Float", "c10::BFloat16", "bf16", "Long"; 0 for others.
+std::int32_t element_bytes_of(std::string_view data_type);
 
 /// The runs of one rank, and where its clock stands.
 struct RankRuns {
     std::int64_t rank = 0;
     std::int64_t epoch_ns = 0;
+    bool clock_is_absolute = false;
     std::string host_name;
-    std::vector<CollectiveRun> runs;
+    CollectiveRuns runs;
 };
 
 /// The k-th collective of a group on all ranks that have it.
@@ -41,6 +75,7 @@ struct MatchedCollective {
     std::int64_t bytes = 0;
     std::int32_t ranks = 0;             ///< of the group
     std::vector<std::int64_t> members;  ///< ranks that were matched
+    std::vector<std::uint32_t> runs;    ///< by member: the number of its run in `CollectiveRuns::runs`
     std::vector<Ticks> begin, end;      ///< by member, on the common clock
     std::int64_t last_arriver = 0;      ///< the rank with the last begin
     Ticks start_skew = 0, end_skew = 0; ///< last less first
