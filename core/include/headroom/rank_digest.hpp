@@ -30,6 +30,7 @@ struct ShapedKernel {
 struct RankDigest {
     std::string source, format, host_name, rank_from;
     std::int64_t rank = 0;
+    std::optional<std::int64_t> stated_rank; ///< by the trace itself; `rank` differs where another trace states it, too
     std::optional<std::int64_t> world_size;
     TraceDevice device;
     std::int64_t epoch_ns = 0;

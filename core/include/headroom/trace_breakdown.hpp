@@ -13,7 +13,8 @@ namespace headroom {
 ///     communication = overlap + exposed
 ///
 /// Definitions are those of docs/guide/traces.md: compute and communication are unions of all streams; `overlap` is
-/// their intersection; `memory_only` is what copies and fills cover and neither of the two does.
+/// their intersection; `memory_only` is what copies and fills cover and neither of the two does. Intervals are clipped
+/// to the window; one of no length counts in the whole file, where it may be its first or last, and in no step.
 struct DeviceTimes {
     Ticks begin = 0, end = 0; ///< first and last moment of device work inside of the window; equal where there is none
     Ticks window = 0;
@@ -27,11 +28,16 @@ struct DeviceTimes {
     std::array<Ticks, 3> total{};        ///< sums of their durations
 };
 
-/// Why a device had nothing to do: the gaps between the intervals of all of its streams.
+/// Why a device had nothing to do: the gaps between the intervals of all of its streams, told by what ends them.
 ///
-///     host_bound   the call that launches what comes next began after the device had fallen idle
-///     waiting      what comes next was launched in time and waits: for another stream, an event, or another rank
-///     other        launched in time, on the stream that was busy last, within 30 us (a kernel's own start), or no launch is known
+///     host_bound   the call that launches what comes next began after the device had fallen idle: until that call had
+///                  returned and 30 us had passed, which a kernel may need to start; after the last interval all
+///     waiting      the rest of such a gap, and all of a gap whose end was launched before it began: what comes next
+///                  waits for another stream, an event, a copy, or another rank
+///     other        launched before, on the stream that was busy last, within 30 us (a kernel's own start); no launch
+///                  is known; no device
+///
+/// A gap that reaches into a window counts with its part inside.
 struct IdleShares {
     Ticks host_bound = 0, waiting = 0, other = 0; ///< sum to the idle time of the window
 };
@@ -52,17 +58,34 @@ struct NameTotal {
     Ticks total = 0, shortest = 0, longest = 0;
 };
 
-/// The device time of a window [begin, end), or of the whole file where none is given. Ranks without any device work
-/// are measured on the host: `RankBreakdown::on_host`.
+/// The device time of a window [begin, end), or from the first to the last device work of the file where none is given.
+/// Ranks without any device work are measured on the host: `RankBreakdown::on_host`. O(n).
 DeviceTimes device_times(RankTrace const& trace);
 DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end);
 
-/// Steps of a trace: its annotations; without any, detected from the repetition of kernels; empty where neither is.
+/// Steps of a trace: its annotations; without any, detected from what repeats; empty where neither is.
+///
+/// What repeats: names, or several names in a row, that come three times or more at even distances divide the kernels
+/// (without a device the intervals of the busiest thread) into periods. They are steps if all periods together cover
+/// three quarters of the work, if nine names in ten (of those that make up a thousandth of it) come equally often in
+/// most periods, and if no name of weight comes after the last mark only: that would be the rest of a larger step, whose
+/// micro-batches or layers the periods are.
+/// Of several distances it is the shortest that explains nearly as many names as the best. A step lasts from the first
+/// kernel of a period to that of the next, on the device's clock; what follows the last mark is left out.
 std::vector<TraceStep> detected_steps(RankTrace const& trace);
 
 /// What one rank's trace says of its own times.
+///
+/// Without a device (gloo, training on CPUs) threads of the host stand in for streams. Communication is the union of
+/// their communication intervals (`gloo:*`). Compute is the union of the outermost operators of all threads: names with
+/// a namespace ("aten::mm", "autograd::engine::...") and backward functions; in a trace without any, intervals in which
+/// nothing nests. Ranges around operators (steps, "forward", functions of Python) are not work, nor is what asks for
+/// communication or waits for it (`c10d::*`, `*::wait`, synchronization), wherever it nests. Memory is 0.
 struct RankBreakdown {
-    bool on_host = false; ///< no device in the trace: threads of the host stand in (gloo, CPU training)
+    bool on_host = false; ///< no device in the trace
+    /// The trace states durations and no times of day: sums are right, all communication counts as exposed, and neither
+    /// overlap nor idle time is known.
+    bool only_sums = false;
     DeviceTimes whole;
     IdleShares idle;
     bool steps_detected = false;

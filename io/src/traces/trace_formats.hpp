@@ -4,6 +4,7 @@
 
 #include "headroom/io/trace.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,20 @@ struct TraceFormat {
     std::string_view name; ///< "kineto", "nsys", ...
     bool (*sniff)(std::string_view head);
     std::vector<RankTrace> (*read)(ByteSource& source, std::string const& where, TraceReading const& reading);
+    bool is_plan = false; ///< says what is to run, not what ran: left out of a folder that holds both
 };
+
+/// All formats, in the order in which they are tried.
+std::span<TraceFormat const> trace_formats();
+/// The format of a beginning; nothing: of none that is known.
+TraceFormat const* format_of(std::string_view head);
+/// Of how much a format is known.
+inline constexpr std::size_t sniffed_bytes = std::size_t{64} << 10;
+/// What a file is that is no trace, where its bytes or its name tell, and what to do with it.
+struct NoTrace {
+    std::string why, hint;
+};
+NoTrace what_else(std::string_view head, std::string_view name);
 
 /// Chrome's trace events: of PyTorch's Kineto (1.8 and later, NVIDIA, AMD, CPU only) and of anything else.
 bool looks_like_chrome(std::string_view head);

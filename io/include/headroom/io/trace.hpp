@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/error.hpp"
 #include "headroom/rank_digest.hpp"
 #include "headroom/rank_trace.hpp"
 
@@ -47,10 +48,19 @@ struct TraceShard {
 struct TraceSet {
     std::vector<RankDigest> ranks;
     std::vector<std::string> unread; ///< files that could not be read, with the reason
+    std::vector<Fault> faults;       ///< by unread file
 };
-/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops.
+/// Files that hold parts of a set (`write_trace_part`) are read as well. Of a part (`shard.of` above 1) ranks are not
+/// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
+/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: the set holds what was read.
+/// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});
+
+/// Parts to one set: the same whatever their order, and the same as without parts. Files come in the order of their
+/// names, and ranks are given as for all of them.
+/// Errors: InputError as of the first unread file where there is no rank at all.
+TraceSet merge_trace_sets(std::vector<TraceSet> parts);
 
 /// A partial result as bytes, and back: "headroom.trace-part/1".
 /// Errors: InputError{unreadable} with the place.

@@ -1,0 +1,40 @@
+#include "trace/repetition.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+namespace headroom::trace {
+namespace {
+
+/// Ranges of the host that are steps but do not say which: "ProfilerStep*" in tables that cut names short.
+std::vector<TraceStep> unnumbered_steps(RankTrace const& trace) {
+    auto const& timeline = trace.timeline;
+    auto const is_step = [](std::string_view name) { return name.starts_with("ProfilerStep"); };
+    if (std::none_of(timeline.names.begin(), timeline.names.end(), is_step)) { return {}; }
+    std::vector<TraceStep> steps;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+        if (trace.lanes[timeline.lane[i]].device || !is_step(timeline.names[timeline.name[i]])) { continue; }
+        steps.push_back({-1, timeline.begin[i], timeline.end[i]});
+    }
+    return steps;
+}
+
+auto by_begin(TraceStep const& step) { return std::tuple(step.begin, step.end, step.number); }
+
+} // namespace
+
+std::vector<TraceStep> annotated_steps(RankTrace const& trace) {
+    bool const numbered = !trace.steps.empty();
+    auto steps = numbered ? trace.steps : unnumbered_steps(trace);
+    std::sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return by_begin(a) < by_begin(b); });
+    // several threads may tell of one step
+    auto const same = [](auto const& a, auto const& b) { return by_begin(a) == by_begin(b); };
+    steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+    if (!numbered) {
+        for (std::size_t i = 0; i < steps.size(); ++i) { steps[i].number = static_cast<std::int64_t>(i); }
+    }
+    return steps;
+}
+
+} // namespace headroom::trace

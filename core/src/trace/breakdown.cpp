@@ -1,0 +1,110 @@
+#include "trace/busy_intervals.hpp"
+#include "trace/idle_gaps.hpp"
+#include "trace/launches.hpp"
+#include "trace/repetition.hpp"
+#include "trace/window_times.hpp"
+
+#include "headroom/trace_breakdown.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace headroom {
+namespace {
+
+using trace::BusyIntervals;
+using trace::TraceWindow;
+
+/// Sums by name and kind, in the order in which they come.
+std::vector<NameTotal> totals_in_order(RankTrace const& trace, BusyIntervals const& busy) {
+    auto const& names = trace.timeline.names;
+    std::vector<std::array<std::uint32_t, 3>> place(names.size()); // in `totals`, and one more; 0: not yet there
+    std::vector<NameTotal> totals;
+    for (auto const& interval : busy.intervals) {
+        auto const name = trace.timeline.name[interval.span];
+        auto& known = place[name][static_cast<std::size_t>(interval.kind)];
+        auto const duration = interval.end - interval.begin;
+        if (known == 0) {
+            totals.push_back({names[name], interval.kind, 0, 0, duration, duration});
+            known = static_cast<std::uint32_t>(totals.size());
+        }
+        auto& total = totals[known - 1];
+        total.shortest = std::min(total.shortest, duration);
+        total.longest = std::max(total.longest, duration);
+        total.total += duration;
+        ++total.count;
+    }
+    return totals;
+}
+
+std::vector<NameTotal> totals_by_name(RankTrace const& trace, BusyIntervals const& busy) {
+    auto totals = totals_in_order(trace, busy);
+    std::sort(totals.begin(), totals.end(), [](auto const& a, auto const& b) {
+        if (a.total != b.total) { return a.total > b.total; }
+        return a.name != b.name ? a.name < b.name : a.kind < b.kind;
+    });
+    return totals;
+}
+
+std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, trace::Launches const& launches) {
+    return std::count_if(busy.intervals.begin(), busy.intervals.end(),
+                         [&](auto const& interval) { return !launches[trace.correlation[interval.span]]; });
+}
+
+/// From the first moment that anybody asks for to the last.
+TraceWindow extent_of(DeviceTimes const& whole, std::vector<TraceWindow> const& windows) {
+    TraceWindow extent{whole.begin, whole.end};
+    for (auto const& window : windows) {
+        extent.begin = std::min(extent.begin, window.begin);
+        extent.end = std::max(extent.end, window.end);
+    }
+    return extent;
+}
+
+std::vector<TraceWindow> windows_of(std::vector<TraceStep> const& steps) {
+    std::vector<TraceWindow> windows;
+    windows.reserve(steps.size());
+    for (auto const& step : steps) { windows.push_back({step.begin, step.end}); }
+    return windows;
+}
+
+} // namespace
+
+DeviceTimes device_times(RankTrace const& trace) { return trace::times_of_all(trace::busy_intervals(trace).intervals); }
+
+DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
+    TraceWindow const window{begin, end};
+    return trace::times_in(trace::busy_intervals(trace).intervals, {&window, 1}).front();
+}
+
+RankBreakdown breakdown_of(RankTrace const& trace) {
+    auto const busy = trace::busy_intervals(trace);
+    trace::Launches const launches{trace};
+    RankBreakdown breakdown;
+    breakdown.on_host = busy.on_host;
+    breakdown.whole = trace::times_of_all(busy.intervals);
+    auto steps = trace::annotated_steps(trace);
+    if (steps.empty()) {
+        steps = trace::repeated_steps(trace, busy);
+        breakdown.steps_detected = !steps.empty();
+    }
+    auto const windows = windows_of(steps);
+    auto const times = trace::times_in(busy.intervals, windows);
+    auto const gaps = trace::idle_gaps(trace, busy, launches, extent_of(breakdown.whole, windows));
+    trace::IdleSums const idle{gaps};
+    breakdown.idle = idle.in({breakdown.whole.begin, breakdown.whole.end});
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], idle.in(windows[i])});
+    }
+    breakdown.names = totals_by_name(trace, busy);
+    if (!busy.on_host) { breakdown.without_launch = count_without_launch(trace, busy, launches); }
+    return breakdown;
+}
+
+std::vector<TraceStep> detected_steps(RankTrace const& trace) {
+    auto steps = trace::annotated_steps(trace);
+    return steps.empty() ? trace::repeated_steps(trace, trace::busy_intervals(trace)) : steps;
+}
+
+} // namespace headroom

@@ -1,0 +1,61 @@
+#include "headroom/rank_digest.hpp"
+
+#include "trace/shaped_kernels.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace headroom {
+namespace {
+
+/// The step that is asked for, else the one in the middle: the first warm up, the last may be cut. A trace without
+/// steps is one step.
+std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const& breakdown,
+                                     std::optional<std::int64_t> asked) {
+    auto const& steps = breakdown.steps;
+    if (asked) {
+        auto const found = std::find_if(steps.begin(), steps.end(),
+                                        [&](StepShares const& step) { return step.step.number == *asked; });
+        return found == steps.end() ? std::nullopt : std::optional{found->step};
+    }
+    if (!steps.empty()) { return steps[steps.size() / 2].step; }
+    auto const& ends = trace.timeline.end;
+    return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
+}
+
+void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest& digest) {
+    if (auto const step = chosen_step(trace, digest.breakdown, question.step)) {
+        digest.graph = step_graph(trace, *step);
+        digest.graph->rank = digest.rank;
+    } else {
+        count_issue(digest.issues, "step not in the trace", trace.source + ": step " + std::to_string(*question.step));
+    }
+}
+
+} // namespace
+
+RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
+    RankDigest digest;
+    digest.source = trace.source;
+    digest.format = trace.format;
+    digest.host_name = trace.host_name;
+    digest.rank_from = trace.rank_from;
+    digest.rank = trace.rank.value_or(0);
+    digest.stated_rank = trace.rank;
+    digest.world_size = trace.world_size;
+    digest.device = trace.device;
+    digest.epoch_ns = trace.epoch_ns;
+    digest.clock_is_absolute = trace.clock_is_absolute;
+    digest.bytes_read = trace.bytes_read;
+    digest.text_bytes = trace.text_bytes;
+    digest.events = trace.events;
+    digest.spans = trace.size();
+    digest.issues = trace.issues;
+    digest.breakdown = breakdown_of(trace);
+    digest.runs = collective_runs(trace);
+    digest.kernels = shaped_kernels(trace);
+    if (question.wants_path) { add_path(trace, question, digest); }
+    return digest;
+}
+
+} // namespace headroom

@@ -1,0 +1,182 @@
+#include "traces/rank_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace headroom::io {
+
+namespace {
+
+constexpr std::int64_t largest_rank = 1'000'000;
+constexpr std::string_view stated_twice = "rank stated twice";
+
+bool is_digit(char character) { return character >= '0' && character <= '9'; }
+bool is_letter(char character) { return std::isalpha(static_cast<unsigned char>(character)) != 0; }
+
+std::string lower(std::string_view text) {
+    std::string result{text};
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char character) { return static_cast<char>(std::tolower(character)); });
+    return result;
+}
+
+std::optional<std::int64_t> number_at(std::string_view text, std::size_t from) {
+    std::int64_t value = 0;
+    auto const [stop, error] = std::from_chars(text.data() + from, text.data() + text.size(), value);
+    bool const fits = error == std::errc{} && is_digit(text[from]) && value < largest_rank;
+    return fits ? std::optional{value} : std::nullopt;
+}
+
+/// The number after the last `word` that stands alone, with at most one character of "-_ =." between them.
+NamedNumber number_after(std::string_view path, std::string_view word) {
+    std::string const text = lower(path);
+    for (std::size_t end = text.size();;) {
+        std::size_t const at = end == 0 ? std::string::npos : text.rfind(word, end - 1);
+        if (at == std::string::npos) { return {}; }
+        std::size_t next = at + word.size();
+        if (next < text.size() && std::string_view{"-_ =."}.find(text[next]) != std::string_view::npos) { ++next; }
+        bool const alone = at == 0 || !is_letter(text[at - 1]);
+        if (auto const number = next < text.size() ? number_at(text, next) : std::nullopt; alone && number) {
+            return {number, {}};
+        }
+        end = at;
+    }
+}
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// The number that ends `text`; what is before it has to be the same in all files that are numbered.
+NamedNumber number_at_end(std::string_view text, std::string_view rest) {
+    std::size_t first = text.size();
+    while (first > 0 && is_digit(text[first - 1])) { --first; }
+    if (first == text.size()) { return {}; }
+    return {number_at(text, first), std::string{text.substr(0, first)}.append("#").append(rest)};
+}
+
+} // namespace
+
+NamedNumber named_rank(std::string_view path) {
+    NamedNumber of_file = number_after(file_name(path), "rank");
+    return of_file.number ? of_file : number_after(path, "rank");
+}
+
+NamedNumber named_worker(std::string_view path) { return number_after(file_name(path), "worker"); }
+
+NamedNumber last_number(std::string_view path) {
+    // Suffixes go from the end, up to one that is a number itself: "all_reduce.3.et".
+    std::string_view const whole = file_name(path);
+    std::string_view name = whole;
+    while (!name.empty() && !is_digit(name.back())) {
+        std::size_t const dot = name.rfind('.');
+        if (dot == std::string_view::npos) { return {}; }
+        name = name.substr(0, dot);
+    }
+    return number_at_end(name, whole.substr(name.size()));
+}
+
+NamedNumber folder_number(std::string_view path) {
+    std::size_t const slash = path.rfind('/');
+    if (slash == std::string_view::npos) { return {}; }
+    return number_at_end(file_name(path.substr(0, slash)), path.substr(slash));
+}
+
+namespace {
+
+using Rule = NamedNumber (*)(std::string_view);
+
+/// Ranks that are taken, and the smallest that is not.
+class RanksTaken {
+public:
+    bool take(std::int64_t rank) { return taken_.insert(rank).second; }
+    [[nodiscard]] bool holds(std::int64_t rank) const { return taken_.count(rank) > 0; }
+    std::int64_t next() {
+        while (taken_.count(free_) > 0) { ++free_; }
+        taken_.insert(free_);
+        return free_;
+    }
+
+private:
+    std::set<std::int64_t> taken_;
+    std::int64_t free_ = 0;
+};
+
+/// Numbers that a rule gives to files; nothing where it leaves one without, gives one twice or one that is taken, or
+/// where the names differ in more than that number.
+std::optional<std::vector<std::int64_t>> ranks_by(Rule rule, std::vector<RankDigest*> const& digests,
+                                                  RanksTaken const& taken) {
+    std::vector<std::int64_t> ranks;
+    std::set<std::int64_t> given;
+    std::string pattern;
+    for (RankDigest const* const digest : digests) {
+        auto const [rank, around] = rule(digest->source);
+        bool const alike = ranks.empty() || around == pattern;
+        if (!rank || !alike || taken.holds(*rank) || !given.insert(*rank).second) { return {}; }
+        ranks.push_back(*rank);
+        pattern = around;
+    }
+    return ranks;
+}
+
+void name_ranks(std::vector<RankDigest*> const& unstated, std::size_t of_all, RanksTaken& taken) {
+    // One file alone is not numbered: what ends its name may be anything, unless it says what it is.
+    std::array<Rule, 4> const rules{named_rank, named_worker, last_number, folder_number};
+    std::size_t const usable = of_all > 1 ? rules.size() : 2;
+    for (std::size_t rule = 0; rule < usable; ++rule) {
+        auto const ranks = ranks_by(rules[rule], unstated, taken);
+        if (!ranks) { continue; }
+        for (std::size_t i = 0; i < unstated.size(); ++i) {
+            unstated[i]->rank = (*ranks)[i];
+            unstated[i]->rank_from = "file name";
+            taken.take((*ranks)[i]);
+        }
+        return;
+    }
+    for (RankDigest* const digest : unstated) {
+        digest->rank = taken.next();
+        digest->rank_from = "order";
+    }
+}
+
+} // namespace
+
+void unassign_rank(RankDigest& digest) {
+    auto const ours = [](TraceIssue const& issue) { return issue.kind == stated_twice; };
+    digest.issues.erase(std::remove_if(digest.issues.begin(), digest.issues.end(), ours), digest.issues.end());
+    digest.rank = digest.stated_rank.value_or(0);
+    bool const is_ours = digest.rank_from == "order" || digest.rank_from == "file name";
+    if (digest.stated_rank && (is_ours || digest.rank_from.empty())) { digest.rank_from = "metadata"; }
+    if (!digest.stated_rank) { digest.rank_from.clear(); }
+    if (digest.graph) { digest.graph->rank = digest.rank; }
+}
+
+void assign_ranks(std::vector<RankDigest>& digests) {
+    RanksTaken taken;
+    std::vector<RankDigest*> unstated, twice;
+    for (RankDigest& digest : digests) {
+        unassign_rank(digest);
+        if (!digest.stated_rank) {
+            unstated.push_back(&digest);
+        } else if (taken.take(*digest.stated_rank)) {
+            digest.rank = *digest.stated_rank;
+        } else {
+            twice.push_back(&digest);
+        }
+    }
+    name_ranks(unstated, digests.size(), taken);
+    for (RankDigest* const digest : twice) {
+        count_issue(digest->issues, stated_twice, digest->source + ": rank " + std::to_string(*digest->stated_rank));
+        digest->rank = taken.next();
+        digest->rank_from = "order";
+    }
+    for (RankDigest& digest : digests) {
+        if (digest.graph) { digest.graph->rank = digest.rank; }
+    }
+}
+
+} // namespace headroom::io

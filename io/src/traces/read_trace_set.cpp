@@ -1,0 +1,205 @@
+// Many files to digests: side by side, each trace dropped as soon as its digest is there, and the same set whatever the
+// number of threads and of parts.
+
+#include "traces/head_source.hpp"
+#include "traces/natural_order.hpp"
+#include "traces/rank_names.hpp"
+
+#include "headroom/io/file.hpp"
+#include "headroom/io/trace.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+namespace headroom::io {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What one file gave, or why it gave nothing.
+TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, TraceReading const& reading) {
+    TraceSet set;
+    try {
+        std::error_code error;
+        bool const regular = fs::is_regular_file(path, error); // a pipe can be looked at only once
+        if (regular && looks_like_trace_part(HeadSource{open_source(path, {}), 64}.head())) {
+            return read_trace_part(read_file(path, std::numeric_limits<std::uintmax_t>::max()), path.string());
+        }
+        for (std::vector<RankTrace> traces = read_traces(path, reading); RankTrace & trace : traces) {
+            RankTrace const now = std::move(trace); // and then no longer
+            set.ranks.push_back(digest_of(now, question));
+        }
+    } catch (InputError const& error) {
+        set.unread.emplace_back(error.what());
+        set.faults.push_back(error.fault());
+    } catch (std::bad_alloc const&) {
+        set.unread.push_back(path.string() + ": too large for the memory that is there");
+        set.faults.push_back(Fault::unreadable);
+    }
+    return set;
+}
+
+/// Reads files on several threads; slot i is of file i. The largest go first, so that none is left to wait for.
+class SetReader {
+public:
+    SetReader(std::vector<fs::path> files, DigestQuestion const& question, TraceReading const& reading,
+              std::function<bool(std::uint64_t, std::uint64_t)> const& progress)
+        : files_{std::move(files)},
+          question_{question},
+          reading_{reading},
+          progress_{progress},
+          slots_(files_.size()),
+          sizes_(files_.size()),
+          order_(files_.size()) {
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            std::error_code error;
+            std::uintmax_t const size = fs::file_size(files_[i], error);
+            sizes_[i] = error ? 0 : size;
+        }
+        all_ = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::size_t left, std::size_t right) { return sizes_[left] > sizes_[right]; });
+    }
+
+    std::vector<TraceSet> read() {
+        auto const threads = static_cast<std::size_t>(std::max(1, reading_.threads));
+        std::size_t const crew = std::min(threads, std::max<std::size_t>(1, files_.size()));
+        reading_.threads = static_cast<int>(threads / crew);
+        {
+            std::vector<std::jthread> workers;
+            for (std::size_t i = 1; i < crew; ++i) {
+                workers.emplace_back([this] { work(); });
+            }
+            work();
+        }
+        if (failure_) { std::rethrow_exception(failure_); }
+        return std::move(slots_);
+    }
+
+private:
+    std::vector<fs::path> files_;
+    DigestQuestion question_;
+    TraceReading reading_;
+    std::function<bool(std::uint64_t, std::uint64_t)> const& progress_;
+    std::vector<TraceSet> slots_;
+    std::vector<std::uint64_t> sizes_;
+    std::vector<std::size_t> order_;
+    std::uint64_t all_ = 0, done_ = 0;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<bool> stop_{false};
+    std::mutex told_;
+    std::exception_ptr failure_;
+
+    void work() {
+        try {
+            for (std::size_t i = next_++; i < files_.size() && !stop_; i = next_++) {
+                std::size_t const file = order_[i];
+                slots_[file] = set_of_file(files_[file], question_, reading_);
+                tell(sizes_[file]);
+            }
+        } catch (...) { // a defect of ours, or of the caller's
+            std::lock_guard const lock{told_};
+            if (!failure_) { failure_ = std::current_exception(); }
+            stop_ = true;
+        }
+    }
+
+    void tell(std::uint64_t size) {
+        std::lock_guard const lock{told_};
+        done_ += size;
+        if (progress_ && !stop_ && !progress_(done_, all_)) { stop_ = true; }
+    }
+};
+
+/// Whether files of one name are in several parts: made on several machines.
+bool share_names(std::vector<TraceSet> const& parts) {
+    std::map<std::string_view, std::size_t> part_of;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        for (RankDigest const& digest : parts[part].ranks) {
+            if (part_of.try_emplace(digest.source, part).first->second != part) { return true; }
+        }
+    }
+    return false;
+}
+
+/// So that the order in which parts are given says nothing: by all that they hold.
+void sort_parts(std::vector<TraceSet>& parts) {
+    if (!share_names(parts)) { return; }
+    std::vector<std::pair<std::string, std::size_t>> order;
+    for (std::size_t i = 0; i < parts.size(); ++i) { order.emplace_back(write_trace_part(parts[i]), i); }
+    std::sort(order.begin(), order.end());
+    std::vector<TraceSet> sorted;
+    for (auto const& [bytes, i] : order) { sorted.push_back(std::move(parts[i])); }
+    parts = std::move(sorted);
+}
+
+void sort_unread(TraceSet& set) {
+    std::vector<std::pair<std::string, Fault>> unread;
+    for (std::size_t i = 0; i < set.unread.size(); ++i) { unread.emplace_back(set.unread[i], set.faults[i]); }
+    std::sort(unread.begin(), unread.end(), [](auto const& left, auto const& right) {
+        return left.first != right.first ? natural_less(left.first, right.first) : left.second < right.second;
+    });
+    for (std::size_t i = 0; i < unread.size(); ++i) { std::tie(set.unread[i], set.faults[i]) = unread[i]; }
+}
+
+template <class Value> void append(std::vector<Value>& to, std::vector<Value>& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+TraceSet joined(std::vector<TraceSet> parts) {
+    for (TraceSet& part : parts) { // what an assignment said before is no part of what they hold
+        std::for_each(part.ranks.begin(), part.ranks.end(), unassign_rank);
+    }
+    sort_parts(parts);
+    TraceSet whole;
+    for (TraceSet& part : parts) {
+        append(whole.ranks, part.ranks);
+        append(whole.unread, part.unread);
+        append(whole.faults, part.faults);
+    }
+    // By the names of files; the ranks of one file keep their order.
+    std::stable_sort(whole.ranks.begin(), whole.ranks.end(), [](RankDigest const& left, RankDigest const& right) {
+        return natural_less(left.source, right.source);
+    });
+    sort_unread(whole);
+    assign_ranks(whole.ranks);
+    return whole;
+}
+
+} // namespace
+
+TraceSet merge_trace_sets(std::vector<TraceSet> parts) {
+    TraceSet whole = joined(std::move(parts));
+    if (whole.ranks.empty() && !whole.unread.empty()) {
+        throw InputError{whole.faults.front(), {"", whole.unread.front(), "", ""}};
+    }
+    return whole;
+}
+
+TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
+                        TraceShard shard, std::function<bool(std::uint64_t, std::uint64_t)> const& progress) {
+    std::vector<fs::path> mine;
+    auto const stride = static_cast<std::size_t>(std::max(1, shard.of));
+    for (auto i = static_cast<std::size_t>(std::max(0, shard.index)); i < files.files.size(); i += stride) {
+        mine.push_back(files.files[i]);
+    }
+    std::vector<TraceSet> sets = SetReader{std::move(mine), question, reading, progress}.read();
+    return stride > 1 ? joined(std::move(sets)) : merge_trace_sets(std::move(sets));
+}
+
+} // namespace headroom::io

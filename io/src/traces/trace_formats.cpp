@@ -1,0 +1,54 @@
+#include "traces/trace_formats.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::io {
+
+namespace {
+
+using Rows = std::array<TraceFormat, 0>;
+
+/// A database is known by its first bytes and JSON by its keys: what asks for more comes first.
+Rows const& rows() {
+    static constexpr Rows all{};
+    return all;
+}
+
+struct OtherFile {
+    std::string_view magic, suffix, why, hint;
+};
+constexpr std::string_view unpack = "unpack it first; gzip and zstd are read as they are";
+constexpr std::array others{
+    OtherFile{"\xfd\x37zXZ", "", "it is compressed by xz", unpack},
+    OtherFile{"BZh", "", "it is compressed by bzip2", unpack},
+    OtherFile{"PK\x03\x04", "", "it is a zip archive", unpack},
+    OtherFile{"\x04\x22\x4d\x18", "", "it is compressed by lz4", unpack},
+    OtherFile{"", ".nsys-rep", "it is a report of Nsight Systems", "export it: nsys export --type sqlite FILE"},
+    OtherFile{"", ".qdrep", "it is a report of Nsight Systems", "export it: nsys export --type sqlite FILE"},
+    OtherFile{"", ".ncu-rep", "it is a report of Nsight Compute", "export it: ncu --import FILE --csv --page raw"},
+    OtherFile{"", ".tar", "it is an archive", "unpack it first"},
+};
+
+} // namespace
+
+std::span<TraceFormat const> trace_formats() { return rows(); }
+
+TraceFormat const* format_of(std::string_view head) {
+    auto const formats = trace_formats();
+    auto const found =
+        std::find_if(formats.begin(), formats.end(), [&](TraceFormat const& row) { return row.sniff(head); });
+    return found == formats.end() ? nullptr : &*found;
+}
+
+NoTrace what_else(std::string_view head, std::string_view name) {
+    if (head.empty()) { return {"it is empty", ""}; }
+    if (head.size() > 262 && head.substr(257, 5) == "ustar") { return {"it is an archive", "unpack it first"}; }
+    for (OtherFile const& other : others) {
+        bool const fits = other.magic.empty() ? name.ends_with(other.suffix) : head.starts_with(other.magic);
+        if (fits) { return {std::string{other.why}, std::string{other.hint}}; }
+    }
+    return {"of no format that is known", ""};
+}
+
+} // namespace headroom::io
