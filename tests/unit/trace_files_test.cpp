@@ -102,7 +102,7 @@ TEST_F(TraceFolder, WhatIsNotThereOrHoldsNothingIsAnError) {
     EXPECT_THAT(fault_of(root.string()), HasSubstr("insufficient: "));
     EXPECT_THAT(fault_of(root.string()), HasSubstr("it holds no file"));
     put("notes.txt", "text");
-    EXPECT_THAT(fault_of(root.string()), HasSubstr("of 1 files none is of a known format"));
+    EXPECT_THAT(fault_of(root.string()), HasSubstr("its file is of no known format"));
 }
 
 TEST_F(TraceFolder, AFileThatIsNoTraceSaysWhatItIs) {

@@ -129,6 +129,14 @@ TEST(TraceSource, EveryByteThatIsFlippedIsToldOrChangesNothing) {
     EXPECT_GE(told, static_cast<int>(bytes.size()) - 12);
 }
 
+TEST(TraceSource, CorruptDataThatReachBehindTheEndStayInside) {
+    // A block of run lengths whose codes go on behind the last byte.
+    std::string const bytes{"\x1f\x8b\x08\0\0\0\0\0\0\0\x03\xed\xc0\x21\x01\0\0\0\0\x03\xed\xc0\x21\x01\x1f\0", 26};
+    Drained const drained = drain(bytes);
+    EXPECT_EQ(drained.damage, "corrupt");
+    EXPECT_LE(drained.bytes_read, bytes.size());
+}
+
 TEST(TraceSource, ABadChecksumOrLengthIsCorruptAndTheTextIsKept) {
     std::string const text = sample_text(2000);
     for (std::size_t const behind : {1U, 5U}) {

@@ -106,7 +106,10 @@ std::size_t GzipSource::inflate_once(char* into, std::size_t size, std::size_t& 
     state_->next_out = reinterpret_cast<std::uint8_t*>(into);
     state_->avail_out = static_cast<std::uint32_t>(out);
     result = isal_inflate(state_.get());
-    taken = in - state_->avail_in;
+    // Where data are corrupt the library counts bytes behind the end as taken: its count goes below zero.
+    bool const beyond = state_->avail_in > in;
+    taken = beyond ? in : in - state_->avail_in;
+    if (beyond && result >= ISAL_DECOMP_OK) { result = ISAL_INVALID_BLOCK; }
     feed_->take(taken);
     // The library takes its 32-bit count for how far back it may look: it must not wrap to a small number.
     if (state_->total_out >= (1U << 31)) { state_->total_out -= 1U << 30; }

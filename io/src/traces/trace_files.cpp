@@ -117,8 +117,9 @@ void leave_plans_out(std::vector<Found>& found, std::vector<std::string>& left_o
 }
 
 [[noreturn]] void no_traces(std::string const& folder, std::size_t looked_at) {
-    std::string const why =
-        looked_at == 0 ? "it holds no file" : "of " + std::to_string(looked_at) + " files none is of a known format";
+    std::string why = "it holds no file";
+    if (looked_at == 1) { why = "its file is of no known format"; }
+    if (looked_at > 1) { why = "none of its " + std::to_string(looked_at) + " files is of a known format"; }
     throw InputError{Fault::insufficient, {folder, "no traces in this folder", why, "name the files to see why"}};
 }
 
