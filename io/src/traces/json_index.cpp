@@ -172,7 +172,6 @@ BlockBits block_bits(ByteClasses const& now, Carry& carry) {
     std::uint64_t const spaces = now.space & outside;
     std::uint64_t const started = (ends & spaces) | carry.after;
     std::uint64_t const run = started + spaces;
-    std::uint64_t const overflow = (run < started) ? 1 : 0;
     std::uint64_t const follows = (ends & ~spaces) | (run & ~spaces);
     carry.closed = closing >> 63;
     carry.scalar = scalar >> 63;
