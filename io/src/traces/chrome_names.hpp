@@ -68,9 +68,7 @@ inline std::uint64_t ChromeNames::hash_of(std::string_view text) {
     for (; left > 16; left -= 16, at += 16) { hash = mix(load(at) ^ first ^ hash, load(at + 8) ^ second); }
     if (left >= 8) { return mix(load(at) ^ first ^ hash, load(at + left - 8) ^ second); }
     std::uint64_t rest = 0;
-    for (std::size_t byte = 0; byte < left; ++byte) {
-        rest = rest << 8 | static_cast<unsigned char>(at[byte]);
-    }
+    for (std::size_t byte = 0; byte < left; ++byte) { rest = rest << 8 | static_cast<unsigned char>(at[byte]); }
     return mix(rest ^ first ^ hash, second);
 }
 
