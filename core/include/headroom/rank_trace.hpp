@@ -74,6 +74,13 @@ struct CopyBytes {
     std::int64_t bytes = 0;
 };
 
+/// A kernel whose work a profiler counted while it ran. Numbers that were not counted are zero.
+struct CountedKernel {
+    std::uint32_t span = 0;
+    double flops = 0.0; ///< floating-point operations, a multiply-add as two
+    double bytes = 0.0; ///< between the device's memory and its caches, both ways
+};
+
 /// What was wrong with the input: counted, with the first place.
 struct TraceIssue {
     std::string kind; ///< "not a number", "cut short", "event without duration", ...
@@ -111,14 +118,20 @@ struct RankTrace {
     std::vector<std::string> collective_names;
     std::vector<TracedCollective> collectives; ///< by rising `span`
     std::vector<std::string> shape_texts;
-    std::vector<RecordedShape> shapes; ///< by rising `span`
-    std::vector<CopyBytes> copies;     ///< by rising `span`
-    std::vector<TraceStep> steps;      ///< from annotations on the host, by begin; see `steps_of`
+    std::vector<RecordedShape> shapes;  ///< by rising `span`
+    std::vector<CopyBytes> copies;      ///< by rising `span`
+    std::vector<CountedKernel> counted; ///< by rising `span`
+    std::vector<TraceStep> steps;       ///< from annotations on the host, by begin; see `steps_of`
 
     std::uint64_t bytes_read = 0;   ///< of the file as it lies on the disk
     std::uint64_t text_bytes = 0;   ///< after decompression
     std::uint64_t events = 0;       ///< that the input has, kept or not
     std::vector<TraceIssue> issues; ///< by kind, each kind once
+    /// Durations are as they were recorded, and when they ran was not: intervals stand one after the other, so that
+    /// sums are right and neither overlap nor idle time is known.
+    bool only_sums = false;
+    /// Neither is known: the input says what ran, in which order, of what shape; every interval is empty.
+    bool no_times = false;
 
     [[nodiscard]] std::size_t size() const { return timeline.size(); }
 };

@@ -37,6 +37,9 @@ public:
 
     std::uint32_t name(std::string_view text) { return names_(text); }
     std::uint32_t lane(TraceLane lane);
+    [[nodiscard]] bool has_lane(TraceLane lane) const {
+        return lane_numbers_.contains({lane.device, lane.process, lane.thread});
+    }
     /// A name of a lane for people: "stream 7", "thread 1102 (python)".
     void name_lane(TraceLane lane, std::string_view text);
     /// Returns the interval's number. `end` before `begin` is taken as no time at all, counted as an issue by the caller.
@@ -50,6 +53,7 @@ public:
     void copy(std::uint32_t span, std::int64_t bytes) { trace_.copies.push_back({span, bytes}); }
     void issue(std::string_view kind, std::uint64_t at_byte, std::uint64_t count = 1);
     void issue_at(std::string_view kind, std::string first_at, std::uint64_t count = 1);
+    void counted(CountedKernel kernel) { trace_.counted.push_back(kernel); }
     /// Everything else: rank, world, device, counts.
     RankTrace& trace() { return trace_; }
 

@@ -1,0 +1,262 @@
+#include "traces/chrome_finish.hpp"
+
+#include "traces/chrome_split.hpp"
+#include "traces/trace_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+/// Microseconds since 1970 in the year 2001, as nanoseconds: clocks that show more count from then.
+constexpr std::int64_t absolute_from = 1'000'000'000'000'000'000;
+
+/// Ends of ranges that were written as two events: by thread, in the order of time, the last that began first.
+void pair_edges(ChromePart& part, std::vector<bool>& left_out) {
+    auto& edges = part.edges;
+    auto const earlier = [](auto const& left, auto const& right) { return left.time < right.time; };
+    if (!std::is_sorted(edges.begin(), edges.end(), earlier)) {
+        std::stable_sort(edges.begin(), edges.end(), earlier);
+    }
+    std::vector<std::vector<ChromePart::Edge>> open(part.threads.size());
+    for (auto const& edge : edges) {
+        auto& stack = open[edge.thread];
+        if (edge.span != ChromePart::no_span) {
+            stack.push_back(edge);
+        } else if (stack.empty()) {
+            part.faults.count(ChromeFault::end_alone, edge.at);
+        } else {
+            part.end[stack.back().span] = edge.time;
+            stack.pop_back();
+        }
+    }
+    for (auto const& stack : open) {
+        for (auto const& edge : stack) {
+            part.faults.count(ChromeFault::begin_alone, edge.at);
+            left_out.resize(part.size());
+            left_out[edge.span] = true;
+        }
+    }
+    edges = {};
+}
+
+/// Device work that stands in the input twice, launch and all. Work without a length may well be the same twice.
+void find_twins(ChromePart& part, std::vector<bool>& left_out) {
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t span = 0; span < part.size(); ++span) {
+        bool const tied = part.correlation[span] != 0 && part.end[span] > part.begin[span];
+        if (tied && occupies_device(part.kind[span])) { work.push_back(span); }
+    }
+    auto const key = [&](std::uint32_t span) {
+        return std::tuple(part.begin[span], part.end[span], part.correlation[span], part.lane[span], part.name[span]);
+    };
+    auto const before = [&](std::uint32_t left, std::uint32_t right) { return part.begin[left] < part.begin[right]; };
+    if (!std::is_sorted(work.begin(), work.end(), before)) {
+        std::sort(work.begin(), work.end(), [&](std::uint32_t left, std::uint32_t right) {
+            return std::pair(part.begin[left], left) < std::pair(part.begin[right], right);
+        });
+    }
+    for (std::size_t first = 0, next = 0; first < work.size(); first = next) {
+        next = first + 1;
+        while (next < work.size() && part.begin[work[next]] == part.begin[work[first]]) { ++next; }
+        if (next - first < 2) { continue; }
+        auto const from = work.begin() + static_cast<std::ptrdiff_t>(first);
+        auto const to = work.begin() + static_cast<std::ptrdiff_t>(next);
+        std::sort(from, to, [&](auto left, auto right) { return std::pair(key(left), left) < std::pair(key(right), right); });
+        for (auto one = from + 1; one < to; ++one) {
+            if (key(*one) != key(*(one - 1))) { continue; }
+            left_out.resize(part.size());
+            left_out[*one] = true;
+            part.faults.count(ChromeFault::duplicate_event, 0);
+        }
+    }
+}
+
+/// Communication that says nothing of itself, but whose call on the host does.
+void tie_calls(ChromePart& part, bool device_work) {
+    if (!device_work) {
+        for (auto const& tie : part.calls) { part.collectives.push_back(tie.call); }
+        return;
+    }
+    std::unordered_map<std::int64_t, TracedCollective const*> by_external;
+    for (auto const& tie : part.calls) {
+        if (tie.external > 0) { by_external.emplace(tie.external, &tie.call); }
+    }
+    for (auto const& tie : part.bare) {
+        auto const call = by_external.find(tie.external);
+        if (call == by_external.end()) { continue; }
+        part.collectives.push_back(*call->second);
+        part.collectives.back().span = tie.call.span;
+    }
+}
+
+/// Where nothing ran on a device, communication of the host is communication.
+void name_host_communication(ChromePart& part) {
+    std::vector<bool> communicates(part.names.size());
+    for (std::uint32_t name = 0; name < part.names.size(); ++name) {
+        communicates[name] = names_communication(part.names[name]);
+    }
+    for (std::size_t span = 0; span < part.size(); ++span) {
+        bool const host = part.kind[span] == SpanKind::host || part.kind[span] == SpanKind::annotation;
+        if (host && communicates[part.name[span]]) { part.kind[span] = SpanKind::communication; }
+    }
+}
+
+TraceLane plain_lane(ChromePart::Lane const& lane) {
+    auto const number = [](ChromePart::Place place) {
+        return ChromePart::is_word(place) ? -1 - (place - ChromePart::word_base) : place;
+    };
+    return {lane.device, number(lane.process), number(lane.thread)};
+}
+
+/// "stream 7", "thread 1102 (python)".
+std::vector<std::string> lane_words(ChromePart const& part) {
+    std::map<std::pair<ChromePart::Place, ChromePart::Place>, std::uint32_t> stated;
+    for (auto const& name : part.lane_names) { stated[{name.process, name.thread}] = name.text; }
+    std::vector<std::string> words;
+    for (auto const& lane : part.lanes) {
+        bool const word = ChromePart::is_word(lane.thread);
+        std::string text(lane.device ? "stream " : "thread ");
+        text += word ? std::string(part.words[static_cast<std::uint32_t>(lane.thread - ChromePart::word_base)])
+                     : std::to_string(lane.thread);
+        auto const name = stated.find({lane.process, lane.thread});
+        if (!lane.device && name != stated.end()) { text += " (" + std::string(part.words[name->second]) + ")"; }
+        words.push_back(std::move(text));
+    }
+    return words;
+}
+
+/// The device that most of the trace's lanes are of, as the metadata describe it; the first where none is.
+TraceDevice device_of(ChromePart const& part, ChromeMetadata const& metadata) {
+    if (metadata.devices.empty()) { return {}; }
+    std::map<std::int64_t, std::size_t> lanes;
+    for (auto const& lane : part.lanes) { lanes[lane.process] += lane.device ? 1 : 0; }
+    auto const most = std::max_element(metadata.devices.begin(), metadata.devices.end(),
+                                       [&](auto const& left, auto const& right) { return lanes[left.id] < lanes[right.id]; });
+    return most->device;
+}
+
+/// "[[64, 1024], [1024, 4096]] float": dimensions without breaks of lines, and each type once.
+std::string shape_words(std::string_view text) {
+    auto const zero = text.find('\0');
+    std::string words;
+    for (char const byte : text.substr(0, zero)) {
+        bool const white = byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+        if (!white) { words += byte; }
+        if (byte == ',') { words += ' '; }
+    }
+    std::vector<std::string> types;
+    std::string type;
+    for (char const byte : text.substr(std::min(zero, text.size() - 1) + 1)) {
+        if (byte != '"' && byte != '[' && byte != ']' && byte != ',' && byte != '\n') {
+            type += type.empty() && byte == ' ' ? "" : std::string(1, byte);
+            continue;
+        }
+        bool const is_new = !type.empty() && std::find(types.begin(), types.end(), type) == types.end();
+        if (is_new) { types.push_back(type); }
+        type.clear();
+    }
+    for (std::size_t at = 0; at < types.size(); ++at) { words += (at == 0 ? " " : ", ") + types[at]; }
+    return words;
+}
+
+std::vector<TraceGroup> groups_of(ChromePart const& part, ChromeMetadata const& metadata) {
+    std::vector<TraceGroup> groups;
+    for (std::uint32_t at = 0; at < part.group_texts.size(); ++at) {
+        TraceGroup group = chrome_group(part.group_texts[at]);
+        auto const stated = std::find_if(metadata.groups.begin(), metadata.groups.end(),
+                                         [&](TraceGroup const& known) { return known.name == group.name; });
+        bool const short_of_ranks = group.ranks.empty() && !group.name.empty();
+        if (short_of_ranks && stated != metadata.groups.end()) { group.ranks = stated->ranks; }
+        groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
+void move_columns(ChromePart& part, RankTrace& trace) {
+    auto& line = trace.timeline;
+    line.begin = std::move(part.begin);
+    line.end = std::move(part.end);
+    line.lane = std::move(part.lane);
+    line.name = std::move(part.name);
+    line.lanes = lane_words(part);
+    trace.kind = std::move(part.kind);
+    trace.correlation = std::move(part.correlation);
+    std::transform(part.lanes.begin(), part.lanes.end(), std::back_inserter(trace.lanes), plain_lane);
+    trace.collectives = std::move(part.collectives);
+    trace.shapes = std::move(part.shapes);
+    trace.copies = std::move(part.copies);
+    line.names = part.names.take();
+    trace.collective_names = part.collective_names.take();
+    for (auto const& text : part.shape_texts.take()) { trace.shape_texts.push_back(shape_words(text)); }
+}
+
+void move_faults(ChromeFaults const& faults, RankTrace& trace) {
+    for (std::size_t kind = 0; kind < chrome_fault_kinds; ++kind) {
+        auto const fault = static_cast<ChromeFault>(kind);
+        auto const& row = faults[fault];
+        if (row.count == 0) { continue; }
+        bool const placed = fault != ChromeFault::duplicate_event;
+        count_issue(trace.issues, name_of(fault),
+                    placed ? trace.source + ": byte " + std::to_string(row.first) : trace.source, row.count);
+    }
+}
+
+} // namespace
+
+TraceGroup chrome_group(std::string_view text) {
+    TraceGroup group;
+    auto const name_end = text.find('\0');
+    auto const description_end = text.find('\0', name_end + 1);
+    group.name = text.substr(0, name_end);
+    group.description = text.substr(name_end + 1, description_end - name_end - 1);
+    std::int64_t number = -1;
+    for (char const byte : text.substr(description_end + 1)) {
+        bool const digit = byte >= '0' && byte <= '9';
+        if (digit) { number = std::min<std::int64_t>(std::max<std::int64_t>(number, 0) * 10 + (byte - '0'), 1 << 30); }
+        if (!digit && number >= 0) { group.ranks.push_back(static_cast<std::int32_t>(std::exchange(number, -1))); }
+    }
+    return group;
+}
+
+std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where) {
+    std::vector<bool> left_out; // empty: nothing
+    pair_edges(part, left_out);
+    find_twins(part, left_out);
+    bool const device_work =
+        std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
+        std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
+    tie_calls(part, device_work);
+    if (!device_work) { name_host_communication(part); }
+    RankTrace trace;
+    trace.source = where;
+    trace.format = part.is_kineto || metadata.is_kineto ? "kineto" : "chrome";
+    trace.rank = metadata.rank;
+    if (trace.rank) { trace.rank_from = "metadata"; }
+    trace.world_size = metadata.world_size;
+    trace.host_name = metadata.host_name;
+    trace.device = device_of(part, metadata);
+    trace.groups = groups_of(part, metadata);
+    trace.events = part.events;
+    auto const ranks = std::move(part.ranks);
+    move_faults(part.faults, trace);
+    move_columns(part, trace);
+    auto const& begins = trace.timeline.begin;
+    std::int64_t const first = begins.empty() ? 0 : *std::min_element(begins.begin(), begins.end());
+    trace.clock_is_absolute = first >= absolute_from;
+    bool const relative = metadata.base_ns && !trace.clock_is_absolute && *metadata.base_ns > 0;
+    auto traces = split_ranks(std::move(trace), left_out, ranks);
+    for (auto& one : traces) {
+        finish_trace(one);
+        one.clock_is_absolute = one.clock_is_absolute || relative;
+        std::int64_t moved = 0;
+        if (relative && !__builtin_add_overflow(one.epoch_ns, *metadata.base_ns, &moved)) { one.epoch_ns = moved; }
+    }
+    return traces;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "traces/chrome_metadata.hpp"
+#include "traces/chrome_part.hpp"
+
+#include "headroom/rank_trace.hpp"
+
+#include <string>
+#include <vector>
+
+namespace headroom::io {
+
+/// What is left to do once all text is read: pairs ranges that begin and end apart, leaves out what came twice, moves
+/// columns into traces. One trace, or one a rank where events themselves state several.
+std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where);
+
+} // namespace headroom::io

@@ -1,0 +1,315 @@
+#include "traces/chrome_part.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+using enum ChromeKey;
+
+constexpr std::size_t longest_name = std::size_t{1} << 20;
+
+struct CategoryRow {
+    std::string_view name;
+    ChromeCategory category;
+};
+
+/// In small letters. Kineto's since torch 1.8, NVIDIA's, AMD's and those of other accelerators.
+constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel},
+                                   CategoryRow{"concurrent_kernel", ChromeCategory::kernel},
+                                   CategoryRow{"gpu_memcpy", ChromeCategory::copy},
+                                   CategoryRow{"gpu_memset", ChromeCategory::copy},
+                                   CategoryRow{"memcpy", ChromeCategory::copy},
+                                   CategoryRow{"memset", ChromeCategory::copy},
+                                   CategoryRow{"cuda_sync", ChromeCategory::device_wait},
+                                   CategoryRow{"gpu_user_annotation", ChromeCategory::device_annotation},
+                                   CategoryRow{"cuda_runtime", ChromeCategory::call},
+                                   CategoryRow{"cuda_driver", ChromeCategory::call},
+                                   CategoryRow{"runtime", ChromeCategory::call},
+                                   CategoryRow{"hip_runtime", ChromeCategory::call},
+                                   CategoryRow{"hip_driver", ChromeCategory::call},
+                                   CategoryRow{"xpu_runtime", ChromeCategory::call},
+                                   CategoryRow{"mtia_runtime", ChromeCategory::call},
+                                   CategoryRow{"mtia_ccp_events", ChromeCategory::call},
+                                   CategoryRow{"privateuse1_runtime", ChromeCategory::call},
+                                   CategoryRow{"privateuse1_driver", ChromeCategory::call},
+                                   CategoryRow{"cpu_op", ChromeCategory::operation},
+                                   CategoryRow{"operator", ChromeCategory::operation},
+                                   CategoryRow{"user_annotation", ChromeCategory::annotation},
+                                   CategoryRow{"python_function", ChromeCategory::left_out},
+                                   CategoryRow{"python function", ChromeCategory::left_out},
+                                   CategoryRow{"overhead", ChromeCategory::left_out},
+                                   CategoryRow{"trace", ChromeCategory::left_out},
+                                   CategoryRow{"cuda_event", ChromeCategory::left_out},
+                                   CategoryRow{"cuda_profiler_range", ChromeCategory::left_out},
+                                   CategoryRow{"gpu_pm_counter", ChromeCategory::left_out},
+                                   CategoryRow{"cpu_instant_event", ChromeCategory::left_out}};
+
+/// Bytes of one element, by what PyTorch calls its type.
+std::int32_t element_bytes(std::string_view type) {
+    struct Row {
+        std::string_view beginning;
+        std::int32_t bytes;
+    };
+    constexpr std::array rows{Row{"Float8", 1},   Row{"Float", 4},         Row{"float8", 1},   Row{"float", 4},
+                              Row{"Half", 2},     Row{"BFloat16", 2},      Row{"bfloat16", 2}, Row{"Double", 8},
+                              Row{"Byte", 1},     Row{"Char", 1},          Row{"Bool", 1},     Row{"Short", 2},
+                              Row{"Int", 4},      Row{"Long", 8},          Row{"UInt16", 2},   Row{"UInt32", 4},
+                              Row{"UInt64", 8},   Row{"ComplexDouble", 16}, Row{"ComplexFloat", 8},
+                              Row{"ComplexHalf", 4}};
+    auto const known =
+        std::find_if(rows.begin(), rows.end(), [&](Row const& row) { return type.starts_with(row.beginning); });
+    return known == rows.end() ? 0 : known->bytes;
+}
+
+std::int32_t narrow(std::int64_t number) {
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
+                                 std::numeric_limits<std::int32_t>::max()));
+}
+
+/// Identifiers of launches in 32 bits. Negative ones, which AMD's have, tie nothing.
+std::uint32_t short_correlation(std::int64_t number) {
+    if (number <= 0) { return 0; }
+    auto const bits = static_cast<std::uint64_t>(number);
+    return static_cast<std::uint32_t>(bits ^ bits >> 32);
+}
+
+/// The number that `text` ends with: of "stream 7".
+std::optional<std::int64_t> trailing_number(std::string_view text) {
+    std::size_t at = text.size();
+    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' && text.size() - at < 18) { --at; }
+    if (at == text.size()) { return {}; }
+    std::int64_t number = 0;
+    for (char const digit : text.substr(at)) { number = number * 10 + (digit - '0'); }
+    return number;
+}
+
+std::size_t slot_of(ChromePart::Lane const& lane) {
+    auto const bits = static_cast<std::uint64_t>(lane.process) * 0x9e3779b97f4a7c15U +
+                      static_cast<std::uint64_t>(lane.thread) * 2 + (lane.device ? 1 : 0);
+    return bits * 0xe7037ed1a0b428dbU >> 58;
+}
+
+} // namespace
+
+ChromeCategory chrome_category(std::string_view category) {
+    std::string small(category.substr(0, 32));
+    for (char& letter : small) {
+        if (letter >= 'A' && letter <= 'Z') { letter = static_cast<char>(letter | 0x20); }
+    }
+    auto const row = std::find_if(category_rows.begin(), category_rows.end(),
+                                  [&](CategoryRow const& known) { return known.name == small; });
+    return row == category_rows.end() ? ChromeCategory::none : row->category;
+}
+
+ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
+    std::string_view const text = event.text_of(category);
+    if (text.size() < 4) { return ChromeCategory::none; }
+    std::uint64_t first = 0, last = 0;
+    std::size_t const most = std::min<std::size_t>(text.size(), 8);
+    __builtin_memcpy(&first, text.data(), most);
+    __builtin_memcpy(&last, text.data() + text.size() - most, most);
+    auto& cached = category_cache_[((first ^ last ^ text.size()) * 0x9e3779b97f4a7c15U) >> 60];
+    bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
+    if (same && text.size() <= 16) { return cached.category; }
+    cached = {first, last, text.size(), chrome_category(text)};
+    is_kineto = is_kineto || cached.category != ChromeCategory::none;
+    return cached.category;
+}
+
+ChromePart::Place ChromePart::place_of(ChromeEvent const& event, ChromeKey key) {
+    if (event.is_number(key)) { return event.number_of(key); }
+    std::string_view const text = event.text_of(key);
+    return text.empty() ? 0 : word_base + words.raw(text.substr(0, longest_name));
+}
+
+std::uint32_t ChromePart::lane_of(ChromeEvent const& event, bool device) {
+    Lane wanted{device, 0, 0};
+    if (device) {
+        auto const number = [&](ChromeKey inner, ChromeKey outer) -> Place {
+            if (event.is_number(inner)) { return event.number_of(inner); }
+            if (event.is_number(outer)) { return event.number_of(outer); }
+            auto const stated = trailing_number(event.text_of(outer));
+            return stated ? *stated : place_of(event, outer);
+        };
+        wanted.process = number(ChromeKey::device, process);
+        wanted.thread = number(stream, thread);
+    } else {
+        wanted.process = place_of(event, process);
+        wanted.thread = place_of(event, thread);
+    }
+    auto& cached = lane_cache_[slot_of(wanted)];
+    if (!cached.set || cached.lane != wanted) { cached = {wanted, lane_number(wanted), true}; }
+    return cached.number;
+}
+
+std::uint32_t ChromePart::lane_number(Lane wanted) {
+    auto const [known, is_new] = lane_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(lanes.size()));
+    if (is_new) { lanes.push_back(wanted); }
+    return known->second;
+}
+
+std::uint32_t ChromePart::thread_number(Lane wanted) {
+    auto const [known, is_new] = thread_numbers_.try_emplace(wanted, static_cast<std::uint32_t>(threads.size()));
+    if (is_new) { threads.push_back(wanted); }
+    return known->second;
+}
+
+ChromePart::NameTraits ChromePart::traits_of(std::uint32_t number) {
+    for (std::size_t at = traits_.size(); at < names.size(); ++at) {
+        std::string_view const text = names[static_cast<std::uint32_t>(at)];
+        traits_.push_back({names_communication(text), names_synchronization(text), text == "record_param_comms"});
+    }
+    return traits_[number];
+}
+
+void ChromePart::count_oddities(ChromeEvent const& event) {
+    if (event.repeated != 0) {
+        faults.count(ChromeFault::duplicate_key, event.at,
+                     static_cast<std::uint64_t>(__builtin_popcount(event.repeated)));
+    }
+    auto const times = event.quoted & event.numbers & (ChromeEvent::bit(time) | ChromeEvent::bit(duration));
+    if (times != 0) { faults.count(ChromeFault::number_as_text, event.at); }
+}
+
+void ChromePart::keep(ChromeEvent const& event) {
+    ++events;
+    count_oddities(event);
+    std::string_view const what = event.text_of(phase);
+    switch (what.size() == 1 ? what[0] : '\0') {
+    case 'X': add_span(event, true); break;
+    case 'B': add_span(event, false); break;
+    case 'E':
+        if (measured(event, false)) {
+            Lane const lane_here{false, place_of(event, process), place_of(event, thread)};
+            edges.push_back({no_span, thread_number(lane_here), event.number_of(time), event.at});
+        }
+        break;
+    case 'M': add_lane_name(event); break;
+    case '\0': faults.count(ChromeFault::no_event, event.at); break;
+    default: break;
+    }
+}
+
+bool ChromePart::measured(ChromeEvent const& event, bool with_duration) {
+    constexpr std::int64_t far = std::int64_t{1} << 62;
+    if (!event.is_number(time)) {
+        faults.count(ChromeFault::no_time, event.at);
+        return false;
+    }
+    if (!with_duration) { return true; }
+    if (!event.is_number(duration)) {
+        faults.count(ChromeFault::no_duration, event.at);
+        return false;
+    }
+    std::int64_t const from = event.number_of(time), length = event.number_of(duration);
+    if (length < 0) { faults.count(ChromeFault::negative_duration, event.at); }
+    if (length > 0 && from > far - length) {
+        faults.count(ChromeFault::out_of_range, event.at);
+        return false;
+    }
+    return true;
+}
+
+void ChromePart::add_span(ChromeEvent const& event, bool complete) {
+    ChromeCategory const which = category_of(event);
+    if (which == ChromeCategory::left_out || !measured(event, complete)) { return; }
+    if (!event.has(ChromeKey::name)) { faults.count(ChromeFault::no_name, event.at); }
+    if (!event.has(process) || !event.has(thread)) { faults.count(ChromeFault::no_thread, event.at); }
+    std::string_view text = event.text_of(ChromeKey::name);
+    if (text.size() > longest_name) {
+        text = text.substr(0, longest_name);
+        faults.count(ChromeFault::long_text, event.at);
+    }
+    std::uint32_t const named = names.raw(text);
+    SpanKind const what = kind_of(event, which, named);
+    bool const device = which <= ChromeCategory::device_annotation;
+    std::int64_t const from = event.number_of(time);
+    auto const span = static_cast<std::uint32_t>(size());
+    begin.push_back(from);
+    end.push_back(complete ? from + std::max<std::int64_t>(event.number_of(duration), 0) : from);
+    lane.push_back(lane_of(event, device));
+    name.push_back(named);
+    kind.push_back(what);
+    correlation.push_back(short_correlation(event.number_of(ChromeKey::correlation)));
+    if (!complete) {
+        Lane const lane_here{false, place_of(event, process), place_of(event, thread)};
+        edges.push_back({span, thread_number(lane_here), from, event.at});
+    }
+    add_sides(event, which, span, what);
+}
+
+SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std::uint32_t named) {
+    switch (which) {
+    case ChromeCategory::kernel:
+        return event.has(collective) || traits_of(named).communicates ? SpanKind::communication : SpanKind::compute;
+    case ChromeCategory::copy: return SpanKind::memory;
+    case ChromeCategory::device_wait: return SpanKind::device_wait;
+    case ChromeCategory::call: return traits_of(named).synchronizes ? SpanKind::synchronization : SpanKind::launch;
+    case ChromeCategory::annotation:
+    case ChromeCategory::device_annotation: return SpanKind::annotation;
+    default: return SpanKind::host;
+    }
+}
+
+void ChromePart::add_sides(ChromeEvent const& event, ChromeCategory which, std::uint32_t span, SpanKind what) {
+    if (event.is_number(rank)) { ranks.push_back({span, event.number_of(rank)}); }
+    if (what == SpanKind::memory && event.is_number(bytes)) { copies.push_back({span, event.number_of(bytes)}); }
+    if (what == SpanKind::communication) {
+        if (event.has(collective)) {
+            collectives.push_back(collective_of(event, span));
+        } else if (event.is_number(external)) {
+            bare.push_back({event.number_of(external), {.span = span}});
+        }
+    }
+    if (which == ChromeCategory::operation && event.has(collective) && traits_of(name[span]).parameters) {
+        calls.push_back({event.number_of(external), collective_of(event, span)});
+    }
+    if (event.has(ChromeKey::shapes)) { add_shape(event, span); }
+}
+
+TracedCollective ChromePart::collective_of(ChromeEvent const& event, std::uint32_t span) {
+    TracedCollective call{.span = span};
+    scratch_.clear();
+    for (ChromeKey const key : {group_name, group_description, group_ranks}) {
+        if (event.is_number(key)) {
+            scratch_ += std::to_string(event.number_of(key));
+        } else {
+            scratch_ += event.text_of(key);
+        }
+        scratch_ += '\0';
+    }
+    call.group = group_texts.raw(scratch_);
+    call.what = collective_names.raw(event.text_of(collective));
+    call.sequence = event.number_of(ChromeKey::sequence, -1);
+    call.elements_in = event.number_of(elements_in);
+    call.elements_out = event.number_of(elements_out);
+    call.element_bytes = element_bytes(event.text_of(element_type));
+    call.group_size = narrow(event.number_of(ChromeKey::group_size));
+    return call;
+}
+
+/// Shapes without a dimension in them say nothing, and most are such.
+void ChromePart::add_shape(ChromeEvent const& event, std::uint32_t span) {
+    std::string_view const list = event.text_of(ChromeKey::shapes);
+    bool const says = std::any_of(list.begin(), list.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
+    if (!says || list.size() > longest_name) { return; }
+    scratch_ = list;
+    scratch_ += '\0';
+    scratch_ += event.text_of(types).substr(0, longest_name);
+    shapes.push_back({span, shape_texts.raw(scratch_)});
+}
+
+void ChromePart::add_lane_name(ChromeEvent const& event) {
+    if (event.text_of(ChromeKey::name) != "thread_name" || !event.has(label)) { return; }
+    std::string_view const text = event.text_of(label).substr(0, 256);
+    if (!text.empty()) {
+        lane_names.push_back({place_of(event, process), place_of(event, thread), words.raw(text)});
+    }
+}
+
+} // namespace headroom::io

@@ -1,0 +1,233 @@
+#include "traces/json_index.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace headroom::io {
+namespace {
+
+/// What the 64 bytes of a block are, a bit each.
+struct ByteClasses {
+    std::uint64_t quote, backslash;
+    std::uint64_t operation; ///< one of {}[]:,
+    std::uint64_t token;     ///< one of {}:
+    std::uint64_t space;     ///< JSON's white space
+    std::uint64_t control;   ///< below 0x20
+    std::uint64_t wide;      ///< not ASCII
+    std::uint64_t enn;       ///< an n of any case: of null, nan and infinity
+};
+
+constexpr std::size_t blocks_at_once = 16; ///< classes of so many blocks stay in the nearest cache
+
+using Classify = void (*)(char const*, std::size_t, ByteClasses*);
+
+void classify_plain(char const* text, std::size_t blocks, ByteClasses* classes) {
+    for (std::size_t block = 0; block < blocks; ++block, text += 64) {
+        ByteClasses now{};
+        for (unsigned at = 0; at < 64; ++at) {
+            auto const byte = static_cast<unsigned char>(text[at]);
+            std::uint64_t const bit = std::uint64_t{1} << at;
+            bool const token = byte == '{' || byte == '}' || byte == ':';
+            if (byte == '"') { now.quote |= bit; }
+            if (byte == '\\') { now.backslash |= bit; }
+            if (token) { now.token |= bit; }
+            if (token || byte == '[' || byte == ']' || byte == ',') { now.operation |= bit; }
+            if (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t') { now.space |= bit; }
+            if (byte < 0x20) { now.control |= bit; }
+            if (byte >= 0x80) { now.wide |= bit; }
+            if (byte == 'n' || byte == 'N') { now.enn |= bit; }
+        }
+        classes[block] = now;
+    }
+}
+
+#if defined(__x86_64__)
+// Braces differ from brackets, and small letters from capitals, by the bit 0x20.
+
+void classify_sse2(char const* text, std::size_t blocks, ByteClasses* classes) {
+    auto const all = [](char byte) { return _mm_set1_epi8(byte); };
+    for (std::size_t block = 0; block < blocks; ++block, text += 64) {
+        ByteClasses now{};
+        for (unsigned part = 0; part < 4; ++part) {
+            __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(text + 16 * part));
+            __m128i const folded = _mm_or_si128(bytes, all(0x20));
+            auto const is = [&](char byte) { return _mm_cmpeq_epi8(bytes, all(byte)); };
+            auto const bits = [&](__m128i mask) {
+                return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(mask))} << (16 * part);
+            };
+            __m128i const brackets =
+                _mm_or_si128(_mm_cmpeq_epi8(folded, all('{')), _mm_cmpeq_epi8(folded, all('}')));
+            __m128i const colons = is(':');
+            __m128i const braces = _mm_or_si128(is('{'), is('}'));
+            __m128i const control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, all(0x1f)), all(0x1f));
+            __m128i const breaks = _mm_or_si128(_mm_or_si128(is('\n'), is('\r')), is('\t'));
+            now.quote |= bits(is('"'));
+            now.backslash |= bits(is('\\'));
+            now.token |= bits(_mm_or_si128(braces, colons));
+            now.operation |= bits(_mm_or_si128(_mm_or_si128(brackets, colons), is(',')));
+            now.space |= bits(_mm_or_si128(is(' '), breaks));
+            now.control |= bits(control);
+            now.wide |= bits(bytes);
+            now.enn |= bits(_mm_cmpeq_epi8(folded, all('n')));
+        }
+        classes[block] = now;
+    }
+}
+
+__attribute__((target("avx2"))) void classify_avx2(char const* text, std::size_t blocks, ByteClasses* classes) {
+    for (std::size_t block = 0; block < blocks; ++block, text += 64) {
+        std::array<std::array<std::uint32_t, 8>, 2> halves; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        for (unsigned part = 0; part < 2; ++part) {
+            __m256i const bytes = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(text + 32 * part));
+            __m256i const folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+            __m256i const opening = _mm256_cmpeq_epi8(folded, _mm256_set1_epi8('{'));
+            __m256i const closing = _mm256_cmpeq_epi8(folded, _mm256_set1_epi8('}'));
+            __m256i const brackets = _mm256_or_si256(opening, closing);
+            __m256i const colons = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(':'));
+            __m256i const commas = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(','));
+            // Of characters folded to braces only brackets and braces themselves are there; braces have the bit 0x20,
+            // which a shift by two carries to the sign.
+            __m256i const braces = _mm256_and_si256(brackets, _mm256_slli_epi16(bytes, 2));
+            __m256i const space = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(' '));
+            __m256i const feed = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
+            __m256i const tab = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t'));
+            __m256i const carriage = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r'));
+            __m256i const white = _mm256_or_si256(_mm256_or_si256(space, feed), _mm256_or_si256(tab, carriage));
+            __m256i const low = _mm256_set1_epi8(0x1f);
+            __m256i const enn = _mm256_cmpeq_epi8(folded, _mm256_set1_epi8('n'));
+            auto const bits = [](__m256i mask) __attribute__((target("avx2"))) {
+                return static_cast<std::uint32_t>(_mm256_movemask_epi8(mask));
+            };
+            halves[part] = {bits(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'))),
+                            bits(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'))),
+                            bits(_mm256_or_si256(_mm256_or_si256(brackets, colons), commas)),
+                            bits(_mm256_or_si256(braces, colons)),
+                            bits(white),
+                            bits(_mm256_cmpeq_epi8(_mm256_max_epu8(bytes, low), low)),
+                            bits(bytes),
+                            bits(enn)};
+        }
+        auto const whole = [&](unsigned row) { return halves[0][row] | std::uint64_t{halves[1][row]} << 32; };
+        classes[block] = {whole(0), whole(1), whole(2), whole(3), whole(4), whole(5), whole(6), whole(7)};
+    }
+}
+#endif
+
+Classify classifier_for(JsonInstructions instructions) {
+#if defined(__x86_64__)
+    if (instructions == JsonInstructions::best && __builtin_cpu_supports("avx2")) { return classify_avx2; }
+    if (instructions != JsonInstructions::plain) { return classify_sse2; }
+#endif
+    (void)instructions;
+    return classify_plain;
+}
+
+std::atomic<Classify> classifier{classifier_for(JsonInstructions::best)};
+
+/// Each bit: whether an odd number of bits stand at it and below it.
+std::uint64_t parity_up_to(std::uint64_t bits) {
+    for (unsigned const step : {1U, 2U, 4U, 8U, 16U, 32U}) { bits ^= bits << step; }
+    return bits;
+}
+
+/// What passes from one block to the next.
+struct Carry {
+    std::uint64_t escaped = 0;       ///< the next byte is
+    std::uint64_t within = 0;        ///< a string: all bits
+    std::uint64_t closed = 0;        ///< the last byte closed a string
+    std::uint64_t scalar = 0;        ///< the last byte is of a number or word
+    std::uint64_t after = 0;         ///< a value ended and only spaces followed
+};
+
+/// Bytes after an odd number of backslashes. The sum runs through each row of them.
+std::uint64_t escaped_bytes(std::uint64_t backslash, Carry& carry) {
+    if (backslash == 0) { return std::exchange(carry.escaped, 0); }
+    constexpr std::uint64_t odd = 0xaaaaaaaaaaaaaaaaULL;
+    std::uint64_t const escapes = backslash & ~carry.escaped;
+    std::uint64_t const turned = (((escapes << 1) | odd) - escapes) ^ odd;
+    std::uint64_t const escaped = turned ^ (backslash | carry.escaped);
+    carry.escaped = (turned & backslash) >> 63;
+    return escaped;
+}
+
+struct BlockBits {
+    std::uint64_t quotes, tokens, faults, unusual;
+};
+
+BlockBits block_bits(ByteClasses const& now, Carry& carry) {
+    std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
+    std::uint64_t const within = parity_up_to(quotes) ^ carry.within; // with the opening quote, without the closing one
+    carry.within = within >> 63 != 0 ? ~std::uint64_t{0} : 0;
+    std::uint64_t const outside = ~within;
+    std::uint64_t const closing = quotes & outside;
+    std::uint64_t const scalar = outside & ~(now.operation | now.space | quotes);
+    // After a value comes, behind spaces, an operation or nothing. Adding spaces to where values end runs through them.
+    std::uint64_t const ends = ((closing << 1) | carry.closed) | (((scalar << 1) | carry.scalar) & ~scalar);
+    std::uint64_t const spaces = now.space & outside;
+    std::uint64_t const started = (ends & spaces) | carry.after;
+    std::uint64_t const run = started + spaces;
+    std::uint64_t const overflow = (run < started) ? 1 : 0;
+    std::uint64_t const follows = (ends & ~spaces) | (run & ~spaces);
+    carry.closed = closing >> 63;
+    carry.scalar = scalar >> 63;
+    carry.after = run < started ? 1 : 0;
+    return {quotes, now.token & outside, follows & ~(now.operation & outside),
+            now.backslash | now.wide | (now.control & within) | (now.enn & outside)};
+}
+
+/// Writes the places of bits, eight at a time: so many are there that to look whether there are more costs more.
+std::uint32_t* write_places(std::uint64_t bits, std::uint32_t base, std::uint32_t* into) {
+    auto const count = __builtin_popcountll(bits);
+    for (int written = 0; written < count; written += 8) {
+        for (int i = 0; i < 8; ++i) {
+            into[written + i] = base + static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
+            bits &= bits - 1;
+        }
+    }
+    return into + count;
+}
+
+} // namespace
+
+void use_json_instructions(JsonInstructions instructions) { classifier = classifier_for(instructions); }
+
+void JsonIndex::read(char const* text, std::size_t size) {
+    size_ = static_cast<std::uint32_t>(size);
+    std::size_t const blocks = (size + 63) / 64;
+    if (quotes_.size() <= blocks) {
+        quotes_.resize(blocks + 1);
+        tokens_.resize(blocks * 64 + 9);
+    }
+    faults_.clear();
+    unusual_.clear();
+    next_fault_ = next_unusual_ = 0;
+    auto const classify = classifier.load(std::memory_order_relaxed);
+    std::array<ByteClasses, blocks_at_once> classes; // NOLINT(cppcoreguidelines-pro-type-member-init): filled at once
+    Carry carry;
+    std::uint32_t* token = tokens_.data();
+    for (std::size_t block = 0; block < blocks; ++block) {
+        if (block % blocks_at_once == 0) {
+            classify(text + block * 64, std::min(blocks_at_once, blocks - block), classes.data());
+        }
+        auto const base = static_cast<std::uint32_t>(block * 64);
+        BlockBits const bits = block_bits(classes[block % blocks_at_once], carry);
+        quotes_[block] = bits.quotes;
+        token = write_places(bits.tokens, base, token);
+        if (bits.unusual != 0) { unusual_.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(bits.unusual))); }
+        for (auto left = bits.faults; left != 0; left &= left - 1) {
+            faults_.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(left)));
+        }
+    }
+    *token = size_;
+    quotes_[blocks] = ~std::uint64_t{0};
+    faults_.push_back(size_);
+    unusual_.push_back(size_);
+}
+
+} // namespace headroom::io
