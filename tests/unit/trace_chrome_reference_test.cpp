@@ -57,6 +57,7 @@ DeviceSums device_sums(RankTrace const& trace) {
         auto const kind = static_cast<std::size_t>(trace.kind[span]);
         sums.of[kind].emplace_back(line.begin[span], line.end[span]);
         sums.sums[kind] += line.end[span] - line.begin[span];
+        if (line.end[span] == line.begin[span]) { continue; } // nothing ran: one stands before all work in a sample
         sums.first = any ? std::min(sums.first, line.begin[span]) : line.begin[span];
         sums.last = any ? std::max(sums.last, line.end[span]) : line.end[span];
         any = true;
