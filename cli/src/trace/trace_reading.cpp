@@ -1,3 +1,4 @@
+#include "trace/trace_parts.hpp"
 #include "trace/trace_report.hpp"
 
 #include "headroom/error.hpp"
@@ -16,7 +17,7 @@ TraceRead read_for(TraceQuestion const& question, TraceProgress const& progress)
         return go_on;
     };
     try {
-        read.set = io::read_trace_set(files, question.digest, question.reading,
+        read.set = trace_set_reader()(files, question.digest, question.reading,
                                       question.shard.value_or(io::TraceShard{}), told);
     } catch (InputError const&) {
         if (read.complete) { throw; } // else: stopped before the first file was finished

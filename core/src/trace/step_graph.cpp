@@ -1,3 +1,4 @@
+#include "trace/merge_runs.hpp"
 #include "trace/step_draft.hpp"
 
 #include <algorithm>
@@ -41,7 +42,6 @@ public:
 
 private:
     void number_tasks();
-    void merge(std::vector<Place>& places, std::vector<std::size_t> runs) const;
     void add_tasks(std::vector<Place> const& places);
     void name_tasks();
     void number_collectives(CollectiveRuns const& runs);
@@ -67,25 +67,7 @@ private:
     std::vector<WorkEnd> work_ends_;
 };
 
-/// Threads and streams are in order each; they are merged two by two.
-void Finisher::merge(std::vector<Place>& places, std::vector<std::size_t> runs) const {
-    auto const earlier = [](Place const& a, Place const& b) {
-        return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-    };
-    std::vector<Place> other(places.size());
-    while (runs.size() > 2) {
-        std::vector<std::size_t> joined{0};
-        auto const at = [](std::vector<Place>& all, std::size_t i) { return all.begin() + static_cast<long>(i); };
-        for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
-            std::size_t const last = runs[std::min(i + 2, runs.size() - 1)];
-            std::merge(at(places, runs[i]), at(places, runs[i + 1]), at(places, runs[i + 1]), at(places, last),
-                       at(other, runs[i]), earlier);
-            joined.push_back(last);
-        }
-        places.swap(other);
-        runs = std::move(joined);
-    }
-}
+bool begins_earlier(Place const& a, Place const& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); }
 
 void Finisher::number_tasks() {
     std::vector<Place> places;
@@ -109,16 +91,12 @@ void Finisher::number_tasks() {
     }
     first_work_.push_back(places.size());
     runs.push_back(places.size());
-    // streams may end out of order: ties of equal begins only
-    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
-        auto const earlier = [](Place const& a, Place const& b) {
-            return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-        };
-        auto const from = places.begin() + static_cast<long>(runs[i]),
-                   to = places.begin() + static_cast<long>(runs[i + 1]);
-        if (!std::is_sorted(from, to, earlier)) { std::stable_sort(from, to, earlier); }
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) { // cut ends of work may turn what begins together around
+        auto const from = places.begin() + static_cast<std::ptrdiff_t>(runs[i]);
+        auto const to = places.begin() + static_cast<std::ptrdiff_t>(runs[i + 1]);
+        if (!std::is_sorted(from, to, begins_earlier)) { std::stable_sort(from, to, begins_earlier); }
     }
-    merge(places, std::move(runs));
+    merge_runs(places, std::move(runs), begins_earlier);
     add_tasks(places);
 }
 
