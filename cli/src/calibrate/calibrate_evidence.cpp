@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -17,11 +18,25 @@ namespace fs = std::filesystem;
 
 bool is_calibration(std::string const& name) { return name.ends_with(".toml"); }
 
+/// Compressed files, databases and JSON of events: not worth reading as a log first.
+bool begins_like_a_trace(std::string const& name) {
+    constexpr std::size_t enough = 64U << 10;
+    std::string head(enough, '\0');
+    std::ifstream in(name, std::ios::binary);
+    in.read(head.data(), static_cast<std::streamsize>(enough));
+    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    bool const packed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+    return packed || head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string::npos ||
+           head.find("\"ph\"") != std::string::npos;
+}
+
 /// Text that a benchmark printed, or nothing: what is no log may be a trace.
 std::optional<io::BenchmarkLog> log_in(std::string const& name, io::LogQuestion const& question) {
     constexpr std::uintmax_t longest = io::benchmark_log_limit;
     std::error_code error;
-    if (fs::is_directory(name, error) || fs::file_size(name, error) > longest || error) { return {}; }
+    if (fs::is_directory(name, error) || fs::file_size(name, error) > longest || error || begins_like_a_trace(name)) {
+        return {};
+    }
     try {
         return io::read_benchmark_log(io::read_file(name), name, question);
     } catch (InputError const& fault) {
@@ -148,9 +163,24 @@ void take_traces(std::vector<std::string> const& names, CalibrateQuestion const&
     add_product_constant(*answer.facts, question, answer);
 }
 
-/// Rows of a log that names no system belong to the one that the others name.
+/// Rows of a log that names no system belong to the one that the others name. A calibration is of one machine.
+void join_systems(std::vector<MeasuredCollective>& rows) {
+    std::string system;
+    for (MeasuredCollective const& row : rows) {
+        if (row.system.empty() || row.system == system) { continue; }
+        if (!system.empty()) {
+            refuse("EVIDENCE", "is of more than one system",
+                   headroom::quoted(system) + " and " + headroom::quoted(row.system),
+                   "give that of each on its own, or say --system NAME where both are one");
+        }
+        system = row.system;
+    }
+    for (MeasuredCollective& row : rows) { row.system = system; }
+}
+
 void fit_links(CalibrateAnswer& answer) {
     if (answer.links.rows.empty()) { return; }
+    join_systems(answer.links.rows);
     answer.links.result = fit::fit_communication(answer.links.rows);
     for (fit::SkippedGroup const& one : answer.links.result.skipped) {
         answer.notes.push_back(std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes) +
