@@ -41,6 +41,14 @@ public:
     [[nodiscard]] bool stopped() const { return stopped_; }
     [[nodiscard]] std::uint64_t place() const { return at_; }
     [[nodiscard]] Mode mode() const { return mode_; }
+    /// Goes on where another reader of the same text stopped, among events or at the end of the text.
+    void go_on_from(ChromeReader const& other) {
+        mode_ = other.mode_;
+        at_ = other.at_;
+        after_event_ = other.after_event_;
+        comma_ = other.comma_;
+        stopped_ = other.stopped_;
+    }
     /// Goes on behind the bracket that closes the events.
     void leave_events(std::uint64_t at) {
         mode_ = bare_ ? Mode::done : Mode::members;

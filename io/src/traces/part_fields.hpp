@@ -64,9 +64,10 @@ template <class Archive> void fields(Archive& archive, Either<Edge> auto& edge) 
     archive(from, to);
 }
 template <class Archive> void fields(Archive& archive, Either<StepGraph> auto& graph) {
-    auto& [rank, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes, notes] =
-        graph;
-    archive(rank, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes, notes);
+    auto& [rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
+           notes] = graph;
+    archive(rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
+            notes);
 }
 template <class Archive> void fields(Archive& archive, Either<TraceIssue> auto& issue) {
     auto& [kind, count, first_at] = issue;
