@@ -7,7 +7,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::size_t most_names = 8, most_levers = 8;
+constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;
 
 std::string work_words(PathAnswer const& path) {
     return "W " + time_words(static_cast<double>(path.work)) + " in all, D " +
@@ -88,7 +88,13 @@ std::vector<Block> path_blocks(TraceAnswer const& answer) {
     blocks.emplace_back(kind_table(path));
     blocks.emplace_back(name_table(path));
     if (!path.what_if.empty()) { blocks.emplace_back(lever_table(path)); }
-    for (std::string const& note : path.notes) { blocks.emplace_back(Paragraph{note, "path"}); }
+    std::vector<std::string> notes = path.notes;
+    if (notes.size() > most_notes + 1) {
+        std::string const more = std::to_string(notes.size() - most_notes) + " more notes of this kind are in json";
+        notes.resize(most_notes);
+        notes.push_back(more);
+    }
+    if (!notes.empty()) { blocks.emplace_back(Items{"What the path rests on", std::move(notes)}); }
     return blocks;
 }
 
