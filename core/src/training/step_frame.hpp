@@ -124,6 +124,8 @@ struct BlockPass {
     /// Slowed all along: what it loses, and its time then.
     [[nodiscard]] double most_lost(double loss) const;
     [[nodiscard]] double slowed(double loss) const { return seconds + most_lost(loss); }
+    /// By how much more of the first so many seconds is collectives than of all of it.
+    [[nodiscard]] double more_collectives(double traffic) const;
     /// What passes that follow one another lose to traffic beside the first of them on.
     [[nodiscard]] double lost_in(double traffic, double loss, double passes) const;
 };

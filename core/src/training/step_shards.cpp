@@ -58,6 +58,17 @@ double BlockPass::lost_in(double traffic, double loss, double passes) const {
     return whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
 }
 
+double BlockPass::more_collectives(double traffic) const {
+    if (outline == nullptr || seconds <= 0.0 || traffic <= 0.0) { return 1.0; }
+    constexpr double slightly = 1e-6; // what is lost then tells kernels by their time
+    double const length = outline->length(), span = traffic / paced;
+    auto const others = [&](double until) {
+        return std::max(0.0, until - outline->beside(until, slightly).lost * (1.0 - slightly) / slightly);
+    };
+    double const whole = std::floor(span / length), of_all = others(length);
+    return of_all > 0.0 ? (whole * of_all + others(span - whole * length)) / span / (of_all / length) : 1.0;
+}
+
 template <class N> BlockPass forward_pass(Frame<N> const& f, double idle) {
     return block_pass(f, f.block_times.forward.base(), f.costs.forward, idle);
 }
