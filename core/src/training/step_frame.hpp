@@ -110,6 +110,7 @@ bool has_two_directions(Strategy const& strategy);
 ///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
+    double all = 0.0; ///< seconds of it
 };
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block);
 

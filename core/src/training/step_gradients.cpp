@@ -18,7 +18,7 @@ template <class N> struct Exposure {
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
-    N adapter_hidden; ///< seconds of other traffic by the adapter that hides in the windows
+    N adapter_backward_all; ///< seconds of other traffic by the adapter in the windows
     N unsent;      ///< of the backward windows, until the first bucket is full
     N before_last; ///< share of a forward pass before its last block, which waits for all weights
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
@@ -69,13 +69,14 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     if (block_by_block) {
         N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
-        N const backward =
-            larger(e.lost_backward + last, reduce + e.adapter_hidden + e.unsent - window - e.window_between);
         N const beside = smaller(larger(reduce - last, literal<N>(0.0)), window);
         // kernels that wait for the host make up for it
         N const spare = larger((e.idle_backward - e.loss * e.kernels) * beside, literal<N>(0.0));
-        N const others = larger(e.adapter_backward * beside - spare, literal<N>(0.0)) +
-                         e.adapter_forward * smaller(e.gather, e.forward_window);
+        N const meets = larger(e.adapter_backward * beside - spare, literal<N>(0.0));
+        // an adapter that is never idle sends all of both
+        N const queued = reduce + e.adapter_backward_all + e.unsent - window - e.window_between;
+        N const backward = larger(e.lost_backward + last + meets, queued);
+        N const others = e.adapter_forward * smaller(e.gather, e.forward_window);
         return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
     }
     N const behind_first = literal<N>(1.0) - e.first_block;
@@ -343,6 +344,7 @@ AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.all += all.base();
         use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
     Seconds const core = block.attention - block.recomputed_core;
@@ -393,9 +395,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const unsent = !in_pace     ? 0.0
                           : one_by_one ? beside.unsent
                                        : (chunks == 1.0 ? first_bucket * updates : 0.0);
-    double const hidden =
-        adapter.hidden * layers *
-        ((1.0 - adapter.forward_share) * reductions + (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0));
+    double const windows = (1.0 - adapter.forward_share) * std::max(0.0, reductions - share_of(unsent, backward)) +
+                           (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
+    double const of_others = adapter.all * layers * windows; // but before the first bucket
     double const before_last = chunks == 1.0 ? (std::max(1.0, layers) - 1.0) / std::max(1.0, layers) : 1.0;
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
@@ -420,7 +422,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .adapter_forward =
             f.in("adapter_in_use_forward",
                  beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * layers, forward)),
-        .adapter_hidden = f.in("adapter_hidden_seconds", one_by_one ? hidden : 0.0),
+        .adapter_backward_all = f.in("adapter_of_others_seconds", one_by_one ? of_others : 0.0),
         .unsent = f.in("until_first_bucket_seconds", unsent),
         .before_last = f.in("before_last_block_share", before_last),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
