@@ -18,7 +18,7 @@ template <class N> struct Exposure {
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
-    N adapter_backward_all; ///< seconds of other traffic by the adapter in the windows
+    N adapter_forward_all, adapter_backward_all; ///< seconds of other traffic by the adapter in the windows
     N unsent;      ///< of the backward windows, until the first bucket is full
     N before_last; ///< share of a forward pass before its last block, which waits for all weights
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
@@ -82,13 +82,14 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const behind_first = literal<N>(1.0) - e.first_block;
     N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, reduce) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(reduce - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
-    N const behind_backward = larger(slow + tail, reduce + e.unsent - window - e.window_between);
+    N const behind_backward =
+        larger(slow + tail + e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window),
+               reduce + e.adapter_backward_all + e.unsent - window - e.window_between);
     N const behind_forward =
-        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather,
-               e.gather - e.before_last * e.forward_window);
-    N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
-                            e.adapter_forward * smaller(behind_first * e.gather, e.forward_window);
-    return behind_backward + behind_forward + beside_others;
+        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather +
+                   e.adapter_forward * smaller(behind_first * e.gather, e.forward_window),
+               e.gather + e.adapter_forward_all - e.before_last * e.forward_window);
+    return behind_backward + behind_forward;
 }
 
 /// Without a flush: by how much the passes of every stage are longer beside its gradients and weights.
@@ -395,7 +396,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const unsent = !in_pace     ? 0.0
                           : one_by_one ? beside.unsent
                                        : (chunks == 1.0 ? first_bucket * updates : 0.0);
-    double const windows = (1.0 - adapter.forward_share) * std::max(0.0, reductions - share_of(unsent, backward)) +
+    double const windows = (1.0 - adapter.forward_share) * std::max(0.0, reductions - (backward > 0.0 ? unsent / backward : 0.0)) +
                            (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
     double const of_others = adapter.all * layers * windows; // but before the first bucket
     double const before_last = chunks == 1.0 ? (std::max(1.0, layers) - 1.0) / std::max(1.0, layers) : 1.0;
@@ -422,7 +423,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .adapter_forward =
             f.in("adapter_in_use_forward",
                  beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * layers, forward)),
-        .adapter_backward_all = f.in("adapter_of_others_seconds", one_by_one ? of_others : 0.0),
+        .adapter_forward_all = f.in("adapter_of_others_forward_seconds",
+                                    chunks == 1.0 ? adapter.all * layers * adapter.forward_share * updates : 0.0),
+        .adapter_backward_all = f.in("adapter_of_others_seconds", chunks == 1.0 ? of_others : 0.0),
         .unsent = f.in("until_first_bucket_seconds", unsent),
         .before_last = f.in("before_last_block_share", before_last),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
