@@ -39,13 +39,18 @@ struct PricedStage {
     double through_early = 0.0;    ///< seconds by which that is through before the first that has trained blocks
 };
 /// `where` the stage stands, where every stage has its own gradients and updates beside its passes; the whole: the slowest,
-/// with the gradients of the fullest.
+/// with the gradients of the fullest, or of the first where it ends the step.
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
                          LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
-                         Fabric const& fabric);
+                         Fabric const& fabric, std::optional<DataTraffic> const& first = {});
 /// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
 StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                         SlowestStage const& slowest, PlacedTraffic const& placed);
+/// The traffic of the first stage, where the step waits for its gradients and update though another one holds more: stages
+/// drain towards it.
+std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy const& strategy,
+                                            LayerCosts const& costs, PlacedTraffic const& placed,
+                                            Fabric const& fabric);
 /// What the fullest stage holds, of which the traffic is known.
 StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
 
@@ -139,9 +144,6 @@ struct UnitTimes {
     double gather = 0.0, reduce = 0.0, elements = 0.0;
 };
 template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit);
-
-/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
-bool drains_in_turn(Strategy const& strategy);
 
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
 template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);

@@ -357,10 +357,6 @@ AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     return use;
 }
 
-bool drains_in_turn(Strategy const& strategy) {
-    auto const& row = schedule_row(strategy.schedule());
-    return strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
-}
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
