@@ -15,8 +15,8 @@ struct KeyRow {
 };
 
 /// Rows whose texts end alike stand together.
-constexpr std::array event_rows{KeyRow{"ph", phase},    KeyRow{"cat", category}, KeyRow{"name", name},
-                                KeyRow{"pid", process}, KeyRow{"tid", thread},   KeyRow{"ts", time},
+constexpr std::array event_rows{KeyRow{"ph", phase},     KeyRow{"cat", category},  KeyRow{"name", name},
+                                KeyRow{"pid", process},  KeyRow{"tid", thread},    KeyRow{"ts", time},
                                 KeyRow{"dur", duration}, KeyRow{"args", arguments}};
 constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"Process Group Description", group_description},
@@ -52,7 +52,8 @@ constexpr std::uint32_t tail_of(std::string_view key) {
 /// Keys by their ends: most keys of arguments are none that is read, and a look at one slot says so.
 class KeyTable {
 public:
-    template <std::size_t count> explicit constexpr KeyTable(std::array<KeyRow, count> const& rows) : rows_(rows.data()) {
+    template <std::size_t count>
+    explicit constexpr KeyTable(std::array<KeyRow, count> const& rows) : rows_(rows.data()) {
         for (std::size_t row = 0; row < count; ++row) {
             std::uint32_t const tail = tail_of(rows[row].text);
             std::size_t slot = slot_of(tail);
@@ -199,9 +200,7 @@ bool ChromeScanner::read_text(ChromeKey key, std::uint32_t at, ChromeEvent& even
                                key == elements_out || key == group_size || key == sequence;
     if (!may_be_number || text.empty()) { return true; }
     auto& number = event.number[static_cast<unsigned>(key)];
-    if (is_time ? read_thousandths(text, number) : read_whole(text, number)) {
-        event.numbers |= ChromeEvent::bit(key);
-    }
+    if (is_time ? read_thousandths(text, number) : read_whole(text, number)) { event.numbers |= ChromeEvent::bit(key); }
     return true;
 }
 

@@ -19,9 +19,7 @@ constexpr std::int64_t absolute_from = 1'000'000'000'000'000'000;
 void pair_edges(ChromePart& part, std::vector<bool>& left_out) {
     auto& edges = part.edges;
     auto const earlier = [](auto const& left, auto const& right) { return left.time < right.time; };
-    if (!std::is_sorted(edges.begin(), edges.end(), earlier)) {
-        std::stable_sort(edges.begin(), edges.end(), earlier);
-    }
+    if (!std::is_sorted(edges.begin(), edges.end(), earlier)) { std::stable_sort(edges.begin(), edges.end(), earlier); }
     std::vector<std::vector<ChromePart::Edge>> open(part.threads.size());
     for (auto const& edge : edges) {
         auto& stack = open[edge.thread];
@@ -66,7 +64,8 @@ void find_twins(ChromePart& part, std::vector<bool>& left_out) {
         if (next - first < 2) { continue; }
         auto const from = work.begin() + static_cast<std::ptrdiff_t>(first);
         auto const to = work.begin() + static_cast<std::ptrdiff_t>(next);
-        std::sort(from, to, [&](auto left, auto right) { return std::pair(key(left), left) < std::pair(key(right), right); });
+        std::sort(from, to,
+                  [&](auto left, auto right) { return std::pair(key(left), left) < std::pair(key(right), right); });
         for (auto one = from + 1; one < to; ++one) {
             if (key(*one) != key(*(one - 1))) { continue; }
             left_out.resize(part.size());
@@ -135,8 +134,9 @@ TraceDevice device_of(ChromePart const& part, ChromeMetadata const& metadata) {
     if (metadata.devices.empty()) { return {}; }
     std::map<std::int64_t, std::size_t> lanes;
     for (auto const& lane : part.lanes) { lanes[lane.process] += lane.device ? 1 : 0; }
-    auto const most = std::max_element(metadata.devices.begin(), metadata.devices.end(),
-                                       [&](auto const& left, auto const& right) { return lanes[left.id] < lanes[right.id]; });
+    auto const most =
+        std::max_element(metadata.devices.begin(), metadata.devices.end(),
+                         [&](auto const& left, auto const& right) { return lanes[left.id] < lanes[right.id]; });
     return most->device;
 }
 

@@ -33,8 +33,8 @@ private:
         char const* text = nullptr;
         std::uint64_t hash = 0;
         std::uint32_t size = 0;
-        std::uint32_t number : 31 = 0;
-        std::uint32_t kind : 1 = 0; ///< 1: the text is unescaped and would mean something else between quotes
+        std::uint32_t number = 0;
+        std::uint32_t kind = 0; ///< 1: the text is unescaped and would mean something else between quotes
     };
     static std::uint64_t hash_of(std::string_view text);
     std::uint32_t add_raw(std::string_view raw);
@@ -58,7 +58,8 @@ inline std::uint64_t ChromeNames::hash_of(std::string_view text) {
         return bytes;
     };
     auto const mix = [](std::uint64_t left, std::uint64_t right) {
-        auto const product = static_cast<unsigned __int128>(left) * right;
+        __extension__ using Wide = unsigned __int128;
+        Wide const product = static_cast<Wide>(left) * right;
         return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     };
     std::uint64_t hash = text.size() * first;
@@ -67,9 +68,7 @@ inline std::uint64_t ChromeNames::hash_of(std::string_view text) {
     for (; left > 16; left -= 16, at += 16) { hash = mix(load(at) ^ first ^ hash, load(at + 8) ^ second); }
     if (left >= 8) { return mix(load(at) ^ first ^ hash, load(at + left - 8) ^ second); }
     std::uint64_t rest = 0;
-    for (std::size_t byte = 0; byte < left; ++byte) {
-        rest = rest << 8 | static_cast<unsigned char>(at[byte]);
-    }
+    for (std::size_t byte = 0; byte < left; ++byte) { rest = rest << 8 | static_cast<unsigned char>(at[byte]); }
     return mix(rest ^ first ^ hash, second);
 }
 

@@ -12,7 +12,7 @@ bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 /// A decimal number in parts: its digits with the first one not zero, and where the point stands.
 struct DecimalDigits {
     char digits[24] = {};
-    int count = 0;         ///< of those that are kept
+    int count = 0;          ///< of those that are kept
     std::int64_t point = 0; ///< the number is 0.digits times ten to this power
 };
 

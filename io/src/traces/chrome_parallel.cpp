@@ -1,27 +1,186 @@
+// Chunks of one text by several threads. Each guesses where the first event of its chunk begins and reads to the first
+// event behind it. A chunk counts only if the one before it came to exactly that place; else it is read once more from
+// the place that is right. So what comes out does not depend on guesses.
+
 #include "traces/chrome_parallel.hpp"
 
 #include "traces/chrome_reader.hpp"
+#include "traces/read_ahead.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 namespace headroom::io {
 namespace {
 
 constexpr std::size_t window_bytes = std::size_t{128} << 10; ///< what stays in a core's own cache
+constexpr std::uint64_t guess_reach = std::uint64_t{1} << 20;
+constexpr std::uint64_t chunks_a_thread = 4;
+
+/// Text that any thread can read at any place.
+struct PlacedText {
+    int file = -1;
+    std::string_view memory;
+    std::uint64_t size = 0;
+
+    std::size_t read(char* into, std::size_t count, std::uint64_t at) const {
+        if (file < 0) {
+            std::size_t const got = at < memory.size() ? std::min<std::size_t>(count, memory.size() - at) : 0;
+            std::memcpy(into, memory.data() + at, got);
+            return got;
+        }
+        std::size_t got = 0;
+        while (got < count) {
+            auto const more = ::pread(file, into + got, count - got, static_cast<off_t>(at + got));
+            if (more <= 0) { break; }
+            got += static_cast<std::size_t>(more);
+        }
+        return got;
+    }
+};
+
+/// What a thread made of a chunk.
+struct ChromeChunk {
+    std::uint64_t from = ChromeReader::never; ///< the guess
+    ChromePart part;
+    ChromeMetadata unused;
+    ChromeReader reader{part, unused};
+};
+
+class ChunkedReading {
+public:
+    ChunkedReading(PlacedText const& text, TraceReading const& reading)
+        : text_(text),
+          block_(std::min(reading.block, window_bytes)),
+          threads_(static_cast<std::uint64_t>(std::max(reading.threads, 1))) {
+        std::uint64_t const chunks = threads_ == 1 ? 1 : threads_ * chunks_a_thread;
+        // A chunk holds many windows; but tests cut small texts into chunks, too.
+        std::uint64_t const least = std::max<std::uint64_t>(reading.block / 4, 64);
+        step_ = std::max((text.size + chunks - 1) / chunks, least);
+        for (std::uint64_t at = step_; at < text.size; at += step_) { chunks_.push_back(nullptr); }
+    }
+
+    /// Reads everything into `part`.
+    void read(ChromePart& part, ChromeMetadata& metadata) {
+        std::vector<std::thread> threads;
+        for (std::uint64_t i = 1; i < threads_ && !chunks_.empty(); ++i) {
+            threads.emplace_back([this] { work(); });
+        }
+        ChromeReader reader(part, metadata);
+        reserve(part, text_.size);
+        reader.stop_at(chunks_.empty() ? ChromeReader::never : step_);
+        feed(reader, 0);
+        work();
+        for (auto& thread : threads) { thread.join(); }
+        for (std::size_t i = 0; i < chunks_.size(); ++i) { join(i, reader, part); }
+    }
+
+private:
+    [[nodiscard]] std::uint64_t end_of(std::size_t chunk) const {
+        return chunk + 1 == chunks_.size() ? ChromeReader::never : (chunk + 2) * step_;
+    }
+    void feed(ChromeReader& reader, std::uint64_t from) const {
+        std::uint64_t at = from;
+        feed_all(
+            reader,
+            [&](char* into, std::size_t size) {
+                auto const got = text_.read(into, size, at);
+                at += got;
+                return got;
+            },
+            from, block_);
+    }
+
+    /// Room for what an average trace has; memory that is not written to is not held.
+    static void reserve(ChromePart& part, std::uint64_t bytes) { part.reserve(static_cast<std::size_t>(bytes / 240)); }
+
+    void work() {
+        for (auto chunk = next_++; chunk < chunks_.size(); chunk = next_++) { chunks_[chunk] = read_chunk(chunk); }
+    }
+
+    [[nodiscard]] std::unique_ptr<ChromeChunk> read_chunk(std::size_t number) const {
+        auto chunk = std::make_unique<ChromeChunk>();
+        chunk->from = guess((number + 1) * step_, std::min(end_of(number), text_.size));
+        if (chunk->from == ChromeReader::never) { return chunk; }
+        ChromeReader& reader = chunk->reader;
+        reserve(chunk->part, step_);
+        reader.resume(chunk->from);
+        reader.stop_at(end_of(number));
+        reader.stop_behind_events();
+        feed(reader, chunk->from);
+        return chunk;
+    }
+
+    /// The first place from `at` on, before `end`, where an event seems to begin.
+    [[nodiscard]] std::uint64_t guess(std::uint64_t at, std::uint64_t end) const {
+        std::uint64_t const from = at - std::min<std::uint64_t>(at, event_reach);
+        std::uint64_t const to = std::min(end, at + guess_reach);
+        std::string text(static_cast<std::size_t>(to - from + event_reach), ' ');
+        text.resize(text_.read(text.data(), text.size(), from));
+        std::size_t const last = std::min<std::size_t>(text.size(), static_cast<std::size_t>(to - from));
+        auto const found = find_event(text, static_cast<std::size_t>(at - from), last);
+        return found < last ? from + found : ChromeReader::never;
+    }
+
+    /// Joins a chunk, or goes on from where the text before it ended.
+    void join(std::size_t number, ChromeReader& reader, ChromePart& part) {
+        auto const chunk = std::move(chunks_[number]);
+        bool const within = reader.stopped() && reader.mode() == ChromeReader::Mode::events;
+        if (!within) { return; }                          // all was read
+        if (reader.place() >= end_of(number)) { return; } // an event reaches over the whole chunk
+        if (chunk->from != reader.place()) {
+            reader.stop_at(end_of(number));
+            feed(reader, reader.place());
+            return;
+        }
+        part.append(std::move(chunk->part));
+        reader.go_on_from(chunk->reader);
+        bool const left_events = reader.stopped() && reader.mode() != ChromeReader::Mode::events;
+        if (!left_events) { return; }
+        reader.leave_events(reader.place());
+        reader.stop_at(ChromeReader::never);
+        feed(reader, reader.place());
+    }
+
+    PlacedText text_;
+    std::size_t block_;
+    std::uint64_t threads_, step_ = 0;
+    std::vector<std::unique_ptr<ChromeChunk>> chunks_; ///< all but the first
+    std::atomic<std::size_t> next_{0};
+};
 
 } // namespace
 
 std::uint64_t read_chrome_text(ByteSource& source, TraceReading const& reading, ChromePart& part,
                                ChromeMetadata& metadata) {
+    bool const in_memory = source.in_memory().data() != nullptr;
+    if (in_memory || (source.plain_file() >= 0 && source.size() > 0)) {
+        PlacedText const text{in_memory ? -1 : source.plain_file(), source.in_memory(),
+                              in_memory ? source.in_memory().size() : source.size()};
+        ChunkedReading(text, reading).read(part, metadata);
+        return text.size;
+    }
     std::uint64_t text = 0;
     ChromeReader reader(part, metadata);
-    feed_all(reader,
-             [&](char* into, std::size_t size) {
-                 auto const got = source.read(into, size);
-                 text += got;
-                 return got;
-             },
-             0, std::min(reading.block, window_bytes));
+    auto const read_all = [&](auto& from) {
+        auto const take = [&](char* into, std::size_t size) {
+            auto const got = from.read(into, size);
+            text += got;
+            return got;
+        };
+        feed_all(reader, take, 0, std::min(reading.block, window_bytes));
+    };
+    if (reading.threads > 1) {
+        ReadAhead ahead(source, std::min(reading.block, 2 * window_bytes));
+        read_all(ahead);
+    } else {
+        read_all(source);
+    }
     return text;
 }
 

@@ -54,21 +54,20 @@ std::int32_t element_bytes(std::string_view type) {
         std::string_view beginning;
         std::int32_t bytes;
     };
-    constexpr std::array rows{Row{"Float8", 1},   Row{"Float", 4},         Row{"float8", 1},   Row{"float", 4},
-                              Row{"Half", 2},     Row{"BFloat16", 2},      Row{"bfloat16", 2}, Row{"Double", 8},
-                              Row{"Byte", 1},     Row{"Char", 1},          Row{"Bool", 1},     Row{"Short", 2},
-                              Row{"Int", 4},      Row{"Long", 8},          Row{"UInt16", 2},   Row{"UInt32", 4},
-                              Row{"UInt64", 8},   Row{"ComplexDouble", 16}, Row{"ComplexFloat", 8},
-                              Row{"ComplexHalf", 4}};
+    constexpr std::array rows{
+        Row{"Float8", 1}, Row{"Float", 4},          Row{"float8", 1},       Row{"float", 4},
+        Row{"Half", 2},   Row{"BFloat16", 2},       Row{"bfloat16", 2},     Row{"Double", 8},
+        Row{"Byte", 1},   Row{"Char", 1},           Row{"Bool", 1},         Row{"Short", 2},
+        Row{"Int", 4},    Row{"Long", 8},           Row{"UInt16", 2},       Row{"UInt32", 4},
+        Row{"UInt64", 8}, Row{"ComplexDouble", 16}, Row{"ComplexFloat", 8}, Row{"ComplexHalf", 4}};
     auto const known =
         std::find_if(rows.begin(), rows.end(), [&](Row const& row) { return type.starts_with(row.beginning); });
     return known == rows.end() ? 0 : known->bytes;
 }
 
 std::int32_t narrow(std::int64_t number) {
-    return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
-                                 std::numeric_limits<std::int32_t>::max()));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
+                                                              std::numeric_limits<std::int32_t>::max()));
 }
 
 /// Identifiers of launches in 32 bits. Negative ones, which AMD's have, tie nothing.
@@ -307,9 +306,7 @@ void ChromePart::add_shape(ChromeEvent const& event, std::uint32_t span) {
 void ChromePart::add_lane_name(ChromeEvent const& event) {
     if (event.text_of(ChromeKey::name) != "thread_name" || !event.has(label)) { return; }
     std::string_view const text = event.text_of(label).substr(0, 256);
-    if (!text.empty()) {
-        lane_names.push_back({place_of(event, process), place_of(event, thread), words.raw(text)});
-    }
+    if (!text.empty()) { lane_names.push_back({place_of(event, process), place_of(event, thread), words.raw(text)}); }
 }
 
 } // namespace headroom::io

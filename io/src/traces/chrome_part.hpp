@@ -116,7 +116,7 @@ private:
         bool communicates, synchronizes, parameters;
     };
     NameTraits traits_of(std::uint32_t name);
-    std::vector<NameTraits> traits_; ///< by name, as far as was asked
+    std::vector<NameTraits> traits_;               ///< by name, as far as was asked
     std::vector<ChromeCategory> category_numbers_; ///< by number of `categories`
     std::map<Lane, std::uint32_t> lane_numbers_, thread_numbers_;
     struct CachedLane {

@@ -178,8 +178,9 @@ std::size_t ChromeReader::separate(Window const& window, std::size_t at, std::si
     }
     if (text[at] == '{') {
         stopped_ = window.base + at >= stop_at_;
-        if (!stopped_ && after_event_ && !comma_) { part_.faults.count(ChromeFault::missing_comma, window.base + at); }
-        comma_ = true;
+        if (stopped_) { return at; }
+        if (after_event_ && !comma_) { part_.faults.count(ChromeFault::missing_comma, window.base + at); }
+        comma_ = true; // it was looked for
         return at;
     }
     if (text[at] == ']') {
@@ -225,9 +226,7 @@ std::size_t ChromeReader::scan_event(Window const& window, std::size_t from, std
         part_.faults.count(ChromeFault::unclosed_event, window.base + at);
         comma_ = true; // it stands before the brace
         break;
-    case ChromeScan::deep:
-        ++part_.events;
-        return lose(window, ChromeFault::deep_event, at, place + 1);
+    case ChromeScan::deep: ++part_.events; return lose(window, ChromeFault::deep_event, at, place + 1);
     }
     return place;
 }

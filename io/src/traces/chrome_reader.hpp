@@ -34,13 +34,24 @@ public:
         at_ = at;
     }
     /// Stops before the first event at `at` or after it.
-    void stop_at(std::uint64_t at) { stop_at_ = at; }
+    void stop_at(std::uint64_t at) {
+        stop_at_ = at;
+        stopped_ = false;
+    }
     /// Stops behind the bracket that closes the events.
     void stop_behind_events() { stop_behind_events_ = true; }
     /// Whether it stopped, and where: the place of an event, or behind the events.
     [[nodiscard]] bool stopped() const { return stopped_; }
     [[nodiscard]] std::uint64_t place() const { return at_; }
     [[nodiscard]] Mode mode() const { return mode_; }
+    /// Goes on where another reader of the same text stopped, among events or at the end of the text.
+    void go_on_from(ChromeReader const& other) {
+        mode_ = other.mode_;
+        at_ = other.at_;
+        after_event_ = other.after_event_;
+        comma_ = other.comma_;
+        stopped_ = other.stopped_;
+    }
     /// Goes on behind the bracket that closes the events.
     void leave_events(std::uint64_t at) {
         mode_ = bare_ ? Mode::done : Mode::members;

@@ -106,16 +106,16 @@ bool no_number(std::string_view word) {
 
 std::string_view name_of(ChromeFault fault) {
     constexpr std::array<std::string_view, chrome_fault_kinds> names{
-        "unreadable event",     "event without end",          "event too long",
-        "nested too deep",      "not an event",               "text between events",
-        "comma missing",        "comma at the end",           "closing bracket missing",
-        "cut short",            "text after the end",         "byte order mark",
-        "text too long",        "not a number",               "bad escape",
-        "control character",    "invalid UTF-8",              "quote in a text",
-        "duplicate key",        "number in quotes",           "number out of range",
-        "event without time",   "event without duration",     "negative duration",
-        "event without name",   "event without thread",       "begin without end",
-        "end without begin",    "duplicate event"};
+        "unreadable event",   "event without end",      "event too long",
+        "nested too deep",    "not an event",           "text between events",
+        "comma missing",      "comma at the end",       "closing bracket missing",
+        "cut short",          "text after the end",     "byte order mark",
+        "text too long",      "not a number",           "bad escape",
+        "control character",  "invalid UTF-8",          "quote in a text",
+        "duplicate key",      "number in quotes",       "number out of range",
+        "event without time", "event without duration", "negative duration",
+        "event without name", "event without thread",   "begin without end",
+        "end without begin",  "duplicate event"};
     return names[static_cast<std::size_t>(fault)];
 }
 
@@ -198,7 +198,7 @@ bool key_comes(std::string_view text, std::size_t at, std::array<std::string_vie
     return at < text.size() && text[at] == ':';
 }
 
-constexpr std::array<std::string_view, 10> event_keys{"ph",  "name", "cat", "pid", "tid",
+constexpr std::array<std::string_view, 10> event_keys{"ph", "name", "cat",  "pid", "tid",
                                                       "ts", "dur",  "args", "id",  "s"};
 
 bool begins_event(std::string_view text, std::size_t at) {
@@ -224,10 +224,12 @@ std::size_t find_event(std::string_view text, std::size_t from, std::size_t to) 
 }
 
 bool ends_events(std::string_view text, std::size_t at) {
-    constexpr std::array<std::string_view, 16> keys{
-        "traceName", "displayTimeUnit", "baseTimeNanoseconds", "schemaVersion", "deviceProperties", "distributedInfo",
-        "INFO",      "WARNING",         "ERROR",               "host_name",     "trace_id",         "record_shapes",
-        "with_stack", "profile_memory", "metadata",            "otherData"};
+    constexpr std::array<std::string_view, 16> keys{"traceName",     "displayTimeUnit",  "baseTimeNanoseconds",
+                                                    "schemaVersion", "deviceProperties", "distributedInfo",
+                                                    "INFO",          "WARNING",          "ERROR",
+                                                    "host_name",     "trace_id",         "record_shapes",
+                                                    "with_stack",    "profile_memory",   "metadata",
+                                                    "otherData"};
     auto const before = before_white(text, at);
     if (before == std::string_view::npos || text[before] != '}') { return false; }
     auto const after = past_white(text, at + 1);

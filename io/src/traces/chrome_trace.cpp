@@ -38,9 +38,6 @@ std::vector<RankTrace> read_chrome(ByteSource& source, std::string const& where,
     for (auto& trace : traces) {
         trace.bytes_read = source.bytes_read();
         trace.text_bytes = text;
-        if (!source.damage().empty()) {
-            count_issue(trace.issues, source.damage(), where + ": byte " + std::to_string(text));
-        }
     }
     return traces;
 }

@@ -61,8 +61,7 @@ void classify_sse2(char const* text, std::size_t blocks, ByteClasses* classes) {
             auto const bits = [&](__m128i mask) {
                 return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(mask))} << (16 * part);
             };
-            __m128i const brackets =
-                _mm_or_si128(_mm_cmpeq_epi8(folded, all('{')), _mm_cmpeq_epi8(folded, all('}')));
+            __m128i const brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, all('{')), _mm_cmpeq_epi8(folded, all('}')));
             __m128i const colons = is(':');
             __m128i const braces = _mm_or_si128(is('{'), is('}'));
             __m128i const control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, all(0x1f)), all(0x1f));
@@ -138,11 +137,11 @@ std::uint64_t parity_up_to(std::uint64_t bits) {
 
 /// What passes from one block to the next.
 struct Carry {
-    std::uint64_t escaped = 0;       ///< the next byte is
-    std::uint64_t within = 0;        ///< a string: all bits
-    std::uint64_t closed = 0;        ///< the last byte closed a string
-    std::uint64_t scalar = 0;        ///< the last byte is of a number or word
-    std::uint64_t after = 0;         ///< a value ended and only spaces followed
+    std::uint64_t escaped = 0; ///< the next byte is
+    std::uint64_t within = 0;  ///< a string: all bits
+    std::uint64_t closed = 0;  ///< the last byte closed a string
+    std::uint64_t scalar = 0;  ///< the last byte is of a number or word
+    std::uint64_t after = 0;   ///< a value ended and only spaces followed
 };
 
 /// Bytes after an odd number of backslashes. The sum runs through each row of them.
@@ -172,7 +171,6 @@ BlockBits block_bits(ByteClasses const& now, Carry& carry) {
     std::uint64_t const spaces = now.space & outside;
     std::uint64_t const started = (ends & spaces) | carry.after;
     std::uint64_t const run = started + spaces;
-    std::uint64_t const overflow = (run < started) ? 1 : 0;
     std::uint64_t const follows = (ends & ~spaces) | (run & ~spaces);
     carry.closed = closing >> 63;
     carry.scalar = scalar >> 63;
