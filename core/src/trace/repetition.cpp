@@ -170,14 +170,17 @@ NameInPeriods name_in_periods(std::span<std::uint32_t const> places, std::span<s
     return {false, false, usual > 0 && 3 * near >= 2 * periods};
 }
 
-Ticks work_between(WorkSequence const& work, std::size_t from, std::size_t to) {
+/// In floating point: durations of damaged traces may add up to anything.
+double work_between(WorkSequence const& work, std::size_t from, std::size_t to) {
     return std::accumulate(work.duration.begin() + static_cast<std::ptrdiff_t>(from),
-                           work.duration.begin() + static_cast<std::ptrdiff_t>(to), Ticks{0});
+                           work.duration.begin() + static_cast<std::ptrdiff_t>(to), 0.0,
+                           [](double sum, Ticks duration) { return sum + static_cast<double>(duration); });
 }
 
-Ticks work_of(WorkSequence const& work, std::span<std::uint32_t const> places) {
-    return std::accumulate(places.begin(), places.end(), Ticks{0},
-                           [&](Ticks sum, std::uint32_t place) { return sum + work.duration[place]; });
+double work_of(WorkSequence const& work, std::span<std::uint32_t const> places) {
+    return std::accumulate(places.begin(), places.end(), 0.0, [&](double sum, std::uint32_t place) {
+        return sum + static_cast<double>(work.duration[place]);
+    });
 }
 
 /// By chance two intervals have one name this often.
@@ -207,15 +210,15 @@ bool goes_on_alike(WorkSequence const& work, PeriodMarks const& marks, double ch
 /// The share of names that the periods explain; 0 where they cannot be steps.
 double explained(WorkSequence const& work, Places const& names, PeriodMarks const& marks) {
     auto const periods = static_cast<double>(marks.places.size() - 1);
-    auto const inside = static_cast<double>(work_between(work, marks.places.front(), marks.places.back()));
-    auto const after = static_cast<double>(work_between(work, marks.places.back(), work.size()));
-    auto const before = static_cast<double>(work_between(work, 0, marks.places.front()));
+    auto const inside = work_between(work, marks.places.front(), marks.places.back());
+    auto const after = work_between(work, marks.places.back(), work.size());
+    auto const before = work_between(work, 0, marks.places.front());
     if (inside + std::min(after, inside / periods) < least_cover * (inside + after + before)) { return 0.0; }
     double foreign = 0.0;
     std::size_t steady = 0, all = 0;
     for (std::size_t name = 0; name < names.size(); ++name) {
         auto const found = name_in_periods(names[name], marks.places);
-        auto const own = static_cast<double>(work_of(work, names[name]));
+        auto const own = work_of(work, names[name]);
         if (found.only_after) { foreign += own; }
         if (found.warms_up || own < least_work * (inside + after + before)) { continue; }
         ++all;
