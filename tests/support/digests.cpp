@@ -41,6 +41,7 @@ DeviceTimes times(Draw& draw) {
 
 RankBreakdown breakdown(Draw& draw) {
     RankBreakdown breakdown{.on_host = draw.coin(),
+                            .only_sums = draw.coin(),
                             .whole = times(draw),
                             .idle = {draw.ticks(), draw.ticks(), draw.ticks()},
                             .steps_detected = draw.coin(),
@@ -78,6 +79,7 @@ CollectiveRuns runs(Draw& draw) {
 StepGraph graph(Draw& draw, std::size_t of_runs) {
     StepGraph graph;
     graph.step = {draw.ticks(), draw.ticks(), draw.ticks()};
+    graph.epoch_ns = draw.ticks();
     graph.names = draw.texts(3);
     graph.lanes = draw.texts(2);
     graph.notes = draw.texts(draw.below(3));
