@@ -1,10 +1,12 @@
-#include "headroom/trace_breakdown.hpp"
 #include "support/made_trace.hpp"
+
+#include "headroom/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -119,6 +121,31 @@ TEST(BreakdownProperty, IsWhatCountingEveryNanosecondGives) {
         expect_equal(device_times(trace), whole);
         expect_whole(whole, breakdown.idle);
         if (HasFailure()) { FAIL() << "round " << round; }
+    }
+}
+
+TEST(BreakdownProperty, StaysInRangeWhereTimesAreAsLargeAsNumbersAre) {
+    // Expectation: no overflow (the sanitizer would say so) and the same identities.
+    constexpr auto last = std::numeric_limits<Ticks>::max();
+    std::mt19937_64 random{5};
+    for (int round = 0; round < 200; ++round) {
+        MadeTrace made;
+        for (int i = 0; i < 40; ++i) {
+            auto const at = [&] { return static_cast<Ticks>(random() >> (1 + random() % 62)); };
+            auto const begin = at(), end = random() % 4 == 0 ? last : at();
+            auto const kind = span_kinds[random() % span_kinds.size()];
+            auto const correlation = static_cast<std::uint32_t>(random() % 8);
+            made.span(kind, "k" + std::to_string(i % 3), {random() % 8 != 0, 0, 1}, begin, std::max(begin, end),
+                      correlation);
+            made.on_thread(SpanKind::launch, "call", 1, at() / 2, last, correlation);
+        }
+        made.step(1, 0, last);
+        made.step(2, last / 2, last);
+        auto const breakdown = breakdown_of(made.trace());
+        expect_whole(breakdown.whole, breakdown.idle);
+        for (auto const& step : breakdown.steps) { expect_whole(step.shares, step.idle); }
+        made.trace().steps.clear();
+        expect_whole(breakdown_of(made.trace()).whole, breakdown.idle);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "trace/answer.hpp"
 
+#include "trace/wide_time.hpp"
+
 #include "headroom/laws.hpp"
 #include "headroom/validation.hpp"
 
@@ -22,11 +24,11 @@ SplitSums sums_of(std::vector<RankDigest> const& ranks) {
     SplitSums sums;
     for (auto const& rank : ranks) {
         auto const& whole = rank.breakdown.whole;
-        sums.window += whole.window;
-        sums.compute += whole.compute;
-        sums.communication += whole.communication;
-        sums.exposed += whole.exposed;
-        sums.overlap += whole.overlap;
+        sums.window = wide_sum(sums.window, whole.window);
+        sums.compute = wide_sum(sums.compute, whole.compute);
+        sums.communication = wide_sum(sums.communication, whole.communication);
+        sums.exposed = wide_sum(sums.exposed, whole.exposed);
+        sums.overlap = wide_sum(sums.overlap, whole.overlap);
         sums.only_sums = sums.only_sums || rank.breakdown.only_sums;
         sums.any = sums.any || whole.busy > 0;
     }
@@ -58,7 +60,7 @@ void add_split(TraceAnswer& answer) {
     if (sums.compute > 0) {
         answer.gamma = static_cast<double>(sums.communication) / static_cast<double>(sums.compute);
     }
-    if (sums.compute + sums.exposed > 0) {
+    if (sums.compute > 0 || sums.exposed > 0) {
         answer.serial = {serial_share_at(profile_of(sums.compute, sums.exposed, workers), workers), answer.workers};
         add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers));
     }

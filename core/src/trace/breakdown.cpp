@@ -2,6 +2,7 @@
 #include "trace/idle_gaps.hpp"
 #include "trace/launches.hpp"
 #include "trace/repetition.hpp"
+#include "trace/wide_time.hpp"
 #include "trace/window_times.hpp"
 
 #include "headroom/trace_breakdown.hpp"
@@ -32,7 +33,7 @@ std::vector<NameTotal> totals_in_order(RankTrace const& trace, BusyIntervals con
         auto& total = totals[known - 1];
         total.shortest = std::min(total.shortest, duration);
         total.longest = std::max(total.longest, duration);
-        total.total += duration;
+        total.total = wide_sum(total.total, duration);
         ++total.count;
     }
     return totals;

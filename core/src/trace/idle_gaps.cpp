@@ -1,5 +1,7 @@
 #include "trace/idle_gaps.hpp"
 
+#include "trace/wide_time.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -27,13 +29,13 @@ public:
         auto const& timeline = trace_.timeline;
         if (timeline.begin[*call] > begin) {
             // the host is late by the whole of its call and what the kernel then needs; longer than that, it waits
-            auto const ready = std::min(next.begin, std::max(begin, timeline.end[*call] + start_of_kernel));
+            auto const ready = std::min(next.begin, std::max(begin, wide_sum(timeline.end[*call], start_of_kernel)));
             add(begin, ready, IdleCause::host_bound);
             add(ready, next.begin, IdleCause::waiting);
             return;
         }
-        bool const starts =
-            next.begin - begin <= start_of_kernel && last && timeline.lane[*last] == timeline.lane[next.span];
+        bool const starts = wide_difference(next.begin, begin) <= start_of_kernel && last &&
+                            timeline.lane[*last] == timeline.lane[next.span];
         add(begin, next.begin, starts ? IdleCause::other : IdleCause::waiting);
     }
 
@@ -80,7 +82,8 @@ IdleSums::IdleSums(std::span<IdleGap const> gaps) : gaps_(gaps), before_(1) {
     before_.reserve(gaps.size() + 1);
     for (auto const& gap : gaps) {
         auto sums = before_.back();
-        sums[static_cast<std::size_t>(gap.cause)] += gap.end - gap.begin;
+        auto& sum = sums[static_cast<std::size_t>(gap.cause)];
+        sum = wide_sum(sum, wide_difference(gap.end, gap.begin));
         before_.push_back(sums);
     }
 }

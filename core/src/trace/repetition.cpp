@@ -1,12 +1,11 @@
 #include "trace/repetition.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 
 namespace headroom::trace {
 namespace {
@@ -18,6 +17,8 @@ constexpr double least_cover = 0.75;
 constexpr double least_explained = 0.90, nearly_as_good = 0.03;
 constexpr double least_work = 0.001;  ///< of all: names of less say nothing
 constexpr double most_foreign = 0.01; ///< of a period's work, in names that no period has
+constexpr std::size_t looked_at = 32; ///< intervals after a mark
+constexpr double least_alike = 0.5;   ///< of them, beyond chance
 constexpr std::size_t most_distances = 24;
 
 /// Work in the order in which it began, by name.
@@ -169,28 +170,55 @@ NameInPeriods name_in_periods(std::span<std::uint32_t const> places, std::span<s
     return {false, false, usual > 0 && 3 * near >= 2 * periods};
 }
 
-Ticks work_between(WorkSequence const& work, std::size_t from, std::size_t to) {
+/// In floating point: durations of damaged traces may add up to anything.
+double work_between(WorkSequence const& work, std::size_t from, std::size_t to) {
     return std::accumulate(work.duration.begin() + static_cast<std::ptrdiff_t>(from),
-                           work.duration.begin() + static_cast<std::ptrdiff_t>(to), Ticks{0});
+                           work.duration.begin() + static_cast<std::ptrdiff_t>(to), 0.0,
+                           [](double sum, Ticks duration) { return sum + static_cast<double>(duration); });
 }
 
-Ticks work_of(WorkSequence const& work, std::span<std::uint32_t const> places) {
-    return std::accumulate(places.begin(), places.end(), Ticks{0},
-                           [&](Ticks sum, std::uint32_t place) { return sum + work.duration[place]; });
+double work_of(WorkSequence const& work, std::span<std::uint32_t const> places) {
+    return std::accumulate(places.begin(), places.end(), 0.0, [&](double sum, std::uint32_t place) {
+        return sum + static_cast<double>(work.duration[place]);
+    });
+}
+
+/// By chance two intervals have one name this often.
+double chance_of(WorkSequence const& work, Places const& names) {
+    double chance = 0.0;
+    for (std::size_t name = 0; name < names.size(); ++name) {
+        double const share = static_cast<double>(names[name].size()) / static_cast<double>(work.size());
+        chance += share * share;
+    }
+    return chance;
+}
+
+/// Whether the same follows one mark and the next: a mixture without any order has its names as evenly as steps have.
+bool goes_on_alike(WorkSequence const& work, PeriodMarks const& marks, double chance) {
+    std::size_t same = 0, all = 0;
+    for (std::size_t i = 0; i + 1 < marks.places.size(); ++i) {
+        std::size_t const one = marks.places[i], other = marks.places[i + 1];
+        for (std::size_t j = 1; j < std::min<std::size_t>(looked_at, marks.distance); ++j) {
+            if (other + j >= work.size()) { break; }
+            ++all;
+            same += work.name[one + j] == work.name[other + j] ? 1U : 0U;
+        }
+    }
+    return static_cast<double>(same) >= (chance + least_alike * (1.0 - chance)) * static_cast<double>(all);
 }
 
 /// The share of names that the periods explain; 0 where they cannot be steps.
 double explained(WorkSequence const& work, Places const& names, PeriodMarks const& marks) {
     auto const periods = static_cast<double>(marks.places.size() - 1);
-    auto const inside = static_cast<double>(work_between(work, marks.places.front(), marks.places.back()));
-    auto const after = static_cast<double>(work_between(work, marks.places.back(), work.size()));
-    auto const before = static_cast<double>(work_between(work, 0, marks.places.front()));
+    auto const inside = work_between(work, marks.places.front(), marks.places.back());
+    auto const after = work_between(work, marks.places.back(), work.size());
+    auto const before = work_between(work, 0, marks.places.front());
     if (inside + std::min(after, inside / periods) < least_cover * (inside + after + before)) { return 0.0; }
     double foreign = 0.0;
     std::size_t steady = 0, all = 0;
     for (std::size_t name = 0; name < names.size(); ++name) {
         auto const found = name_in_periods(names[name], marks.places);
-        auto const own = static_cast<double>(work_of(work, names[name]));
+        auto const own = work_of(work, names[name]);
         if (found.only_after) { foreign += own; }
         if (found.warms_up || own < least_work * (inside + after + before)) { continue; }
         ++all;
@@ -200,20 +228,21 @@ double explained(WorkSequence const& work, Places const& names, PeriodMarks cons
     return static_cast<double>(steady) / static_cast<double>(all);
 }
 
-/// Labels of `width` labels in a row.
+/// Labels of `width` labels in a row; returns how many there may be. What repeats has few, so few of them share a number
+/// by chance, and a mark that is lost so is one of many.
 std::size_t join_labels(std::vector<std::uint32_t>& labels, std::size_t width) {
-    std::unordered_map<std::uint64_t, std::uint32_t> numbers;
-    std::vector<std::uint32_t> joined;
-    for (std::size_t i = 0; i + width <= labels.size(); ++i) {
+    auto const bits = static_cast<int>(std::bit_width(labels.size())) + 1;
+    std::size_t joined = 0;
+    for (; joined + width <= labels.size(); ++joined) {
         std::uint64_t hash = 0xcbf29ce484222325U;
         for (std::size_t j = 0; j < width; ++j) {
-            hash = (hash ^ labels[i + j]) * 0x9E3779B97F4A7C15U;
+            hash = (hash ^ labels[joined + j]) * 0x9E3779B97F4A7C15U;
             hash ^= hash >> 32;
         }
-        joined.push_back(numbers.try_emplace(hash, static_cast<std::uint32_t>(numbers.size())).first->second);
+        labels[joined] = static_cast<std::uint32_t>(hash * 0x9E3779B97F4A7C15U >> (64 - bits));
     }
-    labels.swap(joined);
-    return numbers.size();
+    labels.resize(joined);
+    return std::size_t{1} << bits;
 }
 
 /// The first intervals of the periods that explain the sequence best; none where none does well.
@@ -224,7 +253,9 @@ std::vector<std::uint32_t> best_marks(WorkSequence const& work, Places const& na
     };
     std::vector<Rated> rated;
     double best = 0.0;
+    auto const chance = chance_of(work, names);
     for (auto const& marks : marks_by_distance(places, work.size())) {
+        if (!goes_on_alike(work, marks, chance)) { continue; }
         rated.push_back({marks, explained(work, names, marks)});
         best = std::max(best, rated.back().rating);
     }

@@ -93,10 +93,11 @@ DeviceTimes from_lengths(Lengths const& length, Ticks window) {
     times.compute = length[compute];
     times.communication = length[communication];
     times.memory = length[memory];
-    times.overlap = length[compute] + length[communication] - length[without_memory];
+    times.overlap =
+        length[communication] - (length[without_memory] - length[compute]); // in an order that stays in range
     times.exposed = times.communication - times.overlap;
     times.memory_only = length[all] - length[without_memory];
-    times.overlap_any = length[communication] + length[without_communication] - length[all];
+    times.overlap_any = length[communication] - (length[all] - length[without_communication]);
     return times;
 }
 
