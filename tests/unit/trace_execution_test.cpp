@@ -86,6 +86,20 @@ TEST(ExecutionJson, ChakrasNodesAreLaidOut) {
     EXPECT_EQ(traces[0].collectives.size(), 1U);
 }
 
+TEST(ExecutionJson, ChakrasNodesAreAGraphAsWell) {
+    std::string text = test::trace_sample("chakra_small.json");
+    text.replace(text.find(", 99]"), 5, "]"); // a node that is not there: graphs refuse it
+    TaskGraph const graph = io::read_task_graph(text, "a.json");
+    EXPECT_EQ(graph.unit, "seconds");
+    EXPECT_THAT(test::edges_of(graph),
+                ::testing::UnorderedElementsAre("aten::linear -> gemm", "aten::linear -> aten::relu",
+                                                "gemm -> ncclKernel_AllReduce"));
+    EXPECT_THAT(graph.dag.costs(), ElementsAre(30'000'000, 50'000'000, 20'000'000, 40'000'000)); // picoseconds
+    EXPECT_EQ(test::kind_of(graph, 3), "all_reduce");
+    EXPECT_THAT(test::refused(text.substr(0, text.size() / 2), "a.json"), HasSubstr("cut short"));
+    EXPECT_THAT(test::refused(test::trace_sample("chakra_small.json"), "a.json"), HasSubstr("it waits for node 99"));
+}
+
 TEST(ExecutionJson, ObserversOfPyTorchGiveShapesAndCollectives) {
     auto const traces = test::traces_in(io::read_execution_json, test::trace_sample("observer_1_0_1.json"), "a.json");
     RankTrace const& trace = traces.at(0);

@@ -75,7 +75,7 @@ struct CopyBytes {
 };
 
 /// A kernel whose work a profiler counted while it ran. Numbers that were not counted are zero.
-struct CountedKernel {
+struct ProfiledKernel {
     std::uint32_t span = 0;
     double flops = 0.0; ///< floating-point operations, a multiply-add as two
     double bytes = 0.0; ///< between the device's memory and its caches, both ways
@@ -125,11 +125,11 @@ struct RankTrace {
     std::vector<std::string> collective_names;
     std::vector<TracedCollective> collectives; ///< by rising `span`
     std::vector<std::string> shape_texts;
-    std::vector<RecordedShape> shapes;  ///< by rising `span`
-    std::vector<CopyBytes> copies;      ///< by rising `span`
-    std::vector<CountedKernel> counted; ///< by rising `span`
-    std::vector<TracedWait> waits;      ///< by rising `span`
-    std::vector<TraceStep> steps;       ///< from annotations on the host, by begin; see `steps_of`
+    std::vector<RecordedShape> shapes;   ///< by rising `span`
+    std::vector<CopyBytes> copies;       ///< by rising `span`
+    std::vector<ProfiledKernel> counted; ///< by rising `span`
+    std::vector<TracedWait> waits;       ///< by rising `span`
+    std::vector<TraceStep> steps;        ///< from annotations on the host, by begin; see `steps_of`
 
     std::uint64_t bytes_read = 0;   ///< of the file as it lies on the disk
     std::uint64_t text_bytes = 0;   ///< after decompression

@@ -4,6 +4,8 @@
 #include "graphs/graph_draft.hpp"
 #include "graphs/graph_formats.hpp"
 #include "records/record.hpp"
+#include "traces/byte_source.hpp"
+#include "traces/execution_nodes.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
@@ -173,6 +175,26 @@ TaskGraph ChakraTrace::read() {
 
 TaskGraph read_chakra_graph(std::string_view bytes, std::string const& where) {
     return ChakraTrace{read_chakra_nodes({bytes, where}), where}.read();
+}
+
+bool looks_like_chakra_json(std::string_view bytes) {
+    auto const head = bytes.substr(0, 64 << 10);
+    return looks_like_json_graph(bytes) && head.find("\"workload_graph\"") != std::string_view::npos &&
+           head.find("\"NodeType\"") != std::string_view::npos;
+}
+
+TaskGraph read_chakra_json_graph(std::string_view bytes, std::string const& where) {
+    ChakraNodes nodes;
+    auto const source = open_source(bytes, where, {.text = bytes.size(), .ratio = 2.0});
+    auto const take = [&](ExecutionNode& node) {
+        if (nodes.nodes.size() >= most_tasks) { too_many_tasks(where); }
+        add_node(nodes, node);
+    };
+    auto const tell = [&](std::string_view problem, std::uint64_t at) {
+        unreadable_error(fmt::format("{}: byte {}", where, at), "a node that cannot be read", std::string{problem});
+    };
+    read_execution_nodes(*source, bytes.size(), take, tell);
+    return ChakraTrace{std::move(nodes), where}.read();
 }
 
 } // namespace headroom::io

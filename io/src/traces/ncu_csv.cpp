@@ -245,7 +245,7 @@ void NcuTable::lay_out(std::vector<RankTrace>& traces) {
         auto const kind = names_communication(kernel.name) ? SpanKind::communication : SpanKind::compute;
         auto const lane = builder.lane({true, device[kernel.rank], kernel.stream});
         auto const span = builder.span(kind, builder.name(kernel.name), lane, begin, begin + *time);
-        CountedKernel const counted{span, kernel.metrics.flops(), kernel.metrics.bytes()};
+        ProfiledKernel const counted{span, kernel.metrics.flops(), kernel.metrics.bytes()};
         if (counted.flops > 0.0 || counted.bytes > 0.0) { builder.counted(counted); }
         if (kernel.metrics.has_unsized_tensors()) {
             issue("tensor instructions of unknown size, not counted", kernel.line);

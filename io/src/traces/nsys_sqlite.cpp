@@ -205,7 +205,8 @@ std::vector<RankTrace> NsysReader::finish() {
     RankTrace& first = traces.front(); // what belongs to the file counts once
     first.events = rows_;
     first.text_bytes = file_.bytes();
-    first.bytes_read = std::max(source_->bytes_read(), source_->plain_file() < 0 ? 0 : file_.bytes());
+    bool const whole = source_->plain_file() >= 0 || !source_->in_memory().empty(); // not read through the source
+    first.bytes_read = whole ? file_.bytes() : source_->bytes_read();
     std::ranges::stable_sort(issues, {}, &TraceIssue::kind);
     first.issues = std::move(issues);
     return traces;

@@ -108,7 +108,8 @@ void SqliteFile::open(ByteSource& source, std::uint64_t most_bytes) {
 
 void SqliteFile::hold(ByteSource& source, std::uint64_t most_bytes) {
     constexpr std::size_t block = std::size_t{1} << 20;
-    for (std::size_t got = block; got == block && held_.size() < most_bytes;) {
+    held_ = source.in_memory().substr(0, std::min<std::uint64_t>(source.in_memory().size(), most_bytes));
+    for (std::size_t got = held_.empty() ? block : 0; got == block && held_.size() < most_bytes;) {
         std::size_t const before = held_.size();
         held_.resize(before + block);
         got = source.read(held_.data() + before, block);

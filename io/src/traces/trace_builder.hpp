@@ -53,7 +53,7 @@ public:
     void copy(std::uint32_t span, std::int64_t bytes) { trace_.copies.push_back({span, bytes}); }
     void issue(std::string_view kind, std::uint64_t at_byte, std::uint64_t count = 1);
     void issue_at(std::string_view kind, std::string first_at, std::uint64_t count = 1);
-    void counted(CountedKernel kernel) { trace_.counted.push_back(kernel); }
+    void counted(ProfiledKernel kernel) { trace_.counted.push_back(kernel); }
     /// Everything else: rank, world, device, counts.
     RankTrace& trace() { return trace_; }
 
