@@ -33,7 +33,10 @@ public:
         }
     }
 
-    void finish() {
+    /// `last`: of the path. It may be a delay before a task that takes no time.
+    void finish(Vertex const& last) {
+        if (pending_ > 0 && last.task != no_task) { task({.task = last.task}, 0); }
+        piece_.delay += pending_;
         close();
         for (auto& [key, name] : names_) { answer_.names.push_back(std::move(name)); }
         std::stable_sort(answer_.names.begin(), answer_.names.end(),
@@ -136,7 +139,7 @@ void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, s
                PathAnswer& answer) {
     Teller teller(ranks, joined, answer);
     for (auto const vertex : vertices) { teller.visit(vertex); }
-    teller.finish();
+    if (!vertices.empty()) { teller.finish(joined.vertices[vertices.back()]); }
 }
 
 } // namespace headroom::path

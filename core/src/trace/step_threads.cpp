@@ -9,8 +9,9 @@ namespace {
 constexpr Ticks microsecond = 1000;
 /// A thread that did nothing for so long may have waited for another.
 constexpr Ticks quiet_time = 20 * microsecond;
-/// In which a thread goes on when what it waited for is done.
-constexpr Ticks wake_time = 200 * microsecond;
+/// Around the end of a transfer, in which a thread that waited for it goes on: before its span ends, as others tell the
+/// thread, or after.
+constexpr Ticks wake_time = 1000 * microsecond;
 
 /// A call for a transfer of the host's own.
 struct TransferCall {
@@ -38,24 +39,36 @@ struct Quiet {
     Ticks begin = 0, end = 0;
 };
 
-/// The quiet time of a thread around a moment: the piece under way, if it is an operator's own, or the gap.
-Quiet quiet_around(StepDraft const& draft, std::uint32_t thread, Ticks at) {
+/// The longest quiet time of a thread that ends around a moment, and is long beside the time between the two: a gap, or
+/// the own time of an operator.
+Quiet quiet_until(StepDraft const& draft, std::uint32_t thread, Ticks moment) {
     auto const& pieces = draft.hosts[thread].pieces();
-    auto const next = draft.hosts[thread].ended_by(at);
-    Ticks const before = next == 0 ? draft.window.begin : pieces[next - 1].end;
-    if (next == pieces.size()) { return {before, draft.window.host_end}; }
-    if (pieces[next].begin > at) { return {before, pieces[next].begin}; }
-    bool const own = draft.trace.kind[pieces[next].span] == SpanKind::host;
-    return own ? Quiet{pieces[next].begin, pieces[next].end} : Quiet{at, at};
+    Quiet best{moment, moment};
+    auto const consider = [&](Ticks begin, Ticks end) {
+        Ticks const apart = end > moment ? end - moment : moment - end;
+        bool const near = apart <= wake_time && 4 * apart <= end - begin && begin < moment;
+        if (near && end - begin > std::max(quiet_time, best.end - best.begin)) { best = {begin, end}; }
+    };
+    auto next = draft.hosts[thread].ended_by(moment - wake_time);
+    for (; next <= pieces.size(); ++next) {
+        Ticks const before = next == 0 ? draft.window.begin : pieces[next - 1].end;
+        bool const last = next == pieces.size();
+        consider(before, last ? draft.window.host_end : pieces[next].begin);
+        if (last || pieces[next].begin > moment + wake_time) { break; }
+        if (draft.trace.kind[pieces[next].span] == SpanKind::host) { consider(pieces[next].begin, pieces[next].end); }
+    }
+    return best;
 }
 
-/// The thread that goes on when a transfer is done, if it had nothing to do until then.
+/// The thread that goes on when a transfer is done, if it had nothing to do until then. What its span has after that
+/// is waited for by nobody.
 void tie_back(StepDraft& draft, std::uint32_t thread, TieEnd const& transfer) {
-    Ticks const done = draft.window.work[transfer.slot][transfer.index].end;
-    auto const quiet = quiet_around(draft, thread, done);
-    if (quiet.end > done + wake_time || done < quiet.begin + quiet_time) { return; }
-    draft.hosts[thread].wait(quiet.begin, done);
-    draft.ties.push_back({transfer, thread_at(thread, done), TraceEdge::wait, 0});
+    auto& work = draft.window.work[transfer.slot][transfer.index];
+    auto const quiet = quiet_until(draft, thread, work.end);
+    if (quiet.end <= quiet.begin || quiet.end <= work.begin) { return; }
+    work.end = std::min(work.end, quiet.end);
+    draft.hosts[thread].wait(quiet.begin, work.end);
+    draft.ties.push_back({transfer, thread_at(thread, work.end), TraceEdge::wait, 0});
 }
 
 /// A stretch in which one thread does nothing and another works from its begin on.

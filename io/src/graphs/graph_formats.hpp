@@ -30,4 +30,8 @@ TaskGraph read_chakra_graph(std::string_view bytes, std::string const& where);
 bool looks_like_chakra_json(std::string_view bytes);
 TaskGraph read_chakra_json_graph(std::string_view bytes, std::string const& where);
 
+/// A profiler's trace events: the step in the middle, tasks and delays in seconds.
+bool looks_like_trace_graph(std::string_view bytes);
+TaskGraph read_trace_graph(std::string_view bytes, std::string const& where);
+
 } // namespace headroom::io

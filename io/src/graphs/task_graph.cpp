@@ -28,6 +28,7 @@ constexpr std::array formats{
     FormatRow{{".et", ".chakra"}, looks_like_chakra, read_chakra_graph},
     FormatRow{{".onnx", ""}, looks_like_onnx, read_onnx_graph},
     FormatRow{{"", ""}, looks_like_chakra_json, read_chakra_json_graph},
+    FormatRow{{"", ""}, looks_like_trace_graph, read_trace_graph},
     FormatRow{{".json", ""}, looks_like_json_graph, read_json_graph},
     FormatRow{{".dot", ".gv"}, looks_like_dot, read_dot_graph},
 };

@@ -10,7 +10,11 @@ namespace {
 /// A database is known by its first bytes and JSON by its keys: what asks for more comes first.
 constexpr std::array rows{
     TraceFormat{"nsys", looks_like_nsys, read_nsys},
+    TraceFormat{"execution", looks_like_execution_json, read_execution_json, true},
     TraceFormat{"chrome", looks_like_chrome, read_chrome},
+    TraceFormat{"chakra", looks_like_chakra, read_chakra, true},
+    TraceFormat{"ncu", looks_like_ncu, read_ncu},
+    TraceFormat{"key_averages", looks_like_key_averages, read_key_averages},
 };
 
 struct OtherFile {
