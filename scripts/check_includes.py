@@ -21,7 +21,7 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/", "unsupported/Eigen/"),
-    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "immintrin.h"),
     "probe": (),
 }
 
