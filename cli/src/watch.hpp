@@ -10,7 +10,8 @@
 namespace headroom::cli {
 
 /// Stands beside long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
-/// that the work goes on. A second Ctrl-C ends the program.
+/// that the work goes on, with a bar and the time that is left where the work says how far it is. A second Ctrl-C ends
+/// the program.
 class Watch {
 public:
     Watch(std::string what, bool quiet);
@@ -20,12 +21,15 @@ public:
 
     [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
     [[nodiscard]] bool interrupted() const { return stop_.stop_requested(); }
+    /// The share of the work that is done, 0 to 1; from any thread.
+    void progress(double share) { share_.store(share, std::memory_order_relaxed); }
 
 private:
     void stand_by(std::stop_token over);
 
     std::string what_;
     bool show_;
+    std::atomic<double> share_{-1.0}; ///< below 0: the work does not say
     std::stop_source stop_;
     std::mutex mutex_;
     std::condition_variable_any wake_;

@@ -78,6 +78,21 @@ void ChromeTrace::add(TraceEvent const& event, std::span<TraceArgument const> ar
     out_ += "}}";
 }
 
+void ChromeTrace::add_arrow(TraceArrow const& arrow) {
+    auto const add_end = [&](std::string_view head, int process, int thread, std::string const& time) {
+        begin_event();
+        out_ += head;
+        add_text(out_, "name", arrow.name);
+        add_text(out_, "cat", arrow.name);
+        add_number(out_, "id", arrow.number);
+        add_number(out_, "pid", process);
+        add_number(out_, "tid", thread);
+        out_ += ",\"ts\":" + time + "}";
+    };
+    add_end(R"({"ph":"s")", arrow.from_process, arrow.from_thread, arrow.from_time);
+    add_end(R"({"ph":"f","bp":"e")", arrow.to_process, arrow.to_thread, arrow.to_time);
+}
+
 std::string ChromeTrace::text() && {
     out_ += "\n]}\n";
     return std::move(out_);

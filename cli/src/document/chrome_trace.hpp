@@ -21,6 +21,16 @@ struct TraceEvent {
     std::string begin, duration;
 };
 
+/// What leads from one event to another: each end lies in the event that it belongs to. `number` is its own.
+struct TraceArrow {
+    std::string_view name;
+    std::int64_t number = 0;
+    int from_process = 0, from_thread = 0;
+    std::string from_time;
+    int to_process = 0, to_thread = 0;
+    std::string to_time;
+};
+
 /// A Chrome trace in the making: JSON that trace viewers (chrome://tracing, Perfetto) open. Whatever names hold, the
 /// text is valid JSON.
 class ChromeTrace {
@@ -31,6 +41,7 @@ public:
     void name_process(int process, std::string_view name);
     void name_thread(int process, int thread, std::string_view name);
     void add(TraceEvent const& event, std::span<TraceArgument const> arguments);
+    void add_arrow(TraceArrow const& arrow);
     [[nodiscard]] std::string text() &&;
 
 private:

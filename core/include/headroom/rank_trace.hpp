@@ -81,6 +81,13 @@ struct CountedKernel {
     double bytes = 0.0; ///< between the device's memory and its caches, both ways
 };
 
+/// What a stream or a call of the host waits for, where the trace states it.
+struct TracedWait {
+    std::uint32_t span = 0;   ///< of kind `device_wait`: its lane waits, its correlation is the call
+    std::uint32_t lane = 0;   ///< the stream that it waits for
+    std::uint32_t record = 0; ///< correlation of the call that recorded the event there; 0: not stated, all before it
+};
+
 /// What was wrong with the input: counted, with the first place.
 struct TraceIssue {
     std::string kind; ///< "not a number", "cut short", "event without duration", ...
@@ -121,6 +128,7 @@ struct RankTrace {
     std::vector<RecordedShape> shapes;  ///< by rising `span`
     std::vector<CopyBytes> copies;      ///< by rising `span`
     std::vector<CountedKernel> counted; ///< by rising `span`
+    std::vector<TracedWait> waits;      ///< by rising `span`
     std::vector<TraceStep> steps;       ///< from annotations on the host, by begin; see `steps_of`
 
     std::uint64_t bytes_read = 0;   ///< of the file as it lies on the disk
@@ -130,6 +138,7 @@ struct RankTrace {
     /// Durations are as they were recorded, and when they ran was not: intervals stand one after the other, so that
     /// sums are right and neither overlap nor idle time is known.
     bool only_sums = false;
+    std::vector<std::int64_t> calls; ///< by interval where one stands for several; empty: each is one
     /// Neither is known: the input says what ran, in which order, of what shape; every interval is empty.
     bool no_times = false;
 

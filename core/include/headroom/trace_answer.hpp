@@ -9,6 +9,10 @@
 namespace headroom {
 
 /// A serial fraction and the worker count that it belongs to: without the latter it is no property of anything.
+///
+///     s = T_exposed / (T_comp + T_exposed)
+///
+/// Sums over all ranks and whole files. Source: [Amdahl1967]
 struct MeasuredSerial {
     double value = 0.0;
     std::int64_t at_workers = 1;
@@ -18,24 +22,35 @@ struct MeasuredSerial {
 ///
 ///     S(K over K0) = T(K0) / (T_comp K0 / K + T_exposed + T_other)
 ///
-/// Source: [Amdahl1967]
+/// T_other is what a device spent on copies alone and on nothing. Sums over all ranks and whole files.
+/// Holds for:  the same problem on K workers.
+/// Assumes:    compute divides perfectly; nothing else changes with K.
+/// Source:     [Amdahl1967]
 struct ExpectedSpeedup {
     std::int64_t workers = 1;
-    double speedup_over_now = 1.0, efficiency = 1.0;
+    double speedup_over_now = 1.0;
+    double efficiency = 1.0; ///< of the workers added: speedup K0 / K
 };
 
-/// A rank that others wait for.
+/// A rank that others wait for: one that comes last in at least twice its share of the collectives (with few ranks, in
+/// half of what its share leaves), or whose compute takes 5 % longer than the median rank's. By cost, largest first.
 struct Straggler {
     std::int64_t rank = 0;
     std::string why;    ///< "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"
     double share = 0.0; ///< of collectives in which it was last, or of excess compute
-    Ticks cost = 0;     ///< what it kept the others waiting
+    Ticks cost = 0;     ///< what it kept the others waiting, or computed more
 };
 
 /// What a folder of traces says.
+///
+/// The ceilings are the limits of `ExpectedSpeedup` for workers without end, over K0 and over one worker:
+///
+///     C = T / (T - T_comp),    C1 = (T - T_comp + K0 T_comp) / (T - T_comp)
+///
+/// Empty where nothing bounds, and where the traces do not state what is needed. Source: [Amdahl1967]
 struct TraceAnswer {
     std::vector<RankDigest> ranks; ///< by rank
-    std::int64_t workers = 1;      ///< K0: the stated world size, else the ranks that are there
+    std::int64_t workers = 1;      ///< K0: the stated world size, else the ranks that are there or that a group has
     std::optional<MeasuredSerial> serial;
     std::optional<double> gamma;            ///< T_comm / T_comp, all of communication
     std::optional<double> overlap_fraction; ///< of communication
@@ -51,12 +66,14 @@ struct TraceAnswer {
     std::vector<std::string> notes;
 };
 
-/// Puts digests together: sorted by rank, the same whatever their order.
+/// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are told and
+/// the first takes part in collectives and in the critical path.
 TraceAnswer trace_answer(std::vector<RankDigest> ranks);
 
 // ---- two traces -----------------------------------------------------------------------------------------------------
 
-/// How a part or a kernel changed from one trace to another, a step where both have steps.
+/// How a part or a kernel changed from one trace to another: the mean over ranks of a step where both have steps, else
+/// of the whole file. For parts, counts are of steps (or of files); for kernels, of their runs on all ranks.
 struct TraceChange {
     std::string name;
     std::int64_t count_before = 0, count_after = 0;
@@ -64,8 +81,9 @@ struct TraceChange {
 };
 struct TraceComparison {
     bool per_step = false;
-    std::vector<TraceChange> parts;   ///< step, compute, exposed communication, memory, idle
-    std::vector<TraceChange> kernels; ///< largest change first
+    std::vector<TraceChange>
+        parts; ///< step, compute, exposed communication, memory, idle; the last only where it is known
+    std::vector<TraceChange> kernels; ///< largest change first, then by name
 };
 TraceComparison compare(TraceAnswer const& before, TraceAnswer const& after);
 

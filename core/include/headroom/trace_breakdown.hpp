@@ -67,8 +67,9 @@ DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end);
 ///
 /// What repeats: names, or several names in a row, that come three times or more at even distances divide the kernels
 /// (without a device the intervals of the busiest thread) into periods. They are steps if all periods together cover
-/// three quarters of the work, if nine names in ten come equally often in most periods, and if no name of weight comes
-/// after the last mark only: that would be the rest of a larger step, whose micro-batches or layers the periods are.
+/// three quarters of the work, if nine names in ten (of those that make up a thousandth of it) come equally often in
+/// most periods, and if no name of weight comes after the last mark only: that would be the rest of a larger step, whose
+/// micro-batches or layers the periods are.
 /// Of several distances it is the shortest that explains nearly as many names as the best. A step lasts from the first
 /// kernel of a period to that of the next, on the device's clock; what follows the last mark is left out.
 std::vector<TraceStep> detected_steps(RankTrace const& trace);
@@ -82,6 +83,9 @@ std::vector<TraceStep> detected_steps(RankTrace const& trace);
 /// communication or waits for it (`c10d::*`, `*::wait`, synchronization), wherever it nests. Memory is 0.
 struct RankBreakdown {
     bool on_host = false; ///< no device in the trace
+    /// The trace states durations and no times of day: sums are right, all communication counts as exposed, and neither
+    /// overlap nor idle time is known.
+    bool only_sums = false;
     DeviceTimes whole;
     IdleShares idle;
     bool steps_detected = false;

@@ -103,6 +103,9 @@ struct RankWaiting {
 struct Percentiles {
     double p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
 };
+/// Percentiles by linear interpolation between order statistics: at share q the value at position q (n - 1). Zeros for
+/// no values.
+Percentiles percentiles_of(std::vector<Ticks> values);
 
 /// Collectives of one name, size and group size together.
 struct CollectiveSummary {

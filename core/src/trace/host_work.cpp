@@ -8,7 +8,8 @@
 namespace headroom::trace {
 namespace {
 
-constexpr std::uint32_t no_operator = ~std::uint32_t{0};
+constexpr std::uint32_t no_operator = ~std::uint32_t{0}; ///< a thread is in none
+constexpr std::uint32_t a_wait = no_operator - 1;        ///< it waits, whatever nests in that
 
 /// What the name of a host's interval says of the thread that runs it.
 enum class HostRole : std::uint8_t {
@@ -38,7 +39,7 @@ std::vector<HostRole> roles_of(std::vector<std::string> const& names) {
     return roles;
 }
 
-/// Follows one thread: which outermost operator it is in, if any.
+/// Follows one thread: which outermost operator it is in, if any, or whether it waits.
 class ThreadWalk {
 public:
     explicit ThreadWalk(std::vector<BusyInterval>& work) : work_(work) {}
@@ -79,7 +80,7 @@ private:
     }
     void set(Ticks now, std::uint32_t op) {
         if (op == operator_) { return; }
-        if (operator_ != no_operator) { work_.push_back({since_, now, operator_, SpanKind::compute}); }
+        if (operator_ < a_wait) { work_.push_back({since_, now, operator_, SpanKind::compute}); }
         operator_ = op;
         since_ = now;
     }
@@ -113,7 +114,7 @@ void walk_thread(HostReading const& reading, std::vector<std::uint32_t> const& s
         auto const role = role_of(reading, span, leaf);
         auto const around = walk.around(begin);
         auto const inside = role == HostRole::works && around == no_operator ? span : around;
-        walk.enter(begin, end, role == HostRole::waits ? no_operator : inside);
+        walk.enter(begin, end, role == HostRole::waits ? a_wait : inside);
         if (reading.trace.kind[span] == SpanKind::communication) {
             work.push_back({begin, end, span, SpanKind::communication});
         }

@@ -16,6 +16,7 @@ constexpr std::size_t shortest_period = 4; ///< in intervals: a loop over one ke
 constexpr double share_of_even_gaps = 0.75, unevenness = 0.10;
 constexpr double least_cover = 0.75;
 constexpr double least_explained = 0.90, nearly_as_good = 0.03;
+constexpr double least_work = 0.001;  ///< of all: names of less say nothing
 constexpr double most_foreign = 0.01; ///< of a period's work, in names that no period has
 constexpr std::size_t most_distances = 24;
 
@@ -173,6 +174,11 @@ Ticks work_between(WorkSequence const& work, std::size_t from, std::size_t to) {
                            work.duration.begin() + static_cast<std::ptrdiff_t>(to), Ticks{0});
 }
 
+Ticks work_of(WorkSequence const& work, std::span<std::uint32_t const> places) {
+    return std::accumulate(places.begin(), places.end(), Ticks{0},
+                           [&](Ticks sum, std::uint32_t place) { return sum + work.duration[place]; });
+}
+
 /// The share of names that the periods explain; 0 where they cannot be steps.
 double explained(WorkSequence const& work, Places const& names, PeriodMarks const& marks) {
     auto const periods = static_cast<double>(marks.places.size() - 1);
@@ -184,10 +190,9 @@ double explained(WorkSequence const& work, Places const& names, PeriodMarks cons
     std::size_t steady = 0, all = 0;
     for (std::size_t name = 0; name < names.size(); ++name) {
         auto const found = name_in_periods(names[name], marks.places);
-        if (found.warms_up) { continue; }
-        if (found.only_after) {
-            for (auto const place : names[name]) { foreign += static_cast<double>(work.duration[place]); }
-        }
+        auto const own = static_cast<double>(work_of(work, names[name]));
+        if (found.only_after) { foreign += own; }
+        if (found.warms_up || own < least_work * (inside + after + before)) { continue; }
         ++all;
         steady += found.steady ? 1U : 0U;
     }

@@ -17,8 +17,8 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace);
 /// A mark is a name, or a run of names in a row, that comes at least three times at even distances. Marks of one
 /// distance divide the work into periods; they are taken for steps if
 ///   - all periods together cover three quarters of the work, by count and by time,
-///   - nine names in ten come equally often in most of the periods, and
-///   - nothing comes after the last mark that no period has: what follows would be the rest of a larger step, of which
+///   - nine names in ten, of those that make up a thousandth of the work, come equally often in most periods, and
+///   - nothing of weight comes after the last mark that no period has: what follows would be the rest of a larger step, of which
 ///     the periods are micro-batches or layers.
 /// Of several distances the shortest is taken that explains nearly as many names as the best. A step lasts from the
 /// first interval of its period to that of the next; what follows the last mark is left out.

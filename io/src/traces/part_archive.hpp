@@ -33,9 +33,9 @@ public:
 private:
     std::string bytes_;
 
-    void put(bool value) { bytes_ += static_cast<char>(value); }
-    template <Enumeration Kind> void put(Kind value) { bytes_ += static_cast<char>(value); }
-    template <Number Value> void put(Value value) {
+    void put(bool const& value) { bytes_ += static_cast<char>(value); }
+    template <Enumeration Kind> void put(Kind const& value) { bytes_ += static_cast<char>(value); }
+    template <Number Value> void put(Value const& value) {
         static_assert(std::endian::native == std::endian::little, "numbers would have to be turned round");
         bytes_.append(reinterpret_cast<char const*>(&value), sizeof value);
     }
@@ -58,7 +58,9 @@ private:
             for (Value const& value : values) { put(value); }
         }
     }
-    template <class Value> void put(Value const& value) { fields(*this, value); }
+    template <class Value>
+    requires std::is_class_v<Value>
+    void put(Value const& value) { fields(*this, value); }
 };
 
 /// The same backwards. No length is believed before its bytes are there, so memory stays a small multiple of the input.
@@ -126,7 +128,9 @@ private:
             for (std::uint64_t i = 0; i < count; ++i) { get(values.emplace_back()); }
         }
     }
-    template <class Value> void get(Value& value) { fields(*this, value); }
+    template <class Value>
+    requires std::is_class_v<Value>
+    void get(Value& value) { fields(*this, value); }
 };
 
 } // namespace headroom::io

@@ -40,8 +40,8 @@ template <class Archive> void fields(Archive& archive, Either<NameTotal> auto& t
     archive(name, kind, count, sum, shortest, longest);
 }
 template <class Archive> void fields(Archive& archive, Either<RankBreakdown> auto& breakdown) {
-    auto& [on_host, whole, idle, steps_detected, steps, names, without_launch] = breakdown;
-    archive(on_host, whole, idle, steps_detected, steps, names, without_launch);
+    auto& [on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch] = breakdown;
+    archive(on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch);
 }
 template <class Archive> void fields(Archive& archive, Either<CollectiveLabel> auto& label) {
     auto& [name, what, collective, group, group_ranks, group_size] = label;
@@ -64,9 +64,10 @@ template <class Archive> void fields(Archive& archive, Either<Edge> auto& edge) 
     archive(from, to);
 }
 template <class Archive> void fields(Archive& archive, Either<StepGraph> auto& graph) {
-    auto& [rank, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes, notes] =
-        graph;
-    archive(rank, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes, notes);
+    auto& [rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
+           notes] = graph;
+    archive(rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
+            notes);
 }
 template <class Archive> void fields(Archive& archive, Either<TraceIssue> auto& issue) {
     auto& [kind, count, first_at] = issue;

@@ -79,7 +79,8 @@ void FolderWalk::look_at(fs::path const& file, std::vector<Found>& found) {
             found.push_back({file, format != nullptr && format->is_plan});
         } else {
             std::string const damage{source.damage()};
-            leave_out(file, "no trace, " + (damage.empty() ? what_else(source.head(), file.native()).why : damage));
+            leave_out(file,
+                      "no trace (" + (damage.empty() ? what_else(source.head(), file.native()).why : damage) + ")");
         }
     } catch (InputError const& error) { left_out_.emplace_back(error.what()); }
 }

@@ -7,13 +7,11 @@ namespace headroom::io {
 
 namespace {
 
-using Rows = std::array<TraceFormat, 1>;
-
 /// A database is known by its first bytes and JSON by its keys: what asks for more comes first.
-Rows const& rows() {
-    static constexpr Rows all{TraceFormat{"chrome", looks_like_chrome, read_chrome}};
-    return all;
-}
+constexpr std::array rows{
+    TraceFormat{"nsys", looks_like_nsys, read_nsys},
+    TraceFormat{"chrome", looks_like_chrome, read_chrome},
+};
 
 struct OtherFile {
     std::string_view magic, suffix, why, hint;
@@ -32,7 +30,7 @@ constexpr std::array others{
 
 } // namespace
 
-std::span<TraceFormat const> trace_formats() { return rows(); }
+std::span<TraceFormat const> trace_formats() { return rows; }
 
 TraceFormat const* format_of(std::string_view head) {
     auto const formats = trace_formats();

@@ -43,11 +43,11 @@ bool holds_together(RankDigest const& digest) {
     auto const& runs = digest.runs.runs;
     bool const labelled = std::all_of(runs.begin(), runs.end(), [&](CollectiveRun const& run) {
         return run.label < digest.runs.labels.size() && run.end >= run.begin;
-        bool const counted = std::all_of(digest.kernels.begin(), digest.kernels.end(), [](ShapedKernel const& kernel) {
-            return std::isfinite(kernel.flops) && kernel.flops >= 0.0 && std::isfinite(kernel.bytes) &&
-                   kernel.bytes >= 0.0;
-        });
-        return labelled && counted && (!digest.graph || holds_together(*digest.graph, runs.size()));
+    });
+    bool const counted = std::all_of(digest.kernels.begin(), digest.kernels.end(), [](ShapedKernel const& kernel) {
+        return std::isfinite(kernel.flops) && kernel.flops >= 0.0 && std::isfinite(kernel.bytes) && kernel.bytes >= 0.0;
+    });
+    return labelled && counted && (!digest.graph || holds_together(*digest.graph, runs.size()));
 }
 
 } // namespace

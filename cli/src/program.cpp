@@ -1,3 +1,5 @@
+#include "program.hpp"
+
 #include "arguments.hpp"
 #include "document/text.hpp"
 #include "output.hpp"
@@ -286,19 +288,19 @@ int exit_code(Fault fault) {
 }
 
 } // namespace
-} // namespace headroom::cli
 
-int main(int argc, char** argv) {
-    using namespace headroom;
+int run_program(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
     try {
-        return cli::dispatch({argv + 1, argv + argc});
+        return dispatch({argv + 1, argv + argc});
     } catch (InputError const& error) {
-        return cli::complain(error.what(), cli::exit_code(error.fault()));
+        return complain(error.what(), exit_code(error.fault()));
     } catch (std::exception const& error) {
-        return cli::complain("headroom: internal fault (" + std::string{error.what()} +
-                                 "). please report it with the command line",
-                             cli::Exit::internal);
+        return complain("headroom: internal fault (" + std::string{error.what()} +
+                            "). please report it with the command line",
+                        Exit::internal);
     }
 }
+
+} // namespace headroom::cli

@@ -1,0 +1,7 @@
+#include "program.hpp"
+#include "trace/mpi_relay.hpp"
+
+int main(int argc, char** argv) {
+    if (auto const code = headroom::cli::relay_to_mpi(argc, argv)) { return *code; }
+    return headroom::cli::run_program(argc, argv);
+}

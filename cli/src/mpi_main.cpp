@@ -1,0 +1,184 @@
+// `headroom trace` by all processes of an MPI job. The first one is the program: it reads the command line, finds the
+// files, asks the others for their parts, and prints. The others read what they are asked for, part by part, until the
+// first one ends.
+
+#include "program.hpp"
+#include "trace/trace_parts.hpp"
+
+#include "headroom/error.hpp"
+
+#define OMPI_SKIP_MPICXX  1
+#define MPICH_SKIP_MPICXX 1
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <mpi.h>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace headroom::cli {
+namespace {
+
+/// What the first process asks of all, beside the names of the files. The same program runs on every node, so it goes
+/// as it lies in memory.
+struct TraceRequest {
+    bool goes_on = false; ///< false: there is no more to do
+    bool has_step = false, wants_path = true;
+    std::int64_t step = 0;
+    std::int32_t threads = 1, shard = 0, shards = 1;
+    std::uint64_t block = 0, text_limit = 0;
+    double ratio_limit = 0.0;
+    std::uint64_t names = 0; ///< bytes of them
+};
+static_assert(std::is_trivially_copyable_v<TraceRequest>);
+
+constexpr std::uint64_t largest_message = std::uint64_t{1} << 30; ///< counts are 32 bits
+
+int job_rank() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+int job_size() {
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size;
+}
+
+/// How many processes of the job share this machine.
+int neighbours() {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int size = 1;
+    MPI_Comm_size(here, &size);
+    MPI_Comm_free(&here);
+    return size;
+}
+
+void broadcast(void* bytes, std::uint64_t size) {
+    auto* at = static_cast<char*>(bytes);
+    for (; size > 0;) {
+        std::uint64_t const piece = std::min(size, largest_message);
+        MPI_Bcast(at, static_cast<int>(piece), MPI_BYTE, 0, MPI_COMM_WORLD);
+        at += piece;
+        size -= piece;
+    }
+}
+
+void send(std::string const& bytes) {
+    std::uint64_t const size = bytes.size();
+    MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD);
+    for (std::uint64_t at = 0; at < size; at += largest_message) {
+        MPI_Send(bytes.data() + at, static_cast<int>(std::min(size - at, largest_message)), MPI_BYTE, 0, 0,
+                 MPI_COMM_WORLD);
+    }
+}
+
+std::string receive(int from) {
+    std::uint64_t size = 0;
+    MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    std::string bytes(size, '\0');
+    for (std::uint64_t at = 0; at < size; at += largest_message) {
+        MPI_Recv(bytes.data() + at, static_cast<int>(std::min(size - at, largest_message)), MPI_BYTE, from, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return bytes;
+}
+
+using Progress = std::function<bool(std::uint64_t, std::uint64_t)>;
+
+/// This process's part of what is asked: of every part that was asked for, a part again.
+io::TraceSet read_mine(TraceRequest const& request, io::TraceFiles const& files, Progress const& progress) {
+    DigestQuestion question{.wants_path = request.wants_path};
+    if (request.has_step) { question.step = request.step; }
+    io::TraceReading const reading{.threads = request.threads,
+                                   .block = request.block,
+                                   .text_limit = request.text_limit,
+                                   .ratio_limit = request.ratio_limit};
+    io::TraceShard const shard{request.shard + request.shards * job_rank(), request.shards * job_size()};
+    return io::read_trace_set(files, question, reading, shard, progress);
+}
+
+/// The first process's side of a request: asks, reads its own part, and joins all.
+io::TraceSet read_together(io::TraceFiles const& files, DigestQuestion const& question, io::TraceReading const& reading,
+                           io::TraceShard shard, Progress const& progress, int processes_here) {
+    std::string names;
+    for (auto const& file : files.files) { names += file.string() + '\0'; }
+    TraceRequest request{.goes_on = true,
+                         .has_step = question.step.has_value(),
+                         .wants_path = question.wants_path,
+                         .step = question.step.value_or(0),
+                         .threads = std::max(1, reading.threads / processes_here),
+                         .shard = shard.index,
+                         .shards = std::max(1, shard.of),
+                         .block = reading.block,
+                         .text_limit = reading.text_limit,
+                         .ratio_limit = reading.ratio_limit,
+                         .names = names.size()};
+    broadcast(&request, sizeof request);
+    broadcast(names.data(), names.size());
+    std::vector<io::TraceSet> parts;
+    std::exception_ptr failure; // the others send their parts all the same, and would wait for ever
+    try {
+        parts.push_back(read_mine(request, files, progress));
+    } catch (...) { failure = std::current_exception(); }
+    for (int process = 1; process < job_size(); ++process) {
+        std::string const bytes = receive(process);
+        parts.push_back(io::read_trace_part(bytes, "process " + std::to_string(process)));
+    }
+    if (failure) { std::rethrow_exception(failure); }
+    return io::merge_trace_sets(std::move(parts));
+}
+
+/// The others' side: until there is no more to do.
+void serve() {
+    for (;;) {
+        TraceRequest request;
+        broadcast(&request, sizeof request);
+        if (!request.goes_on) { return; }
+        std::string names(request.names, '\0');
+        broadcast(names.data(), names.size());
+        io::TraceFiles files;
+        for (std::size_t at = 0; at < names.size(); at += files.files.back().native().size() + 1) {
+            files.files.emplace_back(names.data() + at);
+        }
+        send(io::write_trace_part(read_mine(request, files, {})));
+    }
+}
+
+int lead(int argc, char** argv, int processes_here) {
+    trace_set_reader() = [processes_here](io::TraceFiles const& files, DigestQuestion const& question,
+                                          io::TraceReading const& reading, io::TraceShard shard,
+                                          Progress const& progress) {
+        return read_together(files, question, reading, shard, progress, processes_here);
+    };
+    int const code = run_program(argc, argv);
+    TraceRequest none;
+    broadcast(&none, sizeof none);
+    return code;
+}
+
+} // namespace
+} // namespace headroom::cli
+
+int main(int argc, char** argv) {
+    using namespace headroom::cli;
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    int const processes_here = neighbours();
+    int code = 0;
+    if (job_rank() == 0) {
+        code = lead(argc, argv, processes_here);
+    } else {
+        try {
+            serve();
+        } catch (std::exception const& error) { // the others would wait for it for ever
+            std::fprintf(stderr, "headroom-mpi: internal fault in process %d (%s)\n", job_rank(), error.what());
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,59 @@
+#include "trace/mpi_relay.hpp"
+
+#include "verb.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace headroom::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+int number_in(char const* variable) {
+    char const* const text = std::getenv(variable);
+    return text == nullptr ? -1 : std::atoi(text);
+}
+
+/// Which process of how many this is, as launchers say it: Open MPI, then those that speak PMI (MPICH, Slurm).
+std::pair<int, int> place_in_job() {
+    constexpr std::array<std::pair<char const*, char const*>, 2> variables{
+        std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}};
+    for (auto const& [rank, size] : variables) {
+        if (number_in(size) > 0 && number_in(rank) >= 0) { return {number_in(rank), number_in(size)}; }
+    }
+    return {0, 1};
+}
+
+} // namespace
+
+std::optional<int> relay_to_mpi(int argc, char** argv) {
+    bool const is_trace = argc > 1 && std::string_view{argv[1]} == "trace";
+    auto const [rank, size] = place_in_job();
+    if (!is_trace || size < 2) { return {}; }
+    std::error_code error;
+    fs::path const beside = fs::read_symlink("/proc/self/exe", error).parent_path() / "headroom-mpi";
+    if (!error && ::access(beside.c_str(), X_OK) == 0) {
+        std::string const name = beside.string();
+        std::vector<char*> words(argv, argv + argc);
+        words.push_back(nullptr);
+        ::execv(name.c_str(), words.data());
+    }
+    if (rank > 0) { return Exit::done; }
+    std::fprintf(stderr,
+                 "trace: there is no headroom-mpi beside headroom, so %d processes would each do all of the work: the "
+                 "first goes on alone. build headroom where MPI is installed\n",
+                 size);
+    return {};
+}
+
+} // namespace headroom::cli

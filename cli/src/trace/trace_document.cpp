@@ -1,0 +1,71 @@
+#include "document/text.hpp"
+#include "trace/trace_report.hpp"
+#include "trace/trace_words.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t lanes_of_text = 16, lanes_of_page = 48;
+
+void append(std::vector<Block>& blocks, std::vector<Block> more) {
+    std::ranges::move(more, std::back_inserter(blocks));
+}
+
+std::string title_of(TraceReport const& report) {
+    std::string const first = report.paths.empty() ? "" : printable(report.paths.front());
+    return "Trace: " + first +
+           (report.paths.size() > 1 ? " and " + std::to_string(report.paths.size() - 1) + " more" : "");
+}
+
+/// "8 ranks of 8, 1 step each, 21.3 MB of kineto, 123k events"
+std::string scope_words(TraceReport const& report) {
+    TraceAnswer const& answer = report.answer();
+    std::vector<std::string> formats, parts;
+    for (RankDigest const& rank : answer.ranks) {
+        if (std::ranges::find(formats, rank.format) == formats.end()) { formats.push_back(rank.format); }
+    }
+    std::ranges::sort(formats);
+    bool const some = answer.workers > static_cast<std::int64_t>(answer.ranks.size());
+    parts.push_back(counted(answer.ranks.size(), "rank") +
+                    (some ? " of " + std::to_string(answer.workers) : std::string{}));
+    parts.push_back(format(Bytes{static_cast<double>(answer.bytes_read)}) + " of " + join(formats, ", ") +
+                    (answer.text_bytes > answer.bytes_read
+                         ? " (" + format(Bytes{static_cast<double>(answer.text_bytes)}) + " unpacked)"
+                         : std::string{}));
+    parts.push_back(format_count(static_cast<double>(answer.events)) + " events");
+    std::string const& device = answer.ranks.front().device.name;
+    bool const alike =
+        std::ranges::all_of(answer.ranks, [&](RankDigest const& rank) { return rank.device.name == device; });
+    if (!device.empty() && alike) { parts.push_back(printable(device)); }
+    if (!report.outcome.complete) { parts.push_back("interrupted: not all files were read"); }
+    return join(parts, "; ");
+}
+
+Document made_of(TraceReport const& report, std::size_t most_lanes) {
+    TraceAnswer const& answer = report.answer();
+    Document document{title_of(report), {}, report.footer};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{join(verdict_of(answer), " "), "", true});
+    blocks.emplace_back(Paragraph{scope_words(report), "read"});
+    append(blocks, comparison_blocks(report));
+    append(blocks, rank_blocks(report));
+    append(blocks, scaling_blocks(answer));
+    append(blocks, collective_blocks(answer));
+    if (auto drawing = step_drawing(answer, most_lanes)) { blocks.emplace_back(*std::move(drawing)); }
+    append(blocks, path_blocks(answer));
+    append(blocks, kernel_blocks(report));
+    append(blocks, issue_blocks(report));
+    return document;
+}
+
+} // namespace
+
+Document document_of(TraceReport const& report) { return made_of(report, lanes_of_text); }
+Document page_of(TraceReport const& report) { return made_of(report, lanes_of_page); }
+
+} // namespace headroom::cli

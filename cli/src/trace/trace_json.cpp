@@ -1,0 +1,231 @@
+#include "trace/trace_report.hpp"
+#include "trace/trace_words.hpp"
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+Json seconds(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
+/// A time that a table of totals does not tell.
+Json seconds_when(bool known, Ticks ns) { return known ? seconds(ns) : Json{}; }
+Json text_or_null(std::string const& text) { return text.empty() ? Json{} : Json{text}; }
+
+/// The split of a window: what `ranks[]` and `steps_detail[]` share.
+Json add_times(Json json, DeviceTimes const& times, IdleShares const& idle, bool known) {
+    return std::move(json)
+        .set("wall_seconds", seconds_when(known, times.window))
+        .set("compute_seconds", seconds(times.compute))
+        .set("communication_seconds", seconds(times.communication))
+        .set("exposed_communication_seconds", seconds_when(known, times.exposed))
+        .set("overlapped_communication_seconds", seconds_when(known, times.overlap))
+        .set("memory_seconds", seconds_when(known, times.memory_only))
+        .set("idle_seconds", seconds_when(known, times.idle))
+        .set("busy_seconds", seconds_when(known, times.busy))
+        .set("copies_seconds", seconds(times.memory))
+        .set("idle", known ? Json::object()
+                                 .set("host_bound_seconds", seconds(idle.host_bound))
+                                 .set("waiting_seconds", seconds(idle.waiting))
+                                 .set("other_seconds", seconds(idle.other))
+                           : Json{});
+}
+
+Json rank_json(RankDigest const& rank) {
+    RankBreakdown const& of = rank.breakdown;
+    bool const known = knows_when(rank);
+    Json steps = Json::array();
+    for (StepShares const& one : of.steps) {
+        steps.push(add_times(Json::object()
+                                 .set("step", one.step.number)
+                                 .set("begin_seconds", seconds(one.step.begin))
+                                 .set("detected", one.detected),
+                             one.shares, one.idle, known));
+    }
+    Json json =
+        add_times(Json::object().set("rank", rank.rank).set("steps", of.steps.size()), of.whole, of.idle, known);
+    auto const& count = of.whole.count;
+    return json.set("steps_detail", steps)
+        .set("on_host", of.on_host)
+        .set("intervals",
+             Json::object().set("compute", count[0]).set("communication", count[1]).set("memory", count[2]))
+        .set("without_launch", of.without_launch)
+        .set("source", rank.source)
+        .set("format", rank.format)
+        .set("rank_from", text_or_null(rank.rank_from))
+        .set("host_name", text_or_null(rank.host_name))
+        .set("device", text_or_null(rank.device.name))
+        .set("events", rank.events)
+        .set("bytes_read", rank.bytes_read);
+}
+
+Json percentiles_json(Percentiles const& ns) {
+    return Json::object()
+        .set("p50", seconds_of_ns(ns.p50))
+        .set("p90", seconds_of_ns(ns.p90))
+        .set("p95", seconds_of_ns(ns.p95))
+        .set("p99", seconds_of_ns(ns.p99))
+        .set("max", seconds_of_ns(ns.max));
+}
+
+Json kernels_json(TraceReport const& report) {
+    Json all = Json::array();
+    std::size_t shown = 0;
+    for (NameTotal const& one : kernels_of(report.answer().ranks)) {
+        if (shown++ == report.top) { break; }
+        all.push(Json::object()
+                     .set("name", one.name)
+                     .set("kind", name_of(one.kind))
+                     .set("count", one.count)
+                     .set("seconds", seconds(one.total))
+                     .set("shortest_seconds", seconds(one.shortest))
+                     .set("longest_seconds", seconds(one.longest)));
+    }
+    return all;
+}
+
+Json shaped_json(TraceReport const& report) {
+    Json all = Json::array();
+    for (RankDigest const& rank : report.answer().ranks) {
+        for (ShapedKernel const& one : rank.kernels) {
+            all.push(Json::object()
+                         .set("rank", rank.rank)
+                         .set("name", one.name)
+                         .set("shape", one.shape)
+                         .set("count", one.count)
+                         .set("seconds", seconds(one.total))
+                         .set("flops", one.flops > 0.0 ? Json{one.flops} : Json{})
+                         .set("bytes", one.bytes > 0.0 ? Json{one.bytes} : Json{}));
+        }
+    }
+    return all;
+}
+
+Json stragglers_json(TraceAnswer const& answer) {
+    Json all = Json::array();
+    for (Straggler const& one : answer.stragglers) {
+        all.push(Json::object()
+                     .set("rank", one.rank)
+                     .set("why", one.why)
+                     .set("share", one.share)
+                     .set("cost_seconds", seconds(one.cost)));
+    }
+    return all;
+}
+
+Json expected_json(TraceAnswer const& answer) {
+    Json all = Json::array();
+    for (ExpectedSpeedup const& one : answer.expected) {
+        all.push(Json::object()
+                     .set("workers", one.workers)
+                     .set("speedup", one.speedup_over_now)
+                     .set("efficiency", one.efficiency));
+    }
+    return all;
+}
+
+Json issues_json(std::vector<TraceIssue> const& issues) {
+    Json all = Json::array();
+    for (TraceIssue const& one : issues) {
+        all.push(
+            Json::object().set("kind", one.kind).set("count", one.count).set("first_at", text_or_null(one.first_at)));
+    }
+    return all;
+}
+
+Json serial_json(std::optional<MeasuredSerial> const& serial) {
+    return serial ? Json::object().set("value", serial->value).set("at_workers", serial->at_workers) : Json{};
+}
+
+Json stats_of(TraceReport const& report) {
+    double const read = report.outcome.read_seconds;
+    auto const rate = [read](std::uint64_t bytes) {
+        return read > 0.0 ? Json{static_cast<double>(bytes) / read} : Json{};
+    };
+    return stats_json(*report.wall_seconds)
+        .set("read_seconds", read)
+        .set("text_bytes_per_second", rate(report.answer().text_bytes))
+        .set("read_bytes_per_second", rate(report.answer().bytes_read));
+}
+
+} // namespace
+
+Json ranks_json(TraceAnswer const& answer) {
+    Json all = Json::array();
+    for (RankDigest const& rank : answer.ranks) { all.push(rank_json(rank)); }
+    return all;
+}
+
+Json json_of(TraceReport const& report, Json head) {
+    TraceAnswer const& answer = report.answer();
+    TraceOutcome const& outcome = report.outcome;
+    Json json = std::move(head);
+    json.set("verdict", Json::array_of(verdict_of(answer)))
+        .set("complete", outcome.complete)
+        .set("workers", answer.workers)
+        .set("ranks", ranks_json(answer))
+        .set("serial_fraction", serial_json(answer.serial))
+        .set("gamma", answer.gamma)
+        .set("overlap_fraction", answer.overlap_fraction)
+        .set("speedup_ceiling", answer.ceiling)
+        .set("speedup_ceiling_over_one_worker", answer.ceiling_over_one_worker)
+        .set("expected_speedups", expected_json(answer))
+        .set("step_seconds", answer.step_ns ? percentiles_json(*answer.step_ns) : Json{})
+        .set("stragglers", stragglers_json(answer))
+        .set("collectives", collectives_json(answer.collectives))
+        .set("skew", answer.collectives.matched.empty()
+                         ? Json{}
+                         : Json::object()
+                               .set("matched", answer.collectives.matched.size())
+                               .set("unmatched", answer.collectives.unmatched)
+                               .set("start_seconds", percentiles_json(answer.collectives.start_skew_ns))
+                               .set("end_seconds", percentiles_json(answer.collectives.end_skew_ns)))
+        .set("waiting", waiting_json(answer.collectives))
+        .set("clocks", clocks_json(answer.collectives))
+        .set("critical_path", path_json(answer.path))
+        .set("kernels", kernels_json(report))
+        .set("shaped_kernels", shaped_json(report))
+        .set("issues", issues_json(answer.issues));
+    json.set("unread", Json::array_of(outcome.unread))
+        .set("bytes_read", answer.bytes_read)
+        .set("text_bytes", answer.text_bytes)
+        .set("events", answer.events);
+    std::vector<std::string> notes = answer.notes;
+    notes.insert(notes.end(), answer.collectives.notes.begin(), answer.collectives.notes.end());
+    json.set("notes", Json::array_of(notes))
+        .set("baseline", report.comparison ? comparison_json(*report.comparison) : Json{})
+        .set("gates", gates_json(report.gates));
+    if (report.wall_seconds) { json.set("stats", stats_of(report)); }
+    return json;
+}
+
+Sheet sheet_of(TraceReport const& report) {
+    Sheet sheet{{"rank", "step", "wall_seconds", "compute_seconds", "communication_seconds",
+                 "exposed_communication_seconds", "overlapped_communication_seconds", "memory_seconds", "idle_seconds",
+                 "idle_host_bound_seconds", "idle_waiting_seconds", "idle_other_seconds", "source"},
+                {}};
+    auto const add = [&sheet](RankDigest const& rank, std::string step, DeviceTimes const& times,
+                              IdleShares const& idle) {
+        auto& row = sheet.rows.emplace_back(std::vector<std::string>{std::to_string(rank.rank), std::move(step)});
+        bool const known = knows_when(rank);
+        auto const put = [&row](bool tells, Ticks ns) {
+            row.push_back(tells ? exact(seconds_of_ns(static_cast<double>(ns))) : "");
+        };
+        put(known, times.window);
+        put(true, times.compute);
+        put(true, times.communication);
+        for (Ticks const ns :
+             {times.exposed, times.overlap, times.memory_only, times.idle, idle.host_bound, idle.waiting, idle.other}) {
+            put(known, ns);
+        }
+        row.push_back(rank.source);
+    };
+    for (RankDigest const& rank : report.answer().ranks) {
+        add(rank, "", rank.breakdown.whole, rank.breakdown.idle);
+        for (StepShares const& step : rank.breakdown.steps) {
+            add(rank, std::to_string(step.step.number), step.shares, step.idle);
+        }
+    }
+    return sheet;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,94 @@
+#include "trace/trace_question.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
+
+#include <array>
+#include <thread>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int most_threads = 256;
+constexpr double least_limit = 1e3, largest_limit = 9e18;
+
+constexpr std::array options{
+    Option{"--step", "N", "the step whose critical path is told (default: the middle one)", "Question"},
+    Option{"--top", "N", "kernels that are listed (default: 10)", "Question"},
+    Option{"--baseline", "PATH", "another set to compare with (again for more files)", "Question", Takes::values},
+    Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'exposed<=20%,step<=400ms,issues==0'", "Question"},
+    Option{"--shard", "I/N",
+           "read the I-th of N parts of the files alone (1/8 ... 8/8); --out then takes a part, which "
+           "a later call takes as a PATH",
+           "Large sets"},
+    Option{"--threads", "N", "that read (default: all cores); the answer does not depend on it", "Large sets"},
+    Option{"--limit", "SIZE", "of one file after decompression (default: 64GiB)", "Large sets"},
+    Option{"--timeline", "FILE", "write the step as a Chrome trace, its critical path marked", "Output"},
+};
+
+io::TraceShard read_shard(std::string const& text) {
+    auto const slash = text.find('/');
+    constexpr char const* hint = "write it like 1/8: parts count from 1";
+    if (slash == std::string::npos) {
+        refuse("--shard", "cannot read " + headroom::quoted(text), "it is not I/N", hint);
+    }
+    std::string const first = text.substr(0, slash);
+    if (first == "0") { refuse("--shard", headroom::quoted(text) + " names no part", "", hint); }
+    int const index = parse_whole(first, "--shard"), of = parse_whole(text.substr(slash + 1), "--shard");
+    if (index > of) { refuse("--shard", headroom::quoted(text) + " is beyond the last part", "", hint); }
+    return {index - 1, of};
+}
+
+io::TraceReading read_reading(Arguments const& arguments) {
+    io::TraceReading reading;
+    int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    reading.threads = std::min(most_threads, arguments.count("--threads").value_or(cores));
+    if (auto const limit = arguments.quantity<Bytes>("--limit")) {
+        if (limit->base() < least_limit || limit->base() > largest_limit) {
+            refuse("--limit", headroom::quoted(*arguments.text("--limit")) + " is out of range", "",
+                   "write it like 64GiB; at least 1kB");
+        }
+        reading.text_limit = static_cast<std::uint64_t>(limit->base());
+    }
+    return reading;
+}
+
+/// A part is not an answer: what shapes or checks one has nothing to work on.
+void refuse_beside_shard(Arguments const& arguments) {
+    for (char const* option : {"--baseline", "--require", "--timeline", "--html", "--top", "--format"}) {
+        if (!arguments.has(option)) { continue; }
+        refuse(option, "given beside --shard", "a part of the files has no answer of its own",
+               "give it to the call that takes all parts");
+    }
+}
+
+std::int64_t read_step(std::string const& text) { return text == "0" ? 0 : parse_whole(text, "--step"); }
+
+} // namespace
+
+std::span<Option const> trace_options() { return options; }
+
+TraceAsked read_trace_question(Arguments const& arguments, Output const& output) {
+    TraceAsked asked;
+    asked.question.paths = arguments.all("PATH");
+    if (asked.question.paths.empty()) {
+        refuse("PATH", "missing", "", "name a trace, or a folder with one for each rank");
+    }
+    if (auto const step = arguments.text("--step")) { asked.question.digest.step = read_step(*step); }
+    if (auto const shard = arguments.text("--shard")) {
+        refuse_beside_shard(arguments);
+        asked.question.shard = read_shard(*shard);
+    }
+    asked.question.reading = read_reading(arguments);
+    if (arguments.has("--baseline")) {
+        asked.baseline = asked.question;
+        asked.baseline->paths = arguments.all("--baseline");
+        asked.baseline->digest = {.step = {}, .wants_path = false};
+    }
+    asked.timeline = timeline_file(arguments, output);
+    asked.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));
+    check_gates(arguments, metrics_of(TraceAnswer{}));
+    return asked;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,171 @@
+#include "document/text.hpp"
+#include "trace/trace_report.hpp"
+#include "trace/trace_words.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t most_issues = 12, most_changes = 12;
+
+Table kernel_table(TraceReport const& report, std::vector<NameTotal> const& kernels) {
+    Ticks all = 0;
+    for (NameTotal const& one : kernels) { all += one.total; }
+    TimeUnit const unit = unit_for(kernels.empty() ? 0.0 : static_cast<double>(kernels.front().total));
+    Table table{
+        .title = "Top kernels of all ranks",
+        .columns = {{"kernel", Align::left, true}, {"kind", Align::left}, {"count"}, {unit.name}, {"%"}, {"mean"}},
+        .rows = {}};
+    for (NameTotal const& one : kernels) {
+        if (table.rows.size() == report.top) { break; }
+        auto const total = static_cast<double>(one.total);
+        table.rows.push_back({kernel_words(one.name, 34), std::string{name_of(one.kind)}, std::to_string(one.count),
+                              in_unit(total, unit), percent(total / static_cast<double>(std::max<Ticks>(1, all))),
+                              time_words(total / static_cast<double>(std::max<std::int64_t>(1, one.count)))});
+    }
+    return table;
+}
+
+/// Kernels whose work is counted, on all ranks: what rate they reach.
+Table shaped_table(TraceReport const& report) {
+    std::vector<ShapedKernel> kernels;
+    for (RankDigest const& rank : report.answer().ranks) {
+        for (ShapedKernel const& one : rank.kernels) {
+            bool const counted_work = (one.flops > 0.0 || one.bytes > 0.0) && one.total > 0;
+            auto const same = std::ranges::find_if(kernels, [&](ShapedKernel const& known) {
+                return known.name == one.name && known.shape == one.shape && known.flops == one.flops;
+            });
+            if (!counted_work) { continue; }
+            if (same == kernels.end()) {
+                if (kernels.size() < 4096) { kernels.push_back(one); }
+                continue;
+            }
+            same->count += one.count;
+            same->total += one.total;
+        }
+    }
+    std::ranges::stable_sort(kernels, [](ShapedKernel const& a, ShapedKernel const& b) { return a.total > b.total; });
+    Table table{
+        .title = "Kernels with recorded shapes",
+        .columns =
+            {{"kernel", Align::left, true}, {"shape", Align::left, true}, {"count"}, {"mean"}, {"rate"}, {"FLOP/B"}},
+        .rows = {}};
+    for (ShapedKernel const& one : kernels) {
+        if (table.rows.size() == report.top) { break; }
+        double const mean = static_cast<double>(one.total) / static_cast<double>(std::max<std::int64_t>(1, one.count));
+        std::string const rate = one.flops > 0.0 ? format(FlopsPerSecond{one.flops / seconds_of_ns(mean)})
+                                                 : format(BytesPerSecond{one.bytes / seconds_of_ns(mean)});
+        table.rows.push_back({kernel_words(one.name, 18), kernel_words(one.shape, 27), std::to_string(one.count),
+                              time_words(mean), rate,
+                              one.flops > 0.0 && one.bytes > 0.0 ? significant(one.flops / one.bytes) : "-"});
+    }
+    return table;
+}
+
+/// "+12.3", "-4"; of what was nothing before there is no ratio.
+std::string change_words(double before, double after) {
+    if (before <= 0.0) { return after > 0.0 ? "new" : "0"; }
+    double const change = after / before - 1.0;
+    return (change > 0.0 ? "+" : change < 0.0 ? "-" : "") + percent(std::abs(change));
+}
+
+std::vector<std::string> change_row(TraceChange const& change, TimeUnit unit, std::size_t width) {
+    double const more = change.after_ns - change.before_ns;
+    return {kernel_words(change.name, width), in_unit(change.before_ns, unit), in_unit(change.after_ns, unit),
+            (more > 0.0   ? "+"
+             : more < 0.0 ? "-"
+                          : "") +
+                in_unit(std::abs(more), unit),
+            change_words(change.before_ns, change.after_ns)};
+}
+
+Table change_table(std::string title, std::vector<TraceChange> const& changes, std::size_t width) {
+    double longest = 0.0;
+    for (TraceChange const& one : changes) { longest = std::max({longest, one.before_ns, one.after_ns}); }
+    TimeUnit const unit = unit_for(longest);
+    Table table{.title = std::move(title) + ", " + unit.name,
+                .columns = {{"", Align::left, true}, {"before"}, {"after"}, {"change"}, {"%"}},
+                .rows = {}};
+    for (TraceChange const& one : changes) {
+        if (table.rows.size() == most_changes) { break; }
+        table.rows.push_back(change_row(one, unit, width));
+    }
+    return table;
+}
+
+/// "step 2 of 3: 12 % faster"
+std::string comparison_words(TraceComparison const& comparison) {
+    if (comparison.parts.empty()) { return {}; }
+    TraceChange const& whole = comparison.parts.front();
+    std::string const what = comparison.per_step ? "a step" : "the whole file";
+    if (whole.before_ns <= 0.0 || whole.after_ns <= 0.0) { return {}; }
+    double const ratio = whole.before_ns / whole.after_ns;
+    if (std::abs(ratio - 1.0) < 0.005) { return "against the baseline " + what + " takes as long"; }
+    return "against the baseline " + what + " is " + significant(ratio > 1.0 ? ratio : 1.0 / ratio) + "x " +
+           (ratio > 1.0 ? "faster" : "slower") + ": " + time_words(whole.before_ns) + " before, " +
+           time_words(whole.after_ns) + " now";
+}
+
+Table issue_table(std::vector<TraceIssue> const& issues) {
+    Table table{.title = "Issues of the input",
+                .columns = {{"what", Align::left, true}, {"count"}, {"first at", Align::left, true}},
+                .rows = {}};
+    for (TraceIssue const& one : issues) {
+        if (table.rows.size() == most_issues) { break; }
+        table.rows.push_back({kernel_words(one.kind, 60), std::to_string(one.count), kernel_words(one.first_at, 120)});
+    }
+    return table;
+}
+
+} // namespace
+
+std::vector<Block> kernel_blocks(TraceReport const& report) {
+    std::vector<Block> blocks;
+    std::vector<NameTotal> const kernels = kernels_of(report.answer().ranks);
+    if (!kernels.empty() && report.top > 0) {
+        blocks.emplace_back(kernel_table(report, kernels));
+        if (kernels.size() > report.top) {
+            blocks.emplace_back(
+                Paragraph{std::to_string(kernels.size() - report.top) + " more with --top; all in json", "and"});
+        }
+    }
+    Table shaped = shaped_table(report);
+    if (!shaped.rows.empty()) { blocks.emplace_back(std::move(shaped)); }
+    return blocks;
+}
+
+std::vector<Block> comparison_blocks(TraceReport const& report) {
+    std::vector<Block> blocks;
+    if (!report.comparison) { return blocks; }
+    TraceComparison const& comparison = *report.comparison;
+    if (std::string words = comparison_words(comparison); !words.empty()) {
+        blocks.emplace_back(Paragraph{std::move(words), "baseline"});
+    }
+    std::string const each = comparison.per_step ? "a step" : "the whole file";
+    blocks.emplace_back(change_table("Against the baseline, " + each, comparison.parts, 40));
+    if (!comparison.kernels.empty()) {
+        blocks.emplace_back(change_table("Kernels that changed most, " + each, comparison.kernels, 40));
+    }
+    return blocks;
+}
+
+std::vector<Block> issue_blocks(TraceReport const& report) {
+    std::vector<Block> blocks;
+    TraceAnswer const& answer = report.answer();
+    if (!answer.issues.empty()) { blocks.emplace_back(issue_table(answer.issues)); }
+    for (std::string const& note : answer.notes) { blocks.emplace_back(Paragraph{note, "note"}); }
+    for (std::string const& note : answer.collectives.notes) { blocks.emplace_back(Paragraph{note, "collectives"}); }
+    if (!report.outcome.left_out.empty()) {
+        blocks.emplace_back(Paragraph{counted(report.outcome.left_out.size(), "file") +
+                                          " in the folders: no traces, first " +
+                                          printable(report.outcome.left_out.front()),
+                                      "left out"});
+    }
+    return blocks;
+}
+
+} // namespace headroom::cli

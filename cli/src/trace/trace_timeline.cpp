@@ -1,0 +1,140 @@
+#include "document/chrome_trace.hpp"
+#include "trace/trace_clock.hpp"
+#include "trace/trace_report.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom::cli {
+namespace {
+
+constexpr Ticks picoseconds_per_tick = 1000; // ticks of traces are nanoseconds
+
+/// A place of the drawing that an arrow may lead from or to.
+struct DrawnTask {
+    int process = 0, thread = 0;
+    Ticks begin = 0, duration = 0;
+};
+
+std::string microseconds(Ticks ns) {
+    return ns < 0 ? "-" + microseconds_of(-ns * picoseconds_per_tick) : microseconds_of(ns * picoseconds_per_tick);
+}
+
+/// Durations that end no later than the next task of a lane begins: the own time of what nests is drawn where it begins.
+std::vector<Ticks> drawn_durations(StepGraph const& graph) {
+    std::vector<std::uint32_t> order(graph.cost.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t task) {
+        return std::pair{graph.lane[task], graph.begin[task]};
+    });
+    std::vector<Ticks> durations = graph.cost;
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        std::uint32_t const task = order[i], next = order[i + 1];
+        if (graph.lane[task] != graph.lane[next]) { continue; }
+        durations[task] = std::min(durations[task], graph.begin[next] - graph.begin[task]);
+    }
+    return durations;
+}
+
+void add_rank(ChromeTrace& trace, RankDigest const& rank, int process, Ticks shift, std::vector<DrawnTask>& drawn) {
+    StepGraph const& graph = *rank.graph;
+    trace.name_process(process, "rank " + std::to_string(rank.rank));
+    for (std::size_t lane = 0; lane < graph.lanes.size(); ++lane) {
+        trace.name_thread(process, static_cast<int>(lane), graph.lanes[lane]);
+    }
+    std::vector<Ticks> const durations = drawn_durations(graph);
+    drawn.resize(graph.cost.size());
+    for (std::size_t task = 0; task < graph.cost.size(); ++task) {
+        drawn[task] = {process, static_cast<int>(graph.lane[task]), graph.begin[task] + shift, durations[task]};
+        std::string_view const kind = name_of(graph.kind[task]);
+        TraceArgument const argument{"kind", kind};
+        trace.add({.process = process,
+                   .thread = drawn[task].thread,
+                   .name = graph.names[graph.name[task]],
+                   .category = kind,
+                   .begin = microseconds(drawn[task].begin),
+                   .duration = microseconds(durations[task])},
+                  {&argument, 1});
+    }
+}
+
+void add_path(ChromeTrace& trace, PathAnswer const& path) {
+    trace.name_process(0, "critical path");
+    trace.name_thread(0, 0, "critical path");
+    std::vector<Ticks> const ends = drawn_ends(path);
+    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
+        PathPiece const& piece = path.pieces[i];
+        std::vector<TraceArgument> const arguments{{"kind", name_of(piece.kind)},
+                                                   {"rank", piece.rank},
+                                                   {"lane", std::string_view{piece.lane}},
+                                                   {"after", name_of(piece.why)},
+                                                   {"tasks", std::int64_t{piece.tasks}},
+                                                   {"work_ns", piece.duration},
+                                                   {"delay_ns", piece.delay}};
+        trace.add({.process = 0,
+                   .thread = 0,
+                   .name = piece.name,
+                   .category = name_of(piece.kind),
+                   .begin = microseconds(piece.begin),
+                   .duration = microseconds(ends[i] - piece.begin)},
+                  arguments);
+    }
+}
+
+/// The last task of a piece: of those on its lane the last that begins before the next piece does.
+DrawnTask const& last_of(std::vector<DrawnTask> const& tasks, std::uint32_t first, Ticks next) {
+    std::uint32_t last = first;
+    for (std::uint32_t task = first + 1; task < tasks.size() && tasks[task].begin < next; ++task) {
+        if (tasks[task].thread == tasks[first].thread) { last = task; }
+    }
+    return tasks[last];
+}
+
+/// An arrow from every piece of the path to the one after it.
+void add_arrows(ChromeTrace& trace, TraceAnswer const& answer, std::vector<std::vector<DrawnTask>> const& drawn) {
+    auto const tasks_of = [&](PathPiece const& piece) -> std::vector<DrawnTask> const* {
+        auto const rank = std::ranges::find(answer.ranks, piece.rank, &RankDigest::rank);
+        if (rank == answer.ranks.end()) { return nullptr; }
+        auto const& tasks = drawn[static_cast<std::size_t>(rank - answer.ranks.begin())];
+        return piece.task < tasks.size() ? &tasks : nullptr;
+    };
+    auto const& pieces = answer.path->pieces;
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+        auto const* const here = tasks_of(pieces[i]);
+        auto const* const there = tasks_of(pieces[i + 1]);
+        if (here == nullptr || there == nullptr) { continue; }
+        DrawnTask const& to = (*there)[pieces[i + 1].task];
+        DrawnTask const& from =
+            pieces[i].tasks > 1 ? last_of(*here, pieces[i].task, to.begin) : (*here)[pieces[i].task];
+        Ticks const leaves =
+            from.begin + std::max<Ticks>(0, from.duration - 1); // inside of the task, so that viewers tie it
+        trace.add_arrow({.name = "critical path",
+                         .number = static_cast<std::int64_t>(i),
+                         .from_process = from.process,
+                         .from_thread = from.thread,
+                         .from_time = microseconds(leaves),
+                         .to_process = to.process,
+                         .to_thread = to.thread,
+                         .to_time = microseconds(to.begin)});
+    }
+}
+
+} // namespace
+
+std::string analysis_trace(TraceAnswer const& answer) {
+    std::size_t tasks = 0;
+    for (RankDigest const& rank : answer.ranks) { tasks += rank.graph ? rank.graph->cost.size() : 0; }
+    ChromeTrace trace{"time", tasks};
+    StepClock const clock = step_clock_of(answer);
+    std::vector<std::vector<DrawnTask>> drawn(answer.ranks.size());
+    if (answer.path) { add_path(trace, *answer.path); }
+    for (std::size_t i = 0; i < answer.ranks.size(); ++i) {
+        if (answer.ranks[i].graph) {
+            add_rank(trace, answer.ranks[i], static_cast<int>(i) + 1, clock.shift[i], drawn[i]);
+        }
+    }
+    if (answer.path) { add_arrows(trace, answer, drawn); }
+    return std::move(trace).text();
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,140 @@
+#include "trace/trace_words.hpp"
+
+#include "document/canvas.hpp"
+#include "document/text.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace headroom::cli {
+
+std::string time_words(double ns) { return ns == 0.0 ? "0 s" : format(Seconds{seconds_of_ns(ns)}); }
+
+TimeUnit unit_for(double longest_ns) {
+    constexpr std::array all{TimeUnit{"s", 1e9}, TimeUnit{"ms", 1e6}, TimeUnit{"us", 1e3}};
+    for (TimeUnit const& unit : all) {
+        if (longest_ns >= unit.ns) { return unit; }
+    }
+    return all.back();
+}
+
+std::string in_unit(double ns, TimeUnit unit) { return ns == 0.0 ? "0" : significant(ns / unit.ns); }
+
+std::string list_words(std::vector<std::int64_t> const& numbers) {
+    constexpr std::size_t most = 6;
+    std::string out;
+    std::size_t const shown = numbers.size() > most ? 3 : numbers.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+        bool const last = i + 1 == numbers.size();
+        if (i > 0) { out += last ? " and " : ", "; }
+        out += std::to_string(numbers[i]);
+    }
+    if (shown < numbers.size()) { out += " and " + std::to_string(numbers.size() - shown) + " more"; }
+    return out;
+}
+
+std::string rank_words(std::vector<std::int64_t> const& ranks) {
+    return (ranks.size() == 1 ? "rank " : "ranks ") + list_words(ranks);
+}
+
+namespace {
+
+/// A function's name without what it returns and takes: "void f<4>(int, float*)" -> "f<4>".
+std::string without_arguments(std::string name) {
+    if (name.starts_with("void ")) { name.erase(0, 5); }
+    if (!name.ends_with(')')) { return name; }
+    int depth = 0;
+    for (std::size_t at = name.size(); at-- > 1;) {
+        depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+        if (depth == 0) { return name.substr(0, at); }
+    }
+    return name;
+}
+
+} // namespace
+
+std::string kernel_words(std::string const& name, std::size_t width) {
+    std::string clean = printable(name);
+    if (columns_of(clean) > width) { clean = without_arguments(std::move(clean)); }
+    std::vector<std::string> const letters = letters_of(clean);
+    if (letters.size() <= width) { return clean; }
+    std::size_t const tail = (width - 2) / 3, head = width - 2 - tail;
+    std::string out;
+    for (std::size_t i = 0; i < head; ++i) { out += letters[i]; }
+    out += "..";
+    for (std::size_t i = letters.size() - tail; i < letters.size(); ++i) { out += letters[i]; }
+    return out;
+}
+
+std::string_view kind_words(SpanKind kind) {
+    switch (kind) {
+    case SpanKind::compute: return "computation";
+    case SpanKind::communication: return "communication";
+    case SpanKind::memory: return "copies and fills";
+    case SpanKind::device_wait: return "device waits";
+    case SpanKind::launch: return "launch calls";
+    case SpanKind::synchronization: return "host waits for device";
+    case SpanKind::host: return "host";
+    case SpanKind::annotation: return "annotation";
+    }
+    return "other";
+}
+
+bool knows_when(RankDigest const& rank) { return !rank.breakdown.only_sums; }
+
+bool knows_when(TraceAnswer const& answer) {
+    return std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return knows_when(rank); });
+}
+
+DeviceTimes sum_of(std::vector<RankDigest> const& ranks) {
+    DeviceTimes sum;
+    for (RankDigest const& rank : ranks) {
+        DeviceTimes const& one = rank.breakdown.whole;
+        sum.window += one.window;
+        sum.busy += one.busy;
+        sum.idle += one.idle;
+        sum.compute += one.compute;
+        sum.communication += one.communication;
+        sum.memory += one.memory;
+        sum.overlap += one.overlap;
+        sum.exposed += one.exposed;
+        sum.memory_only += one.memory_only;
+    }
+    return sum;
+}
+
+IdleShares idle_sum_of(std::vector<RankDigest> const& ranks) {
+    IdleShares sum;
+    for (RankDigest const& rank : ranks) {
+        sum.host_bound += rank.breakdown.idle.host_bound;
+        sum.waiting += rank.breakdown.idle.waiting;
+        sum.other += rank.breakdown.idle.other;
+    }
+    return sum;
+}
+
+std::vector<NameTotal> kernels_of(std::vector<RankDigest> const& ranks) {
+    std::map<std::pair<std::string_view, SpanKind>, NameTotal> all;
+    for (RankDigest const& rank : ranks) {
+        for (NameTotal const& one : rank.breakdown.names) {
+            auto const [at, is_new] = all.try_emplace({one.name, one.kind}, one);
+            if (is_new) { continue; }
+            NameTotal& sum = at->second;
+            sum.count += one.count;
+            sum.total += one.total;
+            sum.shortest = std::min(sum.shortest, one.shortest);
+            sum.longest = std::max(sum.longest, one.longest);
+        }
+    }
+    std::vector<NameTotal> list;
+    list.reserve(all.size());
+    for (auto& [key, total] : all) { list.push_back(std::move(total)); }
+    std::ranges::stable_sort(list, [](NameTotal const& a, NameTotal const& b) { return a.total > b.total; });
+    return list;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,130 @@
+#include "trace/answer.hpp"
+
+#include "headroom/laws.hpp"
+#include "headroom/validation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace headroom {
+namespace trace {
+namespace {
+
+/// Sums over ranks that state times.
+struct SplitSums {
+    Ticks window = 0, compute = 0, communication = 0, exposed = 0, overlap = 0;
+    bool only_sums = false, any = false;
+};
+
+SplitSums sums_of(std::vector<RankDigest> const& ranks) {
+    SplitSums sums;
+    for (auto const& rank : ranks) {
+        auto const& whole = rank.breakdown.whole;
+        sums.window += whole.window;
+        sums.compute += whole.compute;
+        sums.communication += whole.communication;
+        sums.exposed += whole.exposed;
+        sums.overlap += whole.overlap;
+        sums.only_sums = sums.only_sums || rank.breakdown.only_sums;
+        sums.any = sums.any || whole.busy > 0;
+    }
+    return sums;
+}
+
+Profile profile_of(Ticks compute, Ticks rest, Ranks workers) {
+    return {.compute = static_cast<double>(compute) * units::ns,
+            .communication = static_cast<double>(rest) * units::ns,
+            .workers = workers};
+}
+
+void add_speedups(TraceAnswer& answer, Profile const& profile) {
+    answer.ceiling = ceiling_over_k0(profile);
+    answer.ceiling_over_one_worker = ceiling_over_one_worker(profile);
+    for (int const times : {2, 4, 8, 16}) {
+        Ranks const workers{profile.workers.count() * times};
+        auto const speedup = speedup_over_k0(profile, workers);
+        answer.expected.push_back({workers.count(), speedup, speedup / times});
+    }
+}
+
+} // namespace
+
+void add_split(TraceAnswer& answer) {
+    auto const sums = sums_of(answer.ranks);
+    if (!sums.any) { return; }
+    Ranks const workers{static_cast<int>(answer.workers)};
+    if (sums.compute > 0) {
+        answer.gamma = static_cast<double>(sums.communication) / static_cast<double>(sums.compute);
+    }
+    if (sums.compute + sums.exposed > 0) {
+        answer.serial = {serial_share_at(profile_of(sums.compute, sums.exposed, workers), workers), answer.workers};
+        add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers));
+    }
+    if (sums.only_sums) {
+        answer.notes.emplace_back(
+            "times of day are not stated: all communication counts as exposed, so that the serial "
+            "fraction is an upper bound; overlap and idle time are not known");
+    } else if (sums.communication > 0) {
+        answer.overlap_fraction = static_cast<double>(sums.overlap) / static_cast<double>(sums.communication);
+    }
+    if (sums.communication == 0) {
+        answer.notes.emplace_back("no communication in these traces: they do not say what more workers would cost");
+    }
+}
+
+std::optional<Percentiles> step_percentiles(std::vector<RankDigest> const& ranks) {
+    std::map<std::pair<std::int64_t, std::int64_t>, Ticks> slowest; // by number, and by which of that number
+    for (auto const& rank : ranks) {
+        std::map<std::int64_t, std::int64_t> seen;
+        for (auto const& step : rank.breakdown.steps) {
+            auto& time = slowest[{step.step.number, seen[step.step.number]++}];
+            time = std::max(time, step.shares.window);
+        }
+    }
+    if (slowest.empty()) { return {}; }
+    std::vector<double> times;
+    for (auto const& [step, time] : slowest) { times.push_back(static_cast<double>(time)); }
+    return Percentiles{quantile(times, 0.50), quantile(times, 0.90), quantile(times, 0.95), quantile(times, 0.99),
+                       quantile(times, 1.0)};
+}
+
+} // namespace trace
+
+namespace {
+
+void sort_ranks(std::vector<RankDigest>& ranks) {
+    std::stable_sort(ranks.begin(), ranks.end(), [](RankDigest const& a, RankDigest const& b) {
+        return std::tie(a.rank, a.source, a.epoch_ns, a.spans, a.events) <
+               std::tie(b.rank, b.source, b.epoch_ns, b.spans, b.events);
+    });
+}
+
+void add_counts(TraceAnswer& answer) {
+    for (auto const& rank : answer.ranks) {
+        answer.bytes_read += rank.bytes_read;
+        answer.text_bytes += rank.text_bytes;
+        answer.events += rank.events;
+        for (auto const& issue : rank.issues) { count_issue(answer.issues, issue.kind, issue.first_at, issue.count); }
+    }
+}
+
+} // namespace
+
+TraceAnswer trace_answer(std::vector<RankDigest> ranks) {
+    TraceAnswer answer;
+    sort_ranks(ranks);
+    answer.ranks = std::move(ranks);
+    add_counts(answer);
+    answer.workers = trace::workers_of(answer.ranks, answer.issues);
+    trace::add_meeting_issues(answer.ranks, answer.workers, answer.issues);
+    trace::add_split(answer);
+    answer.step_ns = trace::step_percentiles(answer.ranks);
+    trace::add_collectives(answer);
+    answer.stragglers = trace::stragglers_of(answer.ranks, answer.collectives);
+    trace::add_path(answer);
+    return answer;
+}
+
+} // namespace headroom

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "headroom/trace_answer.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom::trace {
+
+/// How many workers there were. What a trace states wrongly is an issue.
+std::int64_t workers_of(std::vector<RankDigest> const& ranks, std::vector<TraceIssue>& issues);
+
+/// Ranks missing, there twice, or beyond the world; steps that differ. `ranks` are sorted.
+void add_meeting_issues(std::vector<RankDigest> const& ranks, std::int64_t workers, std::vector<TraceIssue>& issues);
+
+/// s, gamma, overlap, ceilings and speedups from the sums over ranks.
+void add_split(TraceAnswer& answer);
+
+/// Over steps: of each the slowest rank.
+std::optional<Percentiles> step_percentiles(std::vector<RankDigest> const& ranks);
+
+std::vector<Straggler> stragglers_of(std::vector<RankDigest> const& ranks, CollectiveAnswer const& collectives);
+
+/// Matches collectives of all ranks and finds the path through their graphs. Both are as the headers of
+/// `match_collectives` and `critical_path` say; ranks lend their runs and graphs and have them back afterwards.
+void add_collectives(TraceAnswer& answer);
+void add_path(TraceAnswer& answer);
+
+} // namespace headroom::trace

@@ -1,0 +1,120 @@
+#include "trace/answer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace headroom::trace {
+namespace {
+
+/// The digests that stand for their ranks: the first of each.
+std::vector<std::size_t> first_of_each(std::vector<RankDigest> const& ranks) {
+    std::vector<std::size_t> first;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (i == 0 || ranks[i].rank != ranks[i - 1].rank) { first.push_back(i); }
+    }
+    return first;
+}
+
+/// The step of most graphs, of several the smallest number.
+std::optional<std::int64_t> common_step(std::vector<RankDigest> const& ranks, std::vector<std::size_t> const& members) {
+    std::map<std::int64_t, int> count;
+    for (auto const member : members) {
+        if (ranks[member].graph) { ++count[ranks[member].graph->step.number]; }
+    }
+    auto const most =
+        std::max_element(count.begin(), count.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
+    return most == count.end() ? std::nullopt : std::optional(most->first);
+}
+
+/// What is to be taken from the times of each rank whose clock is off.
+std::map<std::int64_t, Ticks> corrections(CollectiveAnswer const& collectives) {
+    std::map<std::int64_t, Ticks> offset;
+    for (auto const& clock : collectives.clocks) {
+        if (clock.corrected) { offset[clock.rank] = clock.offset; }
+    }
+    return offset;
+}
+
+/// Runs that have a task in a graph.
+std::vector<bool> runs_in(StepGraph const& graph, std::size_t runs) {
+    std::vector<bool> in(runs, false);
+    for (auto const run : graph.collective) {
+        if (run >= 0 && static_cast<std::size_t>(run) < runs) { in[static_cast<std::size_t>(run)] = true; }
+    }
+    return in;
+}
+
+/// Ties the runs in graphs to the collectives in which they met. `members` are the digests of the graphs.
+std::vector<CollectiveLink> links_between(std::vector<RankDigest> const& ranks, std::vector<StepGraph> const& graphs,
+                                          std::vector<std::size_t> const& members,
+                                          CollectiveAnswer const& collectives) {
+    std::map<std::int64_t, std::uint32_t> graph_of;
+    std::vector<std::vector<bool>> in_graph;
+    for (std::uint32_t i = 0; i < members.size(); ++i) {
+        auto const& rank = ranks[members[i]];
+        graph_of.emplace(rank.rank, i);
+        in_graph.push_back(runs_in(graphs[i], rank.runs.size()));
+    }
+    std::vector<CollectiveLink> links;
+    for (std::uint32_t m = 0; m < collectives.matched.size(); ++m) {
+        auto const& matched = collectives.matched[m];
+        for (std::size_t i = 0; i < matched.members.size() && i < matched.runs.size(); ++i) {
+            auto const graph = graph_of.find(matched.members[i]);
+            auto const run = matched.runs[i];
+            if (graph == graph_of.end() || run >= in_graph[graph->second].size() || !in_graph[graph->second][run]) {
+                continue;
+            }
+            links.push_back({graph->second, static_cast<std::int32_t>(run), m, matched.transfer});
+        }
+    }
+    return links;
+}
+
+} // namespace
+
+void add_collectives(TraceAnswer& answer) {
+    auto const members = first_of_each(answer.ranks);
+    std::vector<RankRuns> lent;
+    for (auto const member : members) {
+        auto& rank = answer.ranks[member];
+        lent.push_back({rank.rank, rank.epoch_ns, rank.clock_is_absolute, rank.host_name, std::move(rank.runs)});
+    }
+    answer.collectives = match_collectives(lent);
+    for (std::size_t i = 0; i < members.size(); ++i) { answer.ranks[members[i]].runs = std::move(lent[i].runs); }
+    for (auto const& clock : answer.collectives.clocks) {
+        if (!clock.corrected) { continue; }
+        count_issue(answer.issues, "clock off",
+                    "rank " + std::to_string(clock.rank) + ": by " + std::to_string(clock.offset) + " ns");
+    }
+}
+
+void add_path(TraceAnswer& answer) {
+    auto members = first_of_each(answer.ranks);
+    auto const step = common_step(answer.ranks, members);
+    if (!step) { return; }
+    auto const without = std::erase_if(members, [&](std::size_t member) {
+        auto const& graph = answer.ranks[member].graph;
+        return !graph || graph->step.number != *step;
+    });
+    if (without > 0) {
+        answer.notes.push_back("the critical path of step " + std::to_string(*step) + " is without " +
+                               std::to_string(without) + (without == 1 ? " rank that has" : " ranks that have") +
+                               " no such step");
+    }
+    auto const correction = corrections(answer.collectives);
+    std::vector<StepGraph> lent;
+    std::vector<Ticks> offsets;
+    for (auto const member : members) {
+        auto& rank = answer.ranks[member];
+        auto const known = correction.find(rank.rank);
+        offsets.push_back(known == correction.end() ? 0 : known->second);
+        lent.push_back(std::move(*rank.graph));
+    }
+    answer.path = critical_path(lent, links_between(answer.ranks, lent, members, answer.collectives), offsets);
+    for (std::size_t i = 0; i < members.size(); ++i) { answer.ranks[members[i]].graph = std::move(lent[i]); }
+}
+
+} // namespace headroom::trace

@@ -1,0 +1,201 @@
+#include "collective_split.hpp"
+#include "collective_summaries.hpp"
+#include "wide_time.hpp"
+
+#include "headroom/trace_collectives.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+/// Ranks by number; what tells two of one number apart is their own, so that the order of the input does not matter.
+std::vector<RankRuns const*> sorted(std::vector<RankRuns> const& ranks) {
+    std::vector<RankRuns const*> order;
+    for (RankRuns const& rank : ranks) { order.push_back(&rank); }
+    std::ranges::stable_sort(order, {}, [](RankRuns const* rank) {
+        return std::tuple(rank->rank, rank->epoch_ns, std::string_view(rank->host_name), rank->runs.size());
+    });
+    return order;
+}
+
+/// From moments of one rank to those of the common clock.
+std::int64_t to_common(RankRuns const& rank, ClockOffset const& clock) {
+    return clock.corrected ? wide_difference(rank.epoch_ns, clock.offset) : rank.epoch_ns;
+}
+
+/// Skews, durations and the straggler of a collective whose members are all there.
+void measure(MatchedCollective& one) {
+    auto const [first, last] = std::ranges::minmax_element(one.begin);
+    auto const [first_end, last_end] = std::ranges::minmax(one.end);
+    one.last_arriver = one.members[static_cast<std::size_t>(std::ranges::max_element(one.begin) - one.begin.begin())];
+    one.start_skew = wide_difference(*last, *first);
+    one.end_skew = wide_difference(last_end, first_end);
+    one.transfer = wide_difference(last_end, *last);
+    one.shortest = std::numeric_limits<Ticks>::max();
+    for (std::size_t m = 0; m < one.members.size(); ++m) {
+        Ticks const duration = wide_difference(one.end[m], one.begin[m]);
+        one.shortest = std::min(one.shortest, duration);
+        one.longest = std::max(one.longest, duration);
+    }
+}
+
+/// By the first begin, of equal ones by group, then as they came.
+std::vector<MatchedCollective> by_begin(std::vector<MatchedCollective> matched) {
+    struct Place {
+        Ticks begin;
+        std::size_t at;
+    };
+    std::vector<Place> order;
+    order.reserve(matched.size());
+    for (auto const& one : matched) { order.push_back({std::ranges::min(one.begin), order.size()}); }
+    std::ranges::sort(order, [&](Place const& one, Place const& other) {
+        if (one.begin != other.begin) { return one.begin < other.begin; }
+        int const groups = matched[one.at].group.compare(matched[other.at].group);
+        return groups != 0 ? groups < 0 : one.at < other.at;
+    });
+    std::vector<MatchedCollective> result;
+    result.reserve(matched.size());
+    for (Place const& place : order) { result.push_back(std::move(matched[place.at])); }
+    return result;
+}
+
+class Matcher {
+public:
+    explicit Matcher(std::vector<RankRuns> const& ranks) : order_(sorted(ranks)) {}
+
+    CollectiveAnswer answer() {
+        auto channels = channels_of(order_);
+        placed_ = placed_channels(std::move(channels.channels), order_);
+        CollectiveAnswer result;
+        result.clocks = clocks_of(placed_, order_);
+        for (std::size_t r = 0; r < order_.size(); ++r) { epoch_.push_back(to_common(*order_[r], result.clocks[r])); }
+        for (PlacedChannel const& placed : placed_) { build(placed); }
+        result.matched = by_begin(std::move(matched_));
+        result.summaries = summaries_of(result.matched, lone_, order_);
+        result.waiting = waiting_of(result.matched, order_);
+        add_skews(result);
+        result.unmatched = static_cast<std::int64_t>(lone_.size()) + channels.without_peer;
+        add_notes(result, channels);
+        return result;
+    }
+
+private:
+    /// How many members each position has.
+    static std::vector<std::int32_t> members_at(PlacedChannel const& placed) {
+        std::vector<std::int32_t> result(placed.positions.count);
+        for (auto const& of_member : placed.positions.at) {
+            for (auto const at : of_member) {
+                if (at != no_partner) { ++result[static_cast<std::size_t>(at)]; }
+            }
+        }
+        return result;
+    }
+
+    void begin_one(MatchedCollective& one, PlacedChannel const& placed, CollectiveLabel const& label,
+                   std::int32_t members) const {
+        one.name = label.name;
+        one.what = label.what;
+        one.group = placed.channel.group;
+        one.collective = label.collective;
+        one.ranks = placed.channel.ranks;
+        auto const size = static_cast<std::size_t>(members);
+        one.members.reserve(size);
+        one.runs.reserve(size);
+        one.begin.reserve(size);
+        one.end.reserve(size);
+    }
+
+    void build(PlacedChannel const& placed) {
+        auto const members = members_at(placed);
+        std::vector<std::int64_t> number(placed.positions.count, -1);
+        for (std::size_t m = 0; m < placed.channel.members.size(); ++m) {
+            auto const& member = placed.channel.members[m];
+            for (std::size_t k = 0; k < member.runs.size(); ++k) {
+                auto const at = placed.positions.at[m][k];
+                if (at == no_partner || members[static_cast<std::size_t>(at)] < 2) {
+                    lone_.push_back({member.rank, member.runs[k], placed.channel.ranks});
+                    continue;
+                }
+                add(placed, member.rank, member.runs[k], members[static_cast<std::size_t>(at)],
+                    number[static_cast<std::size_t>(at)]);
+            }
+        }
+        for (auto const at : number) {
+            if (at >= 0) { measure(matched_[static_cast<std::size_t>(at)]); }
+        }
+    }
+
+    void add(PlacedChannel const& placed, std::uint32_t r, std::uint32_t i, std::int32_t members,
+             std::int64_t& number) {
+        CollectiveRun const& run = order_[r]->runs.runs[i];
+        if (number < 0) {
+            number = static_cast<std::int64_t>(matched_.size());
+            begin_one(matched_.emplace_back(), placed, order_[r]->runs.label_of(run), members);
+        }
+        auto& one = matched_[static_cast<std::size_t>(number)];
+        one.members.push_back(order_[r]->rank);
+        one.runs.push_back(i);
+        one.begin.push_back(wide_sum(epoch_[r], run.begin));
+        one.end.push_back(wide_sum(epoch_[r], run.end));
+        one.bytes = std::max(one.bytes, run.bytes);
+    }
+
+    static void add_skews(CollectiveAnswer& result) {
+        std::vector<Ticks> starts, ends;
+        for (auto const& one : result.matched) {
+            starts.push_back(one.start_skew);
+            ends.push_back(one.end_skew);
+        }
+        result.start_skew_ns = percentiles_of(std::move(starts));
+        result.end_skew_ns = percentiles_of(std::move(ends));
+    }
+
+    void add_notes(CollectiveAnswer& result, CollectiveChannels const& channels) const {
+        auto const corrected = std::ranges::count_if(result.clocks, &ClockOffset::corrected);
+        if (corrected > 0) {
+            result.notes.push_back("clocks of " + std::to_string(corrected) + " of " +
+                                   std::to_string(result.clocks.size()) + " ranks aligned by ends of collectives");
+        }
+        if (channels.groups_by_order > 0 && order_.size() > 1) {
+            result.notes.push_back("no process groups stated for " + std::to_string(channels.groups_by_order) +
+                                   (channels.groups_by_order == 1 ? " stream" : " streams") +
+                                   ": all ranks taken as one group each, matched by order");
+        }
+        if (channels.without_peer > 0) {
+            result.notes.push_back(std::to_string(channels.without_peer) + " sends and receives name no peer");
+        }
+        std::int64_t disagreeing = 0, never = 0;
+        for (auto const& placed : placed_) { disagreeing += placed.positions.disagreeing; }
+        if (disagreeing > 0) {
+            result.notes.push_back(std::to_string(disagreeing) +
+                                   " runs have another name than the others of their number");
+        }
+        for (auto const& one : result.matched) { never += static_cast<std::int64_t>(one.transfer < 0 || apart(one)); }
+        if (never > 0) {
+            result.notes.push_back(std::to_string(never) + " of " + std::to_string(result.matched.size()) +
+                                   " collectives end on one rank before they begin on another");
+        }
+    }
+
+    static bool apart(MatchedCollective const& one) {
+        bool const may = one.collective == Collective::broadcast || one.collective == Collective::reduce ||
+                         one.collective == Collective::scatter || one.collective == Collective::gather ||
+                         one.collective == Collective::point_to_point;
+        return !may && std::ranges::min(one.end) < std::ranges::max(one.begin);
+    }
+
+    std::vector<RankRuns const*> order_;
+    std::vector<std::int64_t> epoch_; ///< by rank, on the common clock
+    std::vector<PlacedChannel> placed_;
+    std::vector<MatchedCollective> matched_;
+    std::vector<LoneRun> lone_;
+};
+
+} // namespace
+
+CollectiveAnswer match_collectives(std::vector<RankRuns> const& ranks) { return Matcher(ranks).answer(); }
+
+} // namespace headroom

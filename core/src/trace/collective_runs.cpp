@@ -1,0 +1,169 @@
+#include "host_announcements.hpp"
+
+#include "headroom/trace_collectives.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+/// Numbers of a damaged trace may be anything: products stop at what fits, negative ones count as not stated.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (a <= 0 || b <= 0 || __builtin_mul_overflow(a, b, &result)) { return 0; }
+    return result;
+}
+
+/// Total bytes of our convention from what goes in and comes out on one rank.
+std::int64_t total_bytes(TracedCollective const& call, std::optional<Collective> collective) {
+    std::int64_t const in = call.elements_in, out = call.elements_out;
+    std::int64_t const group = std::max(call.group_size, 1);
+    auto const whole = [&] {
+        switch (collective.value_or(Collective::point_to_point)) {
+        case Collective::all_gather: return out > in ? out : product(in, group);
+        case Collective::reduce_scatter: return in > out ? in : product(out, group);
+        case Collective::gather: return std::max(out, product(in, group));
+        case Collective::scatter: return std::max(in, product(out, group));
+        case Collective::all_reduce:
+        case Collective::reduce:
+        case Collective::broadcast:
+        case Collective::all_to_all: return in > 0 ? in : out;
+        case Collective::barrier: return std::int64_t{0};
+        default: return std::max(in, out);
+        }
+    };
+    return product(whole(), call.element_bytes);
+}
+
+/// Ranges of the host that are transfers of their own, not brackets around launches.
+bool moves_on_the_host(std::string_view name) {
+    return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+}
+
+std::string without_arguments(std::string_view name) {
+    constexpr std::string_view nameless = "(anonymous namespace)";
+    std::size_t from = name.starts_with("void ") ? 5 : 0;
+    name.remove_prefix(from);
+    from = name.find(nameless);
+    from = from == std::string_view::npos ? 0 : from + nameless.size();
+    return std::string(name.substr(0, name.find('(', from)));
+}
+
+/// Spans that are runs of collectives, by begin.
+std::vector<std::uint32_t> spans_of_collectives(RankTrace const& trace) {
+    bool const has_device = std::ranges::any_of(trace.lanes, &TraceLane::device);
+    std::vector<char> on_host(trace.timeline.names.size());
+    for (std::size_t n = 0; n < on_host.size(); ++n) {
+        on_host[n] = static_cast<char>(!has_device || moves_on_the_host(trace.timeline.names[n]));
+    }
+    std::vector<std::uint32_t> spans;
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+        if (trace.kind[i] != SpanKind::communication) { continue; }
+        if (trace.lanes[trace.timeline.lane[i]].device || on_host[trace.timeline.name[i]] != 0) {
+            spans.push_back(static_cast<std::uint32_t>(i));
+        }
+    }
+    auto const& time = trace.timeline;
+    std::ranges::stable_sort(spans, [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(time.begin[a], -time.end[a]) < std::tuple(time.begin[b], -time.end[b]);
+    });
+    return spans;
+}
+
+/// On a thread of the host a range inside of another is the same transfer, told twice.
+void drop_nested(RankTrace const& trace, std::vector<std::uint32_t>& spans) {
+    std::vector<Ticks> busy_until(trace.lanes.size(), std::numeric_limits<Ticks>::min());
+    std::erase_if(spans, [&](std::uint32_t span) {
+        auto const lane = trace.timeline.lane[span];
+        if (trace.lanes[lane].device) { return false; }
+        if (trace.timeline.end[span] <= busy_until[lane] && trace.timeline.begin[span] < busy_until[lane]) {
+            return true;
+        }
+        busy_until[lane] = std::max(busy_until[lane], trace.timeline.end[span]);
+        return false;
+    });
+}
+
+/// Labels, each once, by what makes them.
+class Labels {
+public:
+    explicit Labels(RankTrace const& trace, CollectiveRuns& runs) : trace_(trace), runs_(runs) {}
+
+    std::uint32_t operator()(std::uint32_t name, TracedCollective const* call, std::string_view announced) {
+        std::int64_t const group = call != nullptr ? call->group : -1;
+        std::int64_t const what = call != nullptr ? call->what : -1;
+        auto const [at, isnew] =
+            known_.try_emplace(Key{name, group, what, call != nullptr ? call->group_size : 0, std::string(announced)},
+                               static_cast<std::uint32_t>(runs_.labels.size()));
+        if (isnew) { runs_.labels.push_back(make(name, call, announced)); }
+        return at->second;
+    }
+
+private:
+    using Key = std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::int32_t, std::string>;
+
+    [[nodiscard]] CollectiveLabel make(std::uint32_t name, TracedCollective const* call,
+                                       std::string_view announced) const {
+        std::string const& kernel = trace_.timeline.names[name];
+        CollectiveLabel label;
+        label.name = without_arguments(kernel);
+        if (call != nullptr) {
+            if (call->what < trace_.collective_names.size()) { label.what = trace_.collective_names[call->what]; }
+            if (call->group < trace_.groups.size()) {
+                label.group = trace_.groups[call->group].name;
+                label.group_ranks = trace_.groups[call->group].ranks;
+            }
+            label.group_size = std::max(call->group_size, 0);
+        }
+        label.collective = traced_collective(label.what);
+        if (!label.collective) { label.collective = collective_of_kernel(kernel); }
+        if (!label.collective) { label.collective = traced_collective(announced); }
+        // A host's range, "gloo:all_reduce", is itself the word.
+        if (!label.collective) { label.collective = traced_collective(kernel); }
+        if (label.what.empty() || announced.find("->") != std::string_view::npos ||
+            announced.find("<-") != std::string_view::npos) {
+            label.what = announced.empty() ? label.what : std::string(announced);
+        }
+        if (label.what.empty() && label.collective) { label.what = name_of(*label.collective); }
+        return label;
+    }
+
+    RankTrace const& trace_;
+    CollectiveRuns& runs_;
+    std::map<Key, std::uint32_t> known_;
+};
+
+} // namespace
+
+CollectiveRuns collective_runs(RankTrace const& trace) {
+    auto spans = spans_of_collectives(trace);
+    drop_nested(trace, spans);
+    auto const announced = host_announcements(trace, spans);
+
+    CollectiveRuns result;
+    Labels label(trace, result);
+    result.runs.reserve(spans.size());
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        auto const span = spans[i];
+        auto const stated = std::ranges::lower_bound(trace.collectives, span, {}, &TracedCollective::span);
+        bool const has = stated != trace.collectives.end() && stated->span == span;
+        std::string_view const said =
+            announced[i] == unannounced ? std::string_view{} : trace.timeline.names[announced[i]];
+        CollectiveRun run{.label = label(trace.timeline.name[span], has ? &*stated : nullptr, said),
+                          .lane = trace.timeline.lane[span],
+                          .span = span,
+                          .begin = trace.timeline.begin[span],
+                          .end = trace.timeline.end[span]};
+        if (has) {
+            run.bytes = total_bytes(*stated, result.labels[run.label].collective);
+            run.sequence = stated->sequence;
+        }
+        result.runs.push_back(run);
+    }
+    return result;
+}
+
+} // namespace headroom

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "trace/path_join.hpp"
+
+#include <vector>
+
+namespace headroom::path {
+
+/// Walks a path of the joined graph: its pieces, and the sums that they make, into the answer.
+void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, std::vector<TaskId> const& vertices,
+               PathAnswer& answer);
+
+/// The same graph with other costs: what the step would be.
+void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
+                  std::vector<Ticks> const& clock_offset, JoinedSteps const& joined, PathAnswer& answer);
+
+} // namespace headroom::path

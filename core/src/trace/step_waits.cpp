@@ -1,0 +1,152 @@
+#include "trace/step_draft.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace headroom::path {
+namespace {
+
+/// What a call of the host is said to wait for, by the rows of its streams.
+struct StatedWait {
+    std::uint32_t caller = none; ///< span of the call
+    std::uint32_t own = none;    ///< lane of the row
+    std::uint32_t lane = none;   ///< that is waited for; `none`: not stated
+    std::uint32_t record = 0;
+};
+
+/// Rows of waiting whose call is known, by call.
+std::vector<StatedWait> stated_waits(StepDraft const& draft) {
+    auto const& trace = draft.trace;
+    std::vector<StatedWait> found;
+    std::size_t next = 0;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+        if (trace.kind[i] != SpanKind::device_wait) { continue; }
+        auto const caller = draft.callers[trace.correlation[i]];
+        if (trace.correlation[i] == 0 || caller == none) { continue; }
+        StatedWait wait{.caller = caller, .own = trace.timeline.lane[i]};
+        while (next < trace.waits.size() && trace.waits[next].span < i) { ++next; }
+        if (next < trace.waits.size() && trace.waits[next].span == i && trace.waits[next].lane < trace.lanes.size()) {
+            wait.lane = trace.waits[next].lane;
+            wait.record = trace.waits[next].record;
+        }
+        found.push_back(wait);
+    }
+    std::stable_sort(found.begin(), found.end(), [](auto const& a, auto const& b) { return a.caller < b.caller; });
+    return found;
+}
+
+/// The last work of a lane that had been launched before a moment.
+std::size_t launched_before(std::vector<LaneWork> const& lane, Ticks at) {
+    auto const before = [&](LaneWork const& work) { return work.launched < at; };
+    return static_cast<std::size_t>(std::partition_point(lane.begin(), lane.end(), before) - lane.begin());
+}
+
+/// Of a lane, the last that had ended by a moment and had been launched before another; as many as there are: none.
+std::size_t done_by(std::vector<LaneWork> const& lane, Ticks end, Ticks launched) {
+    constexpr std::size_t most_looks = 32;
+    auto const begun = [&](LaneWork const& work) { return work.begin <= end; };
+    auto const after = static_cast<std::size_t>(std::partition_point(lane.begin(), lane.end(), begun) - lane.begin());
+    for (std::size_t i = after; i > 0 && after - i < most_looks; --i) {
+        if (lane[i - 1].end <= end && lane[i - 1].launched < launched) { return i - 1; }
+    }
+    return lane.size();
+}
+
+/// A call that waits, and which of its thread's time that is.
+struct WaitingCall {
+    std::uint32_t thread = 0;
+    Ticks begin = 0, end = 0;
+};
+
+/// Adds what the call waits for; where it really waited is told by the latest of them.
+void tie_call(StepDraft& draft, WaitingCall const& call, std::vector<TieEnd> const& for_these) {
+    Ticks until = call.begin;
+    for (auto const& from : for_these) {
+        auto& work = draft.window.work[from.slot][from.index];
+        work.end = std::max(work.begin, std::min(work.end, call.end)); // no more than clocks round
+        until = std::max(until, std::min(work.end, call.end));
+    }
+    draft.hosts[call.thread].wait(call.begin, until);
+    for (auto const& from : for_these) {
+        draft.ties.push_back({from, thread_at(call.thread, until), TraceEdge::wait, 0});
+    }
+}
+
+/// What a call that says no stream waited for: of one stream that whose work ended last during the call, of the whole
+/// device that of each stream.
+std::vector<TieEnd> unstated(StepDraft const& draft, WaitingCall const& call, bool whole_device) {
+    std::vector<TieEnd> all;
+    TieEnd last{};
+    Ticks latest = call.begin;
+    for (std::uint32_t slot = 0; slot < draft.window.work.size(); ++slot) {
+        auto const& lane = draft.window.work[slot];
+        auto const done = done_by(lane, call.end + draft.rounding, call.begin);
+        if (done == lane.size() || lane[done].transfer) { continue; }
+        all.push_back(work_at(slot, done));
+        if (lane[done].end > latest) {
+            latest = lane[done].end;
+            last = work_at(slot, done);
+        }
+    }
+    if (whole_device) { return all; }
+    return latest > call.begin ? std::vector{last} : std::vector<TieEnd>{};
+}
+
+std::vector<TieEnd> stated(StepDraft const& draft, WaitingCall const& call, StatedWait const& wait) {
+    auto const slot = draft.work_slot[wait.lane != none ? wait.lane : wait.own];
+    if (slot == none) { return {}; }
+    Ticks launched = call.begin;
+    if (wait.record != 0) {
+        auto const record = draft.callers[wait.record];
+        if (record != none) { launched = draft.trace.timeline.begin[record]; }
+    }
+    auto const& lane = draft.window.work[slot];
+    auto const done = done_by(lane, call.end + draft.rounding, launched);
+    return done == lane.size() ? std::vector<TieEnd>{} : std::vector{work_at(slot, done)};
+}
+
+} // namespace
+
+void tie_stated_waits(StepDraft& draft) {
+    for (auto const& wait : stated_waits(draft)) {
+        if (wait.lane == none || draft.trace.kind[wait.caller] == SpanKind::synchronization) { continue; }
+        auto const from_slot = draft.work_slot[wait.lane], to_slot = draft.work_slot[wait.own];
+        if (from_slot == none || to_slot == none) { continue; }
+        Ticks const asked = draft.trace.timeline.begin[wait.caller];
+        auto const record = wait.record == 0 ? none : draft.callers[wait.record];
+        Ticks const recorded = record == none ? asked : draft.trace.timeline.begin[record];
+        auto const before = launched_before(draft.window.work[from_slot], recorded);
+        auto const after = launched_before(draft.window.work[to_slot], asked);
+        if (before == 0 || after == draft.window.work[to_slot].size()) { continue; }
+        auto const from = work_at(from_slot, before - 1), to = work_at(to_slot, after);
+        auto& earlier = draft.window.work[from_slot][before - 1];
+        Ticks const begin = draft.window.work[to_slot][after].begin;
+        if (earlier.end > begin && earlier.end <= begin + draft.rounding) {
+            earlier.end = std::max(earlier.begin, begin);
+        }
+        draft.ties.push_back({from, to, TraceEdge::wait, 0});
+    }
+}
+
+void tie_synchronizations(StepDraft& draft) {
+    auto const rows = stated_waits(draft);
+    auto const& trace = draft.trace;
+    for (std::uint32_t thread = 0; thread < draft.window.spans.size(); ++thread) {
+        for (auto const span : draft.window.spans[thread]) {
+            if (trace.kind[span] != SpanKind::synchronization) { continue; }
+            WaitingCall const call{.thread = thread,
+                                   .begin = std::max(trace.timeline.begin[span], draft.window.begin),
+                                   .end = std::min(trace.timeline.end[span], draft.window.host_end)};
+            std::string_view const name = trace.timeline.names[trace.timeline.name[span]];
+            bool const whole =
+                name.find("Device") != std::string_view::npos || name.find("Ctx") != std::string_view::npos;
+            auto const row = std::lower_bound(rows.begin(), rows.end(), span,
+                                              [](StatedWait const& wait, auto s) { return wait.caller < s; });
+            bool const known = !whole && row != rows.end() && row->caller == span &&
+                               (row->lane != none || draft.work_slot[row->own] != none);
+            tie_call(draft, call, known ? stated(draft, call, *row) : unstated(draft, call, whole));
+        }
+    }
+}
+
+} // namespace headroom::path

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "headroom/rank_trace.hpp"
+#include "headroom/trace_collectives.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace headroom::path {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// The call of the host that a correlation means: of several the first.
+class Callers {
+public:
+    explicit Callers(RankTrace const& trace);
+    /// The call's span; `none` where there is none.
+    [[nodiscard]] std::uint32_t operator[](std::uint32_t correlation) const;
+
+private:
+    void keep(RankTrace const& trace, std::uint32_t span);
+    std::vector<std::uint32_t> by_number_;                           ///< where correlations are small
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_search_; ///< else: sorted (correlation, span)
+};
+
+/// What a lane worked at beside the threads: a kernel, a copy, or a transfer of a host's own thread (gloo).
+struct LaneWork {
+    std::uint32_t span = 0, lane = 0;
+    Ticks begin = 0, end = 0;    ///< inside of the window
+    std::uint32_t caller = none; ///< the call that launched it, where that is in the file
+    Ticks launched = 0;          ///< begin of the call; of unknown ones the window's begin
+    bool transfer = false;       ///< of a host's thread
+};
+
+/// What of a trace belongs to a step: [begin, host_end) of its threads, and [begin, end) of its devices. `end` is later
+/// than `host_end` by what the device fell further behind the host in the step: what the step started is done then, or
+/// the device is as far behind as it was when the step began.
+struct StepWindow {
+    Ticks begin = 0, host_end = 0, end = 0;
+    std::uint32_t main_lane = none;                ///< the thread of the step
+    std::vector<std::uint32_t> host_lanes;         ///< threads with work in the window, the main one first
+    std::vector<std::vector<std::uint32_t>> spans; ///< of each of them: by begin, what nests after what it nests in
+    std::vector<std::uint32_t> work_lanes;         ///< streams, and threads that only transfer
+    std::vector<std::vector<LaneWork>> work;       ///< of each of them, by begin
+    std::size_t without_launch = 0;                ///< work whose call is not in the file
+};
+
+StepWindow step_window(RankTrace const& trace, TraceStep const& step, Callers const& callers);
+
+} // namespace headroom::path

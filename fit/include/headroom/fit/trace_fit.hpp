@@ -1,0 +1,60 @@
+#pragma once
+
+#include "headroom/fit/communication_fit.hpp"
+#include "headroom/machine.hpp"
+#include "headroom/measured_collective.hpp"
+#include "headroom/trace_answer.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::fit {
+
+/// What a trace does not say of the machine that it was taken on.
+struct TraceFitSettings {
+    std::string system;                     ///< name of the machine
+    std::string source;                     ///< what the rows are called in residuals
+    int nodes = 0;                          ///< that all ranks were on; 0: from the names of their hosts, else one
+    std::optional<Accelerator> accelerator; ///< whose peak efficiencies are against
+};
+
+/// Collectives of a set of traces as measured times, waiting for late ranks apart.
+///
+///     time = shortest duration over the ranks of a collective that ends on all ranks at once
+///     time = last begin to last end of one that does not (broadcast, reduce, gather, scatter, sends)
+///
+/// Of one size at most 32 rows are kept, evenly spread over the order of their times. Runs whose group is not there as
+/// a whole are left out, since the last rank may be missing; so are those without a stated size.
+/// Source:     the shortest duration is that of the rank that came last and waited for nobody.
+struct TraceCollectives {
+    std::vector<MeasuredCollective> rows;
+    std::size_t used = 0;         ///< matched collectives that the rows stand for
+    std::size_t incomplete = 0;   ///< left out: not all ranks of the group are there
+    std::size_t without_size = 0; ///< left out: no size, or no known collective
+};
+TraceCollectives measured_collectives(TraceAnswer const& answer, TraceFitSettings const& settings);
+
+/// Sustained share of the peak of large 16-bit matrix products, by the time that they took.
+struct TraceEfficiency {
+    Fitted share; ///< median by time; the interval holds the middle 90 % of the time
+    std::int64_t kernels = 0;
+    double seconds = 0.0;
+};
+
+/// What a set of traces says to models, beside its links.
+struct TraceFacts {
+    std::optional<TraceEfficiency> matrix_products; ///< of at least 1e10 operations a run; needs the accelerator
+    std::optional<Fitted> hidden;                   ///< share of communication beside computation; over steps and ranks
+    std::optional<double> step_variation;           ///< standard deviation over mean, of steps
+    std::optional<double> rank_variation;           ///< likewise of the computation of ranks
+    std::size_t steps = 0, ranks = 0;
+    std::optional<double> step_seconds; ///< median over steps, of each the slowest rank
+};
+TraceFacts trace_facts(TraceAnswer const& answer, TraceFitSettings const& settings);
+
+/// The precision of 16-bit products that a shape's text names; empty for others.
+std::optional<Precision> product_precision(std::string const& shape);
+
+} // namespace headroom::fit
