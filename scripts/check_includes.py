@@ -21,7 +21,7 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/", "unsupported/Eigen/"),
-    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h"),
     "probe": (),
 }
 

@@ -7,9 +7,10 @@
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
 
-#include <cmath>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <cmath>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -34,7 +35,8 @@ std::optional<double> number(Json const& object, char const* key) {
 std::int64_t place(Json const& event, char const* key) { return std::llround(number(event, key).value_or(0)); }
 
 bool runs_on_device(std::string const& category) {
-    return category == "kernel" || category == "Kernel" || category == "gpu_memcpy" || category == "gpu_user_annotation";
+    return category == "kernel" || category == "Kernel" || category == "gpu_memcpy" ||
+           category == "gpu_user_annotation";
 }
 
 std::vector<Row> rows_of(Json const& document) {
@@ -49,7 +51,8 @@ std::vector<Row> rows_of(Json const& document) {
         Json const given = event.value("args", Json::object());
         Json const arguments = given.is_object() ? given : Json::object();
         bool const device = runs_on_device(known);
-        bool const stated_device = device && number(arguments, "device"), stated = device && number(arguments, "stream");
+        bool const stated_device = device && number(arguments, "device"),
+                   stated = device && number(arguments, "stream");
         Json const word = event.value("tid", Json());
         bool const named = device && !stated && word.is_string() && word.get<std::string>().ends_with("7");
         std::int64_t const process = place(stated_device ? arguments : event, stated_device ? "device" : "pid");
@@ -147,7 +150,8 @@ TEST(ChromeReader, WindowsAndChunksChangeNothing) {
         for (std::size_t const block : {64U, 100U, 257U, 1000U, 4096U}) {
             for (int const threads : {1, 2, 4}) {
                 ASSERT_EQ(read_with(text, block, threads), whole)
-                    << "seed " << seed << " block " << block << " threads " << threads << "\n" << text;
+                    << "seed " << seed << " block " << block << " threads " << threads << "\n"
+                    << text;
             }
         }
     }

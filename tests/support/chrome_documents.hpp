@@ -21,7 +21,8 @@ public:
         bool const bare = chance(4);
         std::string text = chance(6) ? " \n" : "";
         if (!bare) {
-            text += R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A [device]", "numSms": 108}],)" + gap();
+            text +=
+                R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A [device]", "numSms": 108}],)" + gap();
             if (chance(2)) { text += R"("distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},)" + gap(); }
             text += R"("traceEvents": )";
         }
@@ -53,8 +54,8 @@ public:
     }
 
 private:
-    static constexpr std::array<std::string_view, 16> pieces{"\"", "\\",  "{",    "}",     "[",  "]",    ",",       ":",
-                                                             "\n", "\t",  "NaN ", "\\\"",  "0",  "null", "Infinity", "\xff"};
+    static constexpr std::array<std::string_view, 16> pieces{
+        "\"", "\\", "{", "}", "[", "]", ",", ":", "\n", "\t", "NaN ", "\\\"", "0", "null", "Infinity", "\xff"};
     std::mt19937 random_;
 
     int below(int limit) { return static_cast<int>(random_() % static_cast<std::uint32_t>(limit)); }
@@ -65,10 +66,21 @@ private:
     std::string gap() { return one_of(std::array<std::string_view, 5>{"", " ", "\n  ", "\r\n\t", "  "}); }
     std::string text_value() {
         constexpr std::array<std::string_view, 14> texts{
-            "gemm", "aten::add_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", "a \\\"quoted\\\" name",
-            "back\\\\slash", "tab\\tand \\u00e9\\ud83d\\ude00", "{\\\"ph\\\": 1}", "", "], }", "caf\xc3\xa9",
-            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >",
-            "cudaDeviceSynchronize", "gloo:all_reduce", "a, b: [c]"};
+            "gemm",
+            "aten::add_",
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)",
+            "a \\\"quoted\\\" name",
+            "back\\\\slash",
+            "tab\\tand \\u00e9\\ud83d\\ude00",
+            "{\\\"ph\\\": 1}",
+            "",
+            "], }",
+            "caf\xc3\xa9",
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+            "at::detail::Array<char*, 1> >",
+            "cudaDeviceSynchronize",
+            "gloo:all_reduce",
+            "a, b: [c]"};
         return "\"" + one_of(texts) + "\"";
     }
     std::string micros(int limit) {
@@ -92,7 +104,7 @@ private:
     }
     std::string event() {
         constexpr std::array<std::string_view, 10> categories{
-            "\"kernel\"", "\"cpu_op\"", "\"gpu_memcpy\"", "\"cuda_runtime\"", "\"user_annotation\"",
+            "\"kernel\"", "\"cpu_op\"",          "\"gpu_memcpy\"",     "\"cuda_runtime\"",        "\"user_annotation\"",
             "\"Kernel\"", "\"python_function\"", "\"something else\"", "\"gpu_user_annotation\"", "null"};
         constexpr std::array<std::string_view, 8> phases{"X", "X", "X", "X", "X", "M", "s", "C"};
         std::string text = "{" + gap() + member("ph", "\"" + one_of(phases) + "\"") + ", ";

@@ -2,14 +2,15 @@
 
 #include "headroom/io/trace.hpp"
 
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,21 +137,19 @@ TEST_P(DamagedTrace, GivesWhatItHolds) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, DamagedTrace,
-                         testing::Values(std::pair("00_good.json", ""),
-                                         std::pair("01_inf_bandwidth.json", "not a number"),
-                                         std::pair("02_nan_value.json", "not a number"),
-                                         std::pair("03_windows_backslashes.json", "bad escape"),
-                                         std::pair("04_control_chars.json", "control character"),
-                                         std::pair("05_raw_newline_and_quote_in_name.json", "unreadable event"),
-                                         std::pair("06_invalid_utf8.json", "invalid UTF-8"),
-                                         std::pair("07_truncated_array.json", "cut short"),
-                                         std::pair("08_no_closing_brackets_trailing_comma.json", "comma at the end"),
-                                         std::pair("09_top_level_array.json", ""),
-                                         std::pair("10_duplicate_keys.json", "duplicate key"),
-                                         std::pair("11_no_rank.json", ""),
-                                         std::pair("12_metadata_after_events.json", ""),
-                                         std::pair("13_string_numbers.json", "number in quotes")));
+INSTANTIATE_TEST_SUITE_P(
+    Files, DamagedTrace,
+    testing::Values(std::pair("00_good.json", ""), std::pair("01_inf_bandwidth.json", "not a number"),
+                    std::pair("02_nan_value.json", "not a number"),
+                    std::pair("03_windows_backslashes.json", "bad escape"),
+                    std::pair("04_control_chars.json", "control character"),
+                    std::pair("05_raw_newline_and_quote_in_name.json", "unreadable event"),
+                    std::pair("06_invalid_utf8.json", "invalid UTF-8"),
+                    std::pair("07_truncated_array.json", "cut short"),
+                    std::pair("08_no_closing_brackets_trailing_comma.json", "comma at the end"),
+                    std::pair("09_top_level_array.json", ""), std::pair("10_duplicate_keys.json", "duplicate key"),
+                    std::pair("11_no_rank.json", ""), std::pair("12_metadata_after_events.json", ""),
+                    std::pair("13_string_numbers.json", "number in quotes")));
 
 } // namespace
 } // namespace headroom

@@ -60,6 +60,7 @@ public:
             while (slots_[slot].count != 0 && slots_[slot].tail != tail) { slot = (slot + 1) % slots_.size(); }
             if (slots_[slot].count == 0) { slots_[slot] = {tail, static_cast<std::uint16_t>(row), 0}; }
             ++slots_[slot].count;
+            ends_[row] = end_of(rows[row].text);
         }
     }
     /// The key whose closing quote is at `quote`.
@@ -77,18 +78,39 @@ private:
         std::uint32_t tail = 0;
         std::uint16_t first = 0, count = 0;
     };
+    /// Up to eight bytes that end a key with its quotes; the last is the highest.
+    struct KeyEnd {
+        std::uint64_t bytes = 0, mask = 0;
+    };
+    static constexpr KeyEnd end_of(std::string_view key) {
+        KeyEnd end;
+        std::size_t const size = key.size() + 2 < 8 ? key.size() + 2 : 8;
+        for (std::size_t back = 0; back < size; ++back) {
+            bool const quote = back == 0 || back == key.size() + 1;
+            char const byte = quote ? '"' : key[key.size() - back];
+            end.bytes |= static_cast<std::uint64_t>(static_cast<unsigned char>(byte)) << (56 - 8 * back);
+            end.mask |= std::uint64_t{0xff} << (56 - 8 * back);
+        }
+        return end;
+    }
+    static bool begins(std::string_view text, char const* quote) {
+        char const* const begin = quote - text.size();
+        bool const opens = begin[-1] == '"' && begin[-2] != '\\';
+        return opens && (text.size() < 7 || __builtin_memcmp(begin, text.data(), text.size() - 7) == 0);
+    }
     static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 26; }
     [[nodiscard]] ChromeKey among(Slot const& slot, char const* quote) const {
         for (auto row = slot.first; row < slot.first + slot.count; ++row) {
-            std::string_view const text = rows_[row].text;
-            char const* const begin = quote - text.size();
-            bool const opens = begin[-1] == '"' && begin[-2] != '\\';
-            if (opens && __builtin_memcmp(begin, text.data(), text.size()) == 0) { return rows_[row].key; }
+            KeyEnd const& end = ends_[row];
+            std::uint64_t last = 0;
+            __builtin_memcpy(&last, quote - 7, 8);
+            if ((last & end.mask) == end.bytes && begins(rows_[row].text, quote)) { return rows_[row].key; }
         }
         return other;
     }
 
     std::array<Slot, 64> slots_{};
+    std::array<KeyEnd, 24> ends_{};
     KeyRow const* rows_;
 };
 

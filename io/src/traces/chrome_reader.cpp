@@ -117,31 +117,35 @@ std::size_t ChromeReader::pass_rest(Window const& window, std::size_t from) {
 std::size_t ChromeReader::lose(Window const& window, ChromeFault fault, std::size_t at, std::size_t search) {
     part_.faults.count(fault, window.base + at);
     mode_ = Mode::lost;
+    lost_at_ = window.base + at;
     return search;
 }
 
 std::size_t ChromeReader::find_again(Window const& window, std::size_t from) {
-    auto const text = window.view();
+    // What stood before the damage may be gone already: it must not matter.
+    std::size_t const floor = lost_at_ > window.base ? static_cast<std::size_t>(lost_at_ - window.base) : 0;
+    auto const text = window.view().substr(floor);
     std::size_t const sure = window.last ? text.size() : text.size() - std::min(text.size(), event_reach);
+    from -= floor;
     if (from < sure) {
         auto const event = find_event(text, from, sure);
         for (auto close = text.find(']', from); close < event; close = text.find(']', close + 1)) {
             if (!ends_events(text, close)) { continue; }
             leave_events(0);
             stopped_ = stop_behind_events_;
-            return close + 1;
+            return floor + close + 1;
         }
         if (event < sure) {
             mode_ = Mode::events;
             after_event_ = false;
             reach_ = careful_reach;
-            return event;
+            return floor + event;
         }
         from = sure;
     }
     if (window.last) { mode_ = Mode::done; }
     more_ = !window.last;
-    return window.last ? text.size() : from;
+    return window.last ? window.size : floor + from;
 }
 
 std::size_t ChromeReader::read_events(Window const& window, std::size_t from) {

@@ -92,7 +92,7 @@ private:
     bool bare_ = true; ///< no object around the events
     bool after_event_ = false, comma_ = false;
     bool more_ = false, reopen_ = false, stopped_ = false, stop_behind_events_ = false, rest_counted_ = false;
-    std::uint64_t at_ = 0, stop_at_ = never;
+    std::uint64_t at_ = 0, stop_at_ = never, lost_at_ = 0;
     std::size_t reach_ = longest; ///< of the next look ahead
 };
 

@@ -118,19 +118,8 @@ __attribute__((target("avx2"))) void classify_avx2(char const* text, std::size_t
 }
 #endif
 
-Classify classifier_for(JsonInstructions instructions) {
-#if defined(__x86_64__)
-    if (instructions == JsonInstructions::best && __builtin_cpu_supports("avx2")) { return classify_avx2; }
-    if (instructions != JsonInstructions::plain) { return classify_sse2; }
-#endif
-    (void)instructions;
-    return classify_plain;
-}
-
-std::atomic<Classify> classifier{classifier_for(JsonInstructions::best)};
-
 /// Each bit: whether an odd number of bits stand at it and below it.
-std::uint64_t parity_up_to(std::uint64_t bits) {
+[[gnu::always_inline]] inline std::uint64_t parity_up_to(std::uint64_t bits) {
     for (unsigned const step : {1U, 2U, 4U, 8U, 16U, 32U}) { bits ^= bits << step; }
     return bits;
 }
@@ -145,7 +134,7 @@ struct Carry {
 };
 
 /// Bytes after an odd number of backslashes. The sum runs through each row of them.
-std::uint64_t escaped_bytes(std::uint64_t backslash, Carry& carry) {
+[[gnu::always_inline]] inline std::uint64_t escaped_bytes(std::uint64_t backslash, Carry& carry) {
     if (backslash == 0) { return std::exchange(carry.escaped, 0); }
     constexpr std::uint64_t odd = 0xaaaaaaaaaaaaaaaaULL;
     std::uint64_t const escapes = backslash & ~carry.escaped;
@@ -159,7 +148,7 @@ struct BlockBits {
     std::uint64_t quotes, tokens, faults, unusual;
 };
 
-BlockBits block_bits(ByteClasses const& now, Carry& carry) {
+[[gnu::always_inline]] inline BlockBits block_bits(ByteClasses const& now, Carry& carry) {
     std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
     std::uint64_t const within = parity_up_to(quotes) ^ carry.within; // with the opening quote, without the closing one
     carry.within = within >> 63 != 0 ? ~std::uint64_t{0} : 0;
@@ -180,7 +169,7 @@ BlockBits block_bits(ByteClasses const& now, Carry& carry) {
 }
 
 /// Writes the places of bits, eight at a time: so many are there that to look whether there are more costs more.
-std::uint32_t* write_places(std::uint64_t bits, std::uint32_t base, std::uint32_t* into) {
+[[gnu::always_inline]] inline std::uint32_t* write_places(std::uint64_t bits, std::uint32_t base, std::uint32_t* into) {
     auto const count = __builtin_popcountll(bits);
     for (int written = 0; written < count; written += 8) {
         for (int i = 0; i < 8; ++i) {
@@ -191,9 +180,69 @@ std::uint32_t* write_places(std::uint64_t bits, std::uint32_t base, std::uint32_
     return into + count;
 }
 
+/// Where an index goes.
+struct IndexColumns {
+    std::uint32_t* tokens;
+    std::uint64_t* quotes;
+    std::vector<std::uint32_t>& faults;
+    std::vector<std::uint32_t>& unusual;
+};
+
+/// Indexes blocks; returns the end of the tokens. Compiled once for each set of instructions.
+[[gnu::always_inline]] inline std::uint32_t* index_blocks(char const* text, std::size_t blocks,
+                                                          IndexColumns const& columns, Classify classify) {
+    std::array<ByteClasses, blocks_at_once> classes; // NOLINT(cppcoreguidelines-pro-type-member-init): filled at once
+    Carry carry;
+    std::uint32_t* token = columns.tokens;
+    for (std::size_t block = 0; block < blocks; ++block) {
+        if (block % blocks_at_once == 0) {
+            classify(text + block * 64, std::min(blocks_at_once, blocks - block), classes.data());
+        }
+        auto const base = static_cast<std::uint32_t>(block * 64);
+        BlockBits const bits = block_bits(classes[block % blocks_at_once], carry);
+        columns.quotes[block] = bits.quotes;
+        token = write_places(bits.tokens, base, token);
+        if (bits.unusual != 0) {
+            columns.unusual.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(bits.unusual)));
+        }
+        for (auto left = bits.faults; left != 0; left &= left - 1) {
+            columns.faults.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(left)));
+        }
+    }
+    return token;
+}
+
+using IndexWay = std::uint32_t* (*)(char const*, std::size_t, IndexColumns const&);
+
+std::uint32_t* index_plain(char const* text, std::size_t blocks, IndexColumns const& columns) {
+    return index_blocks(text, blocks, columns, classify_plain);
+}
+
+#if defined(__x86_64__)
+std::uint32_t* index_sse2(char const* text, std::size_t blocks, IndexColumns const& columns) {
+    return index_blocks(text, blocks, columns, classify_sse2);
+}
+__attribute__((target("avx2,bmi,bmi2,popcnt"))) std::uint32_t* index_avx2(char const* text, std::size_t blocks,
+                                                                          IndexColumns const& columns) {
+    return index_blocks(text, blocks, columns, classify_avx2);
+}
+#endif
+
+IndexWay way_of(JsonInstructions instructions) {
+#if defined(__x86_64__)
+    bool const wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    if (instructions == JsonInstructions::best && wide && __builtin_cpu_supports("popcnt")) { return index_avx2; }
+    if (instructions != JsonInstructions::plain) { return index_sse2; }
+#endif
+    (void)instructions;
+    return index_plain;
+}
+
+std::atomic<IndexWay> instructions_now{way_of(JsonInstructions::best)};
+
 } // namespace
 
-void use_json_instructions(JsonInstructions instructions) { classifier = classifier_for(instructions); }
+void use_json_instructions(JsonInstructions instructions) { instructions_now = way_of(instructions); }
 
 void JsonIndex::read(char const* text, std::size_t size) {
     size_ = static_cast<std::uint32_t>(size);
@@ -205,23 +254,8 @@ void JsonIndex::read(char const* text, std::size_t size) {
     faults_.clear();
     unusual_.clear();
     next_fault_ = next_unusual_ = 0;
-    auto const classify = classifier.load(std::memory_order_relaxed);
-    std::array<ByteClasses, blocks_at_once> classes; // NOLINT(cppcoreguidelines-pro-type-member-init): filled at once
-    Carry carry;
-    std::uint32_t* token = tokens_.data();
-    for (std::size_t block = 0; block < blocks; ++block) {
-        if (block % blocks_at_once == 0) {
-            classify(text + block * 64, std::min(blocks_at_once, blocks - block), classes.data());
-        }
-        auto const base = static_cast<std::uint32_t>(block * 64);
-        BlockBits const bits = block_bits(classes[block % blocks_at_once], carry);
-        quotes_[block] = bits.quotes;
-        token = write_places(bits.tokens, base, token);
-        if (bits.unusual != 0) { unusual_.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(bits.unusual))); }
-        for (auto left = bits.faults; left != 0; left &= left - 1) {
-            faults_.push_back(base + static_cast<std::uint32_t>(__builtin_ctzll(left)));
-        }
-    }
+    std::uint32_t* const token = instructions_now.load(std::memory_order_relaxed)(
+        text, blocks, {tokens_.data(), quotes_.data(), faults_, unusual_});
     *token = size_;
     quotes_[blocks] = ~std::uint64_t{0};
     faults_.push_back(size_);

@@ -1,0 +1,133 @@
+// What single events say, by hand.
+
+#include "traces/byte_source.hpp"
+#include "traces/chrome_numbers.hpp"
+#include "traces/chrome_text.hpp"
+#include "traces/trace_formats.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+std::vector<RankTrace> read(std::string const& events, std::string const& more = "") {
+    return io::read_traces("{\"traceEvents\": [" + events + "]" + more + "}", "trace.json");
+}
+
+std::uint64_t issues(RankTrace const& trace, std::string_view kind) {
+    auto const found =
+        std::find_if(trace.issues.begin(), trace.issues.end(), [&](TraceIssue const& one) { return one.kind == kind; });
+    return found == trace.issues.end() ? 0 : found->count;
+}
+
+TEST(ChromeEvents, TimesAreExact) {
+    auto const thousandths = [](std::string_view text) {
+        std::int64_t value = -1;
+        return io::read_thousandths(text, value) ? value : -1;
+    };
+    EXPECT_EQ(thousandths("1712195495814543.873"), 1712195495814543873); // beyond 2^53: a double would lose the end
+    EXPECT_EQ(thousandths("1.5e3"), 1'500'000);
+    EXPECT_EQ(thousandths("12.3456"), 12346); // half of a nanosecond and more goes up
+    EXPECT_EQ(thousandths("12.3455"), 12346);
+    EXPECT_EQ(thousandths("12.3454999999999999999999999"), 12345);
+    EXPECT_EQ(thousandths("0.0004"), 0);
+    EXPECT_EQ(thousandths("1e30"), -1);
+    EXPECT_EQ(thousandths("1.2.3"), -1);
+    auto const traces = read(R"({"ph":"X","name":"a","ts":1712195495814543.873,"dur":0.001,"pid":1,"tid":2})");
+    EXPECT_EQ(traces[0].epoch_ns, 1712195495814543873);
+    EXPECT_EQ(traces[0].timeline.end[0], 1);
+    EXPECT_TRUE(traces[0].clock_is_absolute);
+}
+
+TEST(ChromeEvents, BeginsFindTheirEnds) {
+    auto const traces =
+        read(R"({"ph":"B","name":"outer","pid":1,"tid":1,"ts":1},{"ph":"B","name":"inner","pid":1,"tid":1,"ts":2},
+        {"ph":"B","name":"other","pid":1,"tid":2,"ts":2},{"ph":"E","pid":1,"tid":1,"ts":3},{"ph":"E","pid":1,"tid":1,"ts":5},
+        {"ph":"E","pid":1,"tid":1,"ts":6})");
+    auto const& line = traces[0].timeline;
+    ASSERT_EQ(line.size(), 2U); // "other" never ends
+    EXPECT_EQ(line.end[0] - line.begin[0], 4000);
+    EXPECT_EQ(line.end[1] - line.begin[1], 1000);
+    EXPECT_EQ(issues(traces[0], "begin without end"), 1U);
+    EXPECT_EQ(issues(traces[0], "end without begin"), 1U);
+}
+
+TEST(ChromeEvents, RanksInOneFileAreApart) {
+    auto const traces =
+        read(R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"rank":1,"stream":7}},
+        {"ph":"X","cat":"kernel","name":"b","pid":1,"tid":7,"ts":2,"dur":1,"args":{"rank":0,"stream":7}},
+        {"ph":"X","cat":"gpu_memset","name":"c","pid":1,"tid":7,"ts":3,"dur":1,"args":{"bytes":5}})");
+    ASSERT_EQ(traces.size(), 2U);
+    EXPECT_EQ(traces[0].rank, 0);
+    EXPECT_EQ(traces[0].size(), 2U); // what states no rank goes with its process
+    EXPECT_EQ(traces[0].copies.at(0).span, 1U);
+    EXPECT_EQ(traces[1].rank, 1);
+}
+
+TEST(ChromeEvents, CollectivesSayWhatTheyMove) {
+    auto const traces = read(
+        R"({"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":9,"tid":9,"ts":1,"dur":1,"args":{"External id":5,
+            "Collective name":"allreduce","In msg nelems":64,"Out msg nelems":64,"Group size":2,"dtype":"BFloat16"}},
+        {"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":0,"tid":7,"ts":2,"dur":1,"args":{"External id":5,"stream":7}},
+        {"ph":"X","cat":"kernel","name":"some kernel","pid":0,"tid":7,"ts":4,"dur":1,"args":{"stream":7,
+            "Collective name":"_allgather_base","Process Group Name":"1","Process Group Ranks":"[0, 3]","Seq":8}})");
+    auto const& trace = traces.at(0);
+    ASSERT_EQ(trace.collectives.size(), 2U);
+    EXPECT_EQ(trace.kind[2], SpanKind::communication); // its name does not say so
+    EXPECT_EQ(trace.collectives[0].span, 1U);          // from its call on the host
+    EXPECT_EQ(trace.collectives[0].element_bytes, 2);
+    EXPECT_EQ(trace.collectives[1].sequence, 8);
+    EXPECT_EQ(trace.groups[trace.collectives[1].group].ranks, (std::vector<std::int32_t>{0, 3}));
+}
+
+TEST(ChromeEvents, HostsCommunicateWhereNoDeviceDoes) {
+    constexpr auto gloo = R"({"ph":"X","name":"gloo:all_reduce","pid":1,"tid":1,"ts":1,"dur":1})";
+    constexpr auto kernel = R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1})";
+    EXPECT_EQ(read(gloo)[0].kind[0], SpanKind::communication);
+    EXPECT_EQ(read(std::string(gloo) + "," + kernel)[0].kind[0], SpanKind::host);
+}
+
+TEST(ChromeEvents, DamageIsCountedWithItsPlace) {
+    auto const traces =
+        read(R"json({"ph":"X","name":"a","ts":"1","dur":-1,"pid":1,"tid":1},{"ph":"X","name":"b","dur":1},
+        {"ph":"X","name":"c","ts":1} {"ph":"X","name":"L("x", 1)","ts":1,"dur":1},
+        {
+    "ph" : "X", "name" : "d", "ts" : 1, "args" : {"x":[{"ph":1},{}]
+        ,{
+            "ph" : "X", "name" : "e", "ts" : 1, "dur" : 1, "pid" : 1, "tid" : 1},)json");
+    auto const& trace = traces.at(0);
+    for (auto const kind : {"number in quotes", "negative duration", "event without time", "event without duration",
+                            "comma missing", "unreadable event", "comma at the end"}) {
+        EXPECT_EQ(issues(trace, kind), 1U) << kind;
+    }
+    EXPECT_EQ(trace.issues.front().first_at.substr(0, 17), "trace.json: byte ");
+    EXPECT_EQ(trace.timeline.names.back(), "e");
+}
+
+TEST(ChromeEvents, NamesAreUtf8) {
+    EXPECT_EQ(io::unescaped("caf\\u00e9 \\ud83d\\ude00 \\ud83d \xff \\q \\\\n"),
+              "caf\xc3\xa9 \xf0\x9f\x98\x80 \xef\xbf\xbd \xef\xbf\xbd \\q \\n");
+    // The same name in two spellings is one name.
+    auto const traces = read(R"({"ph":"X","name":"a/b","ts":1,"dur":1},{"ph":"X","name":"a\/b","ts":1,"dur":1})");
+    EXPECT_EQ(traces[0].timeline.names.size(), 1U);
+}
+
+TEST(ChromeEvents, WhatHoldsNoEventSaysSo) {
+    EXPECT_TRUE(io::looks_like_chrome("\xef\xbb\xbf [\n{\"ph\": \"X\""));
+    EXPECT_FALSE(io::looks_like_chrome("{\"schema\": \"1.0.1\", \"nodes\": []}"));
+    try {
+        read("");
+        FAIL();
+    } catch (InputError const& error) { EXPECT_EQ(error.fault(), Fault::insufficient); }
+}
+
+} // namespace
+} // namespace headroom
