@@ -49,4 +49,15 @@ StepClock step_clock_of(TraceAnswer const& answer) {
     return clock;
 }
 
+std::vector<Ticks> drawn_ends(PathAnswer const& path) {
+    std::vector<Ticks> ends;
+    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
+        PathPiece const& piece = path.pieces[i];
+        Ticks const next = i + 1 < path.pieces.size() ? path.pieces[i + 1].begin : path.depth;
+        Ticks const alone = piece.begin + piece.duration;
+        ends.push_back(piece.tasks > 1 ? std::max(alone, next) : alone);
+    }
+    return ends;
+}
+
 } // namespace headroom::cli

@@ -15,4 +15,8 @@ struct StepClock {
 /// The clock of a drawing: absolute clocks less their offsets; ranks whose clocks are not tied begin their steps together.
 StepClock step_clock_of(TraceAnswer const& answer);
 
+/// When each piece of the path ends in a drawing: where its time is over, or where the next begins if it stands for
+/// several tasks, with delays between them.
+std::vector<Ticks> drawn_ends(PathAnswer const& path);
+
 } // namespace headroom::cli

@@ -37,7 +37,7 @@ std::string scope_words(TraceReport const& report) {
                     (answer.text_bytes > answer.bytes_read
                          ? " (" + format(Bytes{static_cast<double>(answer.text_bytes)}) + " unpacked)"
                          : std::string{}));
-    parts.push_back(scaled(static_cast<double>(answer.events)) + " events");
+    parts.push_back(format_count(static_cast<double>(answer.events)) + " events");
     std::string const& device = answer.ranks.front().device.name;
     bool const alike =
         std::ranges::all_of(answer.ranks, [&](RankDigest const& rank) { return rank.device.name == device; });

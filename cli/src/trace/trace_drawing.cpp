@@ -129,9 +129,10 @@ std::optional<Gantt> step_drawing(TraceAnswer const& answer, std::size_t most_la
     bool const has_path = answer.path && !answer.path->pieces.empty();
     Ticks end = clock.end;
     std::vector<DrawnSpan> path;
+    std::vector<Ticks> const ends = has_path ? drawn_ends(*answer.path) : std::vector<Ticks>{};
     for (std::size_t i = 0; has_path && i < answer.path->pieces.size(); ++i) {
         PathPiece const& piece = answer.path->pieces[i];
-        path.push_back({piece.begin, piece.begin + piece.duration, static_cast<std::size_t>(piece.kind)});
+        path.push_back({piece.begin, ends[i], static_cast<std::size_t>(piece.kind)});
         end = std::max(end, path.back().end);
     }
     TimeUnit const unit = unit_for(static_cast<double>(end));

@@ -8,18 +8,6 @@ constexpr std::size_t most_pieces = 10'000; ///< of the path: what a reader of J
 
 Json in_seconds(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
 
-std::string_view edge_words(TraceEdge edge) {
-    switch (edge) {
-    case TraceEdge::program: return "program";
-    case TraceEdge::launch: return "launch";
-    case TraceEdge::stream: return "stream";
-    case TraceEdge::wait: return "wait";
-    case TraceEdge::handover: return "handover";
-    case TraceEdge::collective: return "collective";
-    }
-    return "program";
-}
-
 Json pieces_json(PathAnswer const& path) {
     Json all = Json::array();
     std::size_t told = 0;
@@ -30,10 +18,11 @@ Json pieces_json(PathAnswer const& path) {
                      .set("name", piece.name)
                      .set("lane", piece.lane)
                      .set("kind", name_of(piece.kind))
-                     .set("after", edge_words(piece.why))
+                     .set("after", name_of(piece.why))
                      .set("begin_seconds", in_seconds(piece.begin))
                      .set("seconds", in_seconds(piece.duration))
-                     .set("delay_seconds", in_seconds(piece.delay)));
+                     .set("delay_seconds", in_seconds(piece.delay))
+                     .set("tasks", piece.tasks));
     }
     return all;
 }
@@ -60,6 +49,18 @@ Json path_json(std::optional<PathAnswer> const& path) {
         kinds.set(name_of(kind), in_seconds(path->by_kind[static_cast<std::size_t>(kind)]));
     }
     kinds.set("delay", in_seconds(path->delays));
+    Json delays = Json::object();
+    for (TraceEdge const edge : trace_edges) {
+        delays.set(name_of(edge), in_seconds(path->delays_by[static_cast<std::size_t>(edge)]));
+    }
+    Json names = Json::array();
+    for (PathName const& one : path->names) {
+        names.push(Json::object()
+                       .set("name", one.name)
+                       .set("kind", name_of(one.kind))
+                       .set("count", one.count)
+                       .set("seconds", in_seconds(one.duration)));
+    }
     Json levers = Json::array();
     for (StepIf const& one : path->what_if) {
         levers.push(
@@ -73,6 +74,8 @@ Json path_json(std::optional<PathAnswer> const& path) {
         .set("tasks", path->tasks)
         .set("edges", path->edges)
         .set("by_kind", kinds)
+        .set("delays", delays)
+        .set("by_name", names)
         .set("what_if", levers)
         .set("piece_count", path->pieces.size())
         .set("pieces", pieces_json(*path))

@@ -3,18 +3,30 @@
 #include "trace/trace_words.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace headroom::cli {
 namespace {
 
-constexpr std::size_t most_names = 8, most_levers = 8;
+constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;
 
 std::string work_words(PathAnswer const& path) {
     return "W " + time_words(static_cast<double>(path.work)) + " in all, D " +
            time_words(static_cast<double>(path.depth)) + " on the longest chain, W/D " + significant(path.parallelism) +
            "; the step took " + time_words(static_cast<double>(path.measured)) + " (" + counted(path.tasks, "task") +
            ", " + counted(path.edges, "edge") + ")";
+}
+
+/// What passes between tasks on the path, by what the second waited for.
+std::string_view delay_words(TraceEdge edge) {
+    switch (edge) {
+    case TraceEdge::program: return "host between calls";
+    case TraceEdge::launch: return "from launch to start";
+    case TraceEdge::stream: return "between kernels";
+    case TraceEdge::wait: return "events, synchronization";
+    case TraceEdge::handover: return "between threads";
+    case TraceEdge::collective: return "collectives";
+    }
+    return "other";
 }
 
 Table kind_table(PathAnswer const& path) {
@@ -31,34 +43,24 @@ Table kind_table(PathAnswer const& path) {
     for (SpanKind const kind : span_kinds) {
         add(std::string{kind_words(kind)}, path.by_kind[static_cast<std::size_t>(kind)]);
     }
-    add("delays between tasks", path.delays);
+    for (TraceEdge const edge : trace_edges) {
+        add("delay: " + std::string{delay_words(edge)}, path.delays_by[static_cast<std::size_t>(edge)]);
+    }
     return table;
 }
 
 /// Names that hold most of the path.
 Table name_table(PathAnswer const& path) {
-    struct Sum {
-        Ticks time = 0;
-        std::int64_t count = 0;
-    };
-    std::map<std::string_view, Sum> sums;
-    for (PathPiece const& piece : path.pieces) {
-        Sum& sum = sums[piece.name];
-        sum.time += piece.duration;
-        ++sum.count;
-    }
-    std::vector<std::pair<std::string_view, Sum>> rows{sums.begin(), sums.end()};
-    std::ranges::stable_sort(rows, [](auto const& a, auto const& b) { return a.second.time > b.second.time; });
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
     auto const depth = static_cast<double>(std::max<Ticks>(1, path.depth));
     Table table{.title = "What the critical path runs through",
-                .columns = {{"task", Align::left, true}, {"count"}, {unit.name}, {"% of path"}},
+                .columns = {{"task", Align::left, true}, {"kind", Align::left}, {"count"}, {unit.name}, {"% of path"}},
                 .rows = {}};
-    for (auto const& [name, sum] : rows) {
-        if (table.rows.size() == most_names || sum.time == 0) { break; }
-        auto const time = static_cast<double>(sum.time);
-        table.rows.push_back({kernel_words(std::string{name}, 48), std::to_string(sum.count), in_unit(time, unit),
-                              percent(time / depth)});
+    for (PathName const& one : path.names) {
+        if (table.rows.size() == most_names || one.duration == 0) { break; }
+        auto const time = static_cast<double>(one.duration);
+        table.rows.push_back({kernel_words(one.name, 34), std::string{kind_words(one.kind)}, std::to_string(one.count),
+                              in_unit(time, unit), percent(time / depth)});
     }
     return table;
 }
@@ -86,7 +88,13 @@ std::vector<Block> path_blocks(TraceAnswer const& answer) {
     blocks.emplace_back(kind_table(path));
     blocks.emplace_back(name_table(path));
     if (!path.what_if.empty()) { blocks.emplace_back(lever_table(path)); }
-    for (std::string const& note : path.notes) { blocks.emplace_back(Paragraph{note, "path"}); }
+    std::vector<std::string> notes = path.notes;
+    if (notes.size() > most_notes + 1) {
+        std::string const more = std::to_string(notes.size() - most_notes) + " more notes of this kind are in json";
+        notes.resize(most_notes);
+        notes.push_back(more);
+    }
+    if (!notes.empty()) { blocks.emplace_back(Items{"What the path rests on", std::move(notes)}); }
     return blocks;
 }
 

@@ -125,7 +125,6 @@ Table step_table(TraceAnswer const& answer) {
 
 std::string step_words(TraceAnswer const& answer) {
     Percentiles const& ns = *answer.step_ns;
-    if (ns.max == ns.p50) { return time_words(ns.max) + " on the host's clock, of the slowest rank"; }
     bool const detected =
         std::ranges::any_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.steps_detected; });
     return "of the slowest rank: p50 " + time_words(ns.p50) + ", p90 " + time_words(ns.p90) + ", p99 " +
@@ -144,7 +143,8 @@ std::vector<Block> rank_blocks(TraceReport const& report) {
     blocks.emplace_back(Paragraph{rank_notes(answer)});
     if (answer.step_ns) {
         blocks.emplace_back(step_table(answer));
-        blocks.emplace_back(Paragraph{step_words(answer), "steps"});
+        bool const alike = answer.step_ns->max == answer.step_ns->p50; // one step: the table says it
+        if (!alike) { blocks.emplace_back(Paragraph{step_words(answer), "steps"}); }
     }
     return blocks;
 }

@@ -59,7 +59,7 @@ Table shaped_table(TraceReport const& report) {
         double const mean = static_cast<double>(one.total) / static_cast<double>(std::max<std::int64_t>(1, one.count));
         std::string const rate = one.flops > 0.0 ? format(FlopsPerSecond{one.flops / seconds_of_ns(mean)})
                                                  : format(BytesPerSecond{one.bytes / seconds_of_ns(mean)});
-        table.rows.push_back({kernel_words(one.name, 24), kernel_words(one.shape, 24), std::to_string(one.count),
+        table.rows.push_back({kernel_words(one.name, 18), kernel_words(one.shape, 27), std::to_string(one.count),
                               time_words(mean), rate,
                               one.flops > 0.0 && one.bytes > 0.0 ? significant(one.flops / one.bytes) : "-"});
     }

@@ -61,42 +61,61 @@ void add_rank(ChromeTrace& trace, RankDigest const& rank, int process, Ticks shi
 void add_path(ChromeTrace& trace, PathAnswer const& path) {
     trace.name_process(0, "critical path");
     trace.name_thread(0, 0, "critical path");
-    for (PathPiece const& piece : path.pieces) {
-        std::vector<TraceArgument> const arguments{
-            {"kind", name_of(piece.kind)}, {"rank", piece.rank}, {"lane", std::string_view{piece.lane}}};
+    std::vector<Ticks> const ends = drawn_ends(path);
+    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
+        PathPiece const& piece = path.pieces[i];
+        std::vector<TraceArgument> const arguments{{"kind", name_of(piece.kind)},
+                                                   {"rank", piece.rank},
+                                                   {"lane", std::string_view{piece.lane}},
+                                                   {"after", name_of(piece.why)},
+                                                   {"tasks", std::int64_t{piece.tasks}},
+                                                   {"work_ns", piece.duration},
+                                                   {"delay_ns", piece.delay}};
         trace.add({.process = 0,
                    .thread = 0,
                    .name = piece.name,
                    .category = name_of(piece.kind),
                    .begin = microseconds(piece.begin),
-                   .duration = microseconds(piece.duration)},
+                   .duration = microseconds(ends[i] - piece.begin)},
                   arguments);
     }
 }
 
-/// An arrow from every task of the path to the one after it.
+/// The last task of a piece: of those on its lane the last that begins before the next piece does.
+DrawnTask const& last_of(std::vector<DrawnTask> const& tasks, std::uint32_t first, Ticks next) {
+    std::uint32_t last = first;
+    for (std::uint32_t task = first + 1; task < tasks.size() && tasks[task].begin < next; ++task) {
+        if (tasks[task].thread == tasks[first].thread) { last = task; }
+    }
+    return tasks[last];
+}
+
+/// An arrow from every piece of the path to the one after it.
 void add_arrows(ChromeTrace& trace, TraceAnswer const& answer, std::vector<std::vector<DrawnTask>> const& drawn) {
-    auto const task_of = [&](PathPiece const& piece) -> DrawnTask const* {
+    auto const tasks_of = [&](PathPiece const& piece) -> std::vector<DrawnTask> const* {
         auto const rank = std::ranges::find(answer.ranks, piece.rank, &RankDigest::rank);
         if (rank == answer.ranks.end()) { return nullptr; }
         auto const& tasks = drawn[static_cast<std::size_t>(rank - answer.ranks.begin())];
-        return piece.task < tasks.size() ? &tasks[piece.task] : nullptr;
+        return piece.task < tasks.size() ? &tasks : nullptr;
     };
     auto const& pieces = answer.path->pieces;
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
-        DrawnTask const* from = task_of(pieces[i]);
-        DrawnTask const* to = task_of(pieces[i + 1]);
-        if (from == nullptr || to == nullptr) { continue; }
+        auto const* const here = tasks_of(pieces[i]);
+        auto const* const there = tasks_of(pieces[i + 1]);
+        if (here == nullptr || there == nullptr) { continue; }
+        DrawnTask const& to = (*there)[pieces[i + 1].task];
+        DrawnTask const& from =
+            pieces[i].tasks > 1 ? last_of(*here, pieces[i].task, to.begin) : (*here)[pieces[i].task];
         Ticks const leaves =
-            from->begin + std::max<Ticks>(0, from->duration - 1); // inside of the task, so that viewers tie it
+            from.begin + std::max<Ticks>(0, from.duration - 1); // inside of the task, so that viewers tie it
         trace.add_arrow({.name = "critical path",
                          .number = static_cast<std::int64_t>(i),
-                         .from_process = from->process,
-                         .from_thread = from->thread,
+                         .from_process = from.process,
+                         .from_thread = from.thread,
                          .from_time = microseconds(leaves),
-                         .to_process = to->process,
-                         .to_thread = to->thread,
-                         .to_time = microseconds(to->begin)});
+                         .to_process = to.process,
+                         .to_thread = to.thread,
+                         .to_time = microseconds(to.begin)});
     }
 }
 

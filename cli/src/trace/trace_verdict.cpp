@@ -3,13 +3,15 @@
 #include "trace/trace_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace headroom::cli {
 namespace {
 
-constexpr double much = 0.1;       ///< of the time: a share that is worth a sentence
-constexpr double idle_much = 0.25; ///< the same of idle time, which every trace has some of
+constexpr double much = 0.1;        ///< of the time: a share that is worth a sentence
+constexpr double least_gain = 1.01; ///< of a change: a speedup that is worth a sentence
+constexpr double idle_much = 0.25;  ///< the same of idle time, which every trace has some of
 
 /// How much of a rank's time goes where; shares of the time of all ranks.
 struct Shares {
@@ -81,15 +83,17 @@ std::string split_words(TraceAnswer const& answer) {
 
 /// "Ranks 0 and 6 arrive last in 60 of 84 collectives and keep the others waiting 400 ms."
 std::string straggler_sentence(TraceAnswer const& answer) {
-    if (answer.stragglers.empty()) { return {}; }
     std::vector<std::int64_t> late;
-    std::int64_t last = 0;
-    Ticks cost = 0;
     for (Straggler const& one : answer.stragglers) {
-        if (late.size() < 3) { late.push_back(one.rank); }
+        if (late.size() < 3 && one.why.starts_with("arrives")) { late.push_back(one.rank); }
+    }
+    if (late.empty()) {
+        if (answer.stragglers.empty()) { return {}; }
+        return "Rank " + std::to_string(answer.stragglers.front().rank) + " " + answer.stragglers.front().why + ".";
     }
     std::ranges::sort(late);
-    late.erase(std::unique(late.begin(), late.end()), late.end());
+    std::int64_t last = 0;
+    Ticks cost = 0;
     for (RankWaiting const& one : answer.collectives.waiting) {
         if (std::ranges::find(late, one.rank) == late.end()) { continue; }
         last += one.last;
@@ -98,16 +102,41 @@ std::string straggler_sentence(TraceAnswer const& answer) {
     std::string words = rank_words(late);
     words.front() = 'R';
     bool const one = late.size() == 1;
-    if (last == 0) { return words + " " + answer.stragglers.front().why + "."; }
     return words + (one ? " arrives" : " arrive") + " last in " + std::to_string(last) + " of " +
            counted(answer.collectives.matched.size(), "collective") + " and" + (one ? " keeps" : " keep") +
            " the others waiting " + time_words(static_cast<double>(cost)) + ".";
 }
 
+/// "The critical path of the step is 82 % host and its delays; most helps: no waiting for late ranks (1.07x)."
+std::string path_sentence(TraceAnswer const& answer) {
+    if (!answer.path || answer.path->depth <= 0) { return {}; }
+    PathAnswer const& path = *answer.path;
+    auto const of_kind = [&](SpanKind kind) { return path.by_kind[static_cast<std::size_t>(kind)]; };
+    auto const of_edge = [&](TraceEdge edge) { return path.delays_by[static_cast<std::size_t>(edge)]; };
+    Ticks const host = of_kind(SpanKind::host) + of_kind(SpanKind::launch) + of_kind(SpanKind::annotation) +
+                       of_edge(TraceEdge::program) + of_edge(TraceEdge::handover);
+    Ticks const starts = of_edge(TraceEdge::launch) + of_edge(TraceEdge::stream) + of_edge(TraceEdge::wait) +
+                         of_kind(SpanKind::synchronization) + of_kind(SpanKind::device_wait);
+    std::array<std::pair<std::string_view, Ticks>, 4> const parts{
+        {{"computation", of_kind(SpanKind::compute)},
+         {"communication", of_kind(SpanKind::communication)},
+         {"the host", host},
+         {"delays between launch, streams and events", starts}}};
+    auto const& [what, time] = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.second; });
+    std::string out = "The critical path of the step runs " +
+                      percent(static_cast<double>(time) / static_cast<double>(path.depth), 2) + " % through " +
+                      std::string{what};
+    auto const best = std::ranges::max_element(path.what_if, {}, &StepIf::speedup);
+    if (best == path.what_if.end() || best->speedup < least_gain) { return out + "."; }
+    return out + "; of the changes below most would gain \"" + kernel_words(best->what, 48) +
+           "\": " + significant(best->speedup) + "x.";
+}
+
 std::string ceiling_sentence(TraceAnswer const& answer) {
     if (!answer.ceiling) { return {}; }
-    std::string const now = counted(static_cast<std::size_t>(answer.workers), "worker");
-    std::string out = "More machines: at most " + significant(*answer.ceiling) + "x the speed of these " + now +
+    std::string const now =
+        answer.workers == 1 ? "this worker" : "these " + std::to_string(answer.workers) + " workers";
+    std::string out = "More machines: at most " + significant(*answer.ceiling) + "x the speed of " + now +
                       " while what is not computation stays as it is";
     auto const next =
         std::ranges::find_if(answer.expected, [&](ExpectedSpeedup const& one) { return one.workers > answer.workers; });
@@ -119,7 +148,7 @@ std::string ceiling_sentence(TraceAnswer const& answer) {
 
 std::vector<std::string> verdict_of(TraceAnswer const& answer) {
     std::vector<std::string> sentences{split_words(answer)};
-    for (std::string const& more : {straggler_sentence(answer), ceiling_sentence(answer)}) {
+    for (std::string const& more : {straggler_sentence(answer), path_sentence(answer), ceiling_sentence(answer)}) {
         if (!more.empty()) { sentences.push_back(more); }
     }
     return sentences;

@@ -84,7 +84,7 @@ std::string_view kind_words(SpanKind kind) {
     return "other";
 }
 
-bool knows_when(RankDigest const& rank) { return rank.format != "key_averages"; }
+bool knows_when(RankDigest const& rank) { return !rank.breakdown.only_sums; }
 
 bool knows_when(TraceAnswer const& answer) {
     return std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return knows_when(rank); });

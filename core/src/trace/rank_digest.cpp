@@ -25,7 +25,7 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
 
 void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest& digest) {
     if (auto const step = chosen_step(trace, digest.breakdown, question.step)) {
-        digest.graph = step_graph(trace, *step);
+        digest.graph = step_graph(trace, *step, digest.runs);
         digest.graph->rank = digest.rank;
     } else {
         count_issue(digest.issues, "step not in the trace", trace.source + ": step " + std::to_string(*question.step));

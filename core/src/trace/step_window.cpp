@@ -71,7 +71,9 @@ void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece
 
 Candidates candidates(RankTrace const& trace, TraceStep const& step, Callers const& callers,
                       std::vector<LaneUse> const& uses, std::uint32_t main) {
-    Candidates found{.own_end = step.end, .earlier_end = step.begin};
+    Candidates found;
+    found.own_end = step.end;
+    found.earlier_end = step.begin;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
         auto const lane = trace.timeline.lane[i];
         bool const device = trace.lanes[lane].device;
@@ -195,7 +197,9 @@ std::uint32_t Callers::operator[](std::uint32_t correlation) const {
 
 StepWindow step_window(RankTrace const& trace, TraceStep const& step, Callers const& callers) {
     auto const uses = lane_uses(trace, step);
-    StepWindow window{.begin = step.begin, .host_end = step.end, .end = step.end};
+    StepWindow window;
+    window.begin = step.begin;
+    window.host_end = window.end = step.end;
     window.main_lane = main_lane(uses);
     auto const found = candidates(trace, step, callers, uses, window.main_lane);
     Ticks const behind_before = found.earlier_end - step.begin, behind_after = found.own_end - step.end;
