@@ -89,7 +89,6 @@ TraceCollectives measured_collectives(TraceAnswer const& answer, TraceFitSetting
             row.ranks = ranks;
             row.nodes = on_nodes;
             row.time = Seconds{static_cast<double>(time) * 1e-9};
-            row.source = "trace";
             row.file = settings.source;
             result.rows.push_back(std::move(row));
         }

@@ -102,7 +102,7 @@ check(longest * 1e-6 > 10 * ALPHA["allreduce"], "durations hold waiting")
 
 # ---- predictions use it ---------------------------------------------------------------------------------------------
 
-QUESTION = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--dp", "8", "--global-batch", "64"]
+QUESTION = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "2", "--dp", "4", "--zero", "1", "--global-batch", "64"]
 before, after = answer("predict", *QUESTION), answer("predict", *QUESTION, "--calibration", SAVED)
 if before and after:
     check(before["step_seconds"] != after["step_seconds"], "measured links move the step")
@@ -117,7 +117,7 @@ if kept:
     equal(kept["measured_steps"], 1, "a measured step")
     check("[[measured]]" in WITH_STEP.read_text(), "which the file has")
     warm = answer("predict", *QUESTION, "--calibration", WITH_STEP)
-    check(warm and warm.get("warm_start"), "the prediction leans on it")
+    check(warm and warm["measured"], "the prediction leans on it")
 
 # ---- evidence of other kinds joins ----------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ struct CalibrateQuestion {
     std::vector<std::string> evidence;
     io::LogQuestion log; ///< what logs may leave out; its system and nodes hold for traces too
     std::optional<Accelerator> accelerator;
-    std::string catalog_folder;
 };
 
 /// Reads all evidence: folders and files of traces together as one set; benchmark logs; calibration files (TOML).
