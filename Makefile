@@ -11,7 +11,7 @@ PROGRAM := build/headroom
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev browser check check-long test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
+.PHONY: help packages build plan test dev browser check check-long mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -52,6 +52,10 @@ agreement: packages build/dev/.configured ## closed form against simulated step 
 	@$(call NINJA,dev) --target property_tests
 	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/dev/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
 
+mutations: packages build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
+	@$(call NINJA,asan) --target trace_mutations
+	@build/asan/trace_mutations $${COUNT:-100000} $${SEED:-1} tests/fuzz/corpus/trace_* tests/data/traces
+
 test-simgrid: packages build ## predicted against simulated: the same collectives in SimGrid
 	@tests/simgrid/run.sh build/release build/simgrid
 
@@ -61,7 +65,7 @@ check-long: packages format-check include-check reference-check ## check, with l
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory browser test-simgrid test-cluster
+	@$(MAKE) --no-print-directory mutations browser test-simgrid test-cluster
 	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 

@@ -97,7 +97,9 @@ Output read_output(Arguments const& arguments) {
     check_targets(arguments, output);
     output.quiet = arguments.has("--quiet");
     output.stats = arguments.has("--stats");
-    bool const terminal = output.file == "-" && isatty(STDOUT_FILENO) == 1;
+    // Launchers of jobs give their processes terminals of their own, whatever stands behind them.
+    bool const in_job = is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMI_SIZE");
+    bool const terminal = output.file == "-" && isatty(STDOUT_FILENO) == 1 && !in_job;
     bool const dumb = is_set("TERM") && std::string_view{std::getenv("TERM")} == "dumb";
     output.colour = terminal && !dumb && !is_set("NO_COLOR") && !arguments.has("--no-color");
     output.unicode = terminal && utf8_locale();

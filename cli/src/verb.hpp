@@ -55,12 +55,13 @@ Verb graph_verb();
 Verb roofline_verb();
 Verb comm_verb();
 Verb trace_verb();
+Verb calibrate_verb();
 Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
-    return {plan_verb(),     predict_verb(), validate_verb(), laws_verb(),   graph_verb(),
-            roofline_verb(), comm_verb(),    trace_verb(),    catalog_verb()};
+    return {plan_verb(),     predict_verb(), validate_verb(), laws_verb(),      graph_verb(),
+            roofline_verb(), comm_verb(),    trace_verb(),    calibrate_verb(), catalog_verb()};
 }
 
 } // namespace headroom::cli

@@ -102,7 +102,7 @@ TEST(NsysTrace, AProcessOnADeviceIsARank) {
                             "launch cudaLaunchKernel 100-150 @thread 100 (python) #11",
                             "synchronization cudaStreamSynchronize 2200-2500 @thread 100 (python) #15",
                             "annotation ProfilerStep#4 0-2600 @thread 100 (python) #0",
-                            "host mpi:MPI_Barrier 10-20 @thread 100 (python) #0"));
+                            "communication mpi:MPI_Barrier 10-20 @thread 100 (python) #0"));
     ASSERT_EQ(traces[1].steps.size(), 1U);
     EXPECT_EQ(traces[1].steps[0].number, 4);
     ASSERT_EQ(traces[1].copies.size(), 1U);
@@ -245,8 +245,9 @@ TEST(NsysTrace, RecordedExportsHaveTheirReferenceToTheNanosecond) {
         std::array<std::vector<std::pair<Ticks, Ticks>>, 3> kinds;
         std::vector<std::pair<Ticks, Ticks>> all;
         for (std::size_t i = 0; i < traces[0].size(); ++i) {
-            if (!occupies_device(traces[0].kind[i])) { continue; }
             auto const& line = traces[0].timeline;
+            bool const device = traces[0].lanes[line.lane[i]].device;
+            if (!device || !occupies_device(traces[0].kind[i])) { continue; }
             kinds.at(static_cast<std::size_t>(traces[0].kind[i])).emplace_back(line.begin[i], line.end[i]);
             all.emplace_back(line.begin[i], line.end[i]);
         }

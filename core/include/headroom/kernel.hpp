@@ -86,6 +86,9 @@ Seconds attention_time(Operation const& operation, KernelRates const& rates);
 /// none here. Source: [Williams2009]
 Seconds kernel_time(Operation const& operation, KernelRates const& rates);
 
+/// The constant that holds the sustained fraction of the peak of large 16-bit products on chips of this generation.
+Constant gemm_constant(Generation generation);
+
 /// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.
 double smooth_maximum(double a, double b);
 

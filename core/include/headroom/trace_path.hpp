@@ -56,7 +56,7 @@ struct StepGraph {
 /// fell further behind the host during the step (a step that ends with kernels still to run lasts until they are done;
 /// where the device was as far behind when the step began, it does not).
 ///     launch      a kernel begins after its call, or after the part of it that was before, and not earlier after the
-///                 call's begin than the quickest kernel of the step
+///                 call's begin than the quickest kernel of the step that found its stream idle
 ///     stream      a kernel begins after what its stream had ended before
 ///     wait        events and synchronization as the trace states them; a call that waits and says not for what waits
 ///                 for the work that ended last during it; work that begins within 5 us after that of another stream,
@@ -121,7 +121,7 @@ struct CollectiveLink {
 };
 
 /// Joins the graphs of all ranks at their collectives and measures the whole. `clock_offset` by graph: what is to be
-/// taken from a rank's times (its epoch and `begin`) to be on the common clock.
+/// taken from its `begin` to be on the common clock, the difference of epochs included.
 ///
 /// A collective goes on when the last rank has arrived: each rank's run waits for what led to it on all ranks, and its
 /// cost is what is left of it after the last arrival, the transfer alone. Runs that end before the last one has begun

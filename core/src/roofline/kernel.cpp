@@ -105,6 +105,8 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
 
 } // namespace
 
+Constant gemm_constant(Generation generation) { return row_of(generation).gemm; }
+
 double smooth_maximum(double a, double b) {
     double const larger = std::max(a, b);
     if (larger <= 0.0) { return 0.0; }

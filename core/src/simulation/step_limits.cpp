@@ -1,4 +1,5 @@
 #include "step_data.hpp"
+#include "training/step_frame.hpp"
 #include "training/traffic.hpp"
 
 #include "headroom/placement.hpp"
@@ -189,8 +190,10 @@ double slowdown_of_last_passes(Inputs const& in) {
 /// Data-parallel traffic and update of the first stage, which the step waits for, against those of the fullest.
 double first_stage_is_not_the_fullest(Inputs const& in) {
     if (!in.pipeline() || runs_without_flush(in.strategy)) { return 0.0; } // each stage with its own
-    auto const fullest =
-        data_traffic(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants));
+    auto const fabric = calibrated_fabric(in.setting.cluster, in.setting.constants);
+    auto const placed = placed_traffic(in.setting, in.strategy);
+    auto const first = first_stage_ends(in.setting, in.strategy, in.costs, placed, fabric);
+    auto const fullest = first ? *first : placed.data;
     double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather));
     double const theirs = (fullest.reduce() + fullest.gather()).base();
     if (theirs <= 0.0) { return 0.0; }

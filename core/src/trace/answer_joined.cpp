@@ -29,27 +29,14 @@ std::optional<std::int64_t> common_step(std::vector<RankDigest> const& ranks, st
     return most == count.end() ? std::nullopt : std::optional(most->first);
 }
 
-/// Where the clock of each rank stands, by rank.
-class CommonClock {
-public:
-    CommonClock(std::vector<RankDigest> const& ranks, CollectiveAnswer const& collectives) {
-        for (auto const& clock : collectives.clocks) {
-            if (clock.corrected) { offset_[clock.rank] = clock.offset; }
-        }
-        first_ = ranks.empty() ? 0 : ranks.front().epoch_ns;
+/// What is to be taken from the times of each rank whose clock is off.
+std::map<std::int64_t, Ticks> corrections(CollectiveAnswer const& collectives) {
+    std::map<std::int64_t, Ticks> offset;
+    for (auto const& clock : collectives.clocks) {
+        if (clock.corrected) { offset[clock.rank] = clock.offset; }
     }
-    /// To be taken from a rank's ticks. Epochs may be anything: differences wrap instead of overflowing.
-    [[nodiscard]] Ticks offset_of(RankDigest const& rank) const {
-        auto const known = offset_.find(rank.rank);
-        auto const offset = static_cast<std::uint64_t>(known == offset_.end() ? 0 : known->second);
-        return static_cast<Ticks>(offset - static_cast<std::uint64_t>(rank.epoch_ns) +
-                                  static_cast<std::uint64_t>(first_));
-    }
-
-private:
-    std::map<std::int64_t, Ticks> offset_;
-    std::int64_t first_ = 0;
-};
+    return offset;
+}
 
 /// Runs that have a task in a graph.
 std::vector<bool> runs_in(StepGraph const& graph, std::size_t runs) {
@@ -117,12 +104,14 @@ void add_path(TraceAnswer& answer) {
                                std::to_string(without) + (without == 1 ? " rank that has" : " ranks that have") +
                                " no such step");
     }
-    CommonClock const clock{answer.ranks, answer.collectives};
+    auto const correction = corrections(answer.collectives);
     std::vector<StepGraph> lent;
     std::vector<Ticks> offsets;
     for (auto const member : members) {
-        lent.push_back(std::move(*answer.ranks[member].graph));
-        offsets.push_back(clock.offset_of(answer.ranks[member]));
+        auto& rank = answer.ranks[member];
+        auto const known = correction.find(rank.rank);
+        offsets.push_back(known == correction.end() ? 0 : known->second);
+        lent.push_back(std::move(*rank.graph));
     }
     answer.path = critical_path(lent, links_between(answer.ranks, lent, members, answer.collectives), offsets);
     for (std::size_t i = 0; i < members.size(); ++i) { answer.ranks[members[i]].graph = std::move(lent[i]); }

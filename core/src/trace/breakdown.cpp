@@ -52,6 +52,8 @@ std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& b
                          [&](auto const& interval) { return !launches[trace.correlation[interval.span]]; });
 }
 
+bool has_times_of_day(RankTrace const& trace) { return !trace.only_sums && !trace.no_times; }
+
 /// From the first moment that anybody asks for to the last.
 TraceWindow extent_of(DeviceTimes const& whole, std::vector<TraceWindow> const& windows) {
     TraceWindow extent{whole.begin, whole.end};
@@ -83,9 +85,10 @@ RankBreakdown breakdown_of(RankTrace const& trace) {
     trace::Launches const launches{trace};
     RankBreakdown breakdown;
     breakdown.on_host = busy.on_host;
+    breakdown.only_sums = trace.only_sums;
     breakdown.whole = trace::times_of_all(busy.intervals);
     auto steps = trace::annotated_steps(trace);
-    if (steps.empty()) {
+    if (steps.empty() && has_times_of_day(trace)) {
         steps = trace::repeated_steps(trace, busy);
         breakdown.steps_detected = !steps.empty();
     }
@@ -104,7 +107,8 @@ RankBreakdown breakdown_of(RankTrace const& trace) {
 
 std::vector<TraceStep> detected_steps(RankTrace const& trace) {
     auto steps = trace::annotated_steps(trace);
-    return steps.empty() ? trace::repeated_steps(trace, trace::busy_intervals(trace)) : steps;
+    if (!steps.empty() || !has_times_of_day(trace)) { return steps; }
+    return trace::repeated_steps(trace, trace::busy_intervals(trace));
 }
 
 } // namespace headroom

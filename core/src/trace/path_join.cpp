@@ -84,7 +84,7 @@ void Joiner::set_clocks(std::vector<Ticks> const& clock_offset) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         auto const& rank = ranks_[r];
         Ticks const offset = r < clock_offset.size() ? clock_offset[r] : 0;
-        shift_.push_back(rank.epoch_ns - ranks_.front().epoch_ns - offset);
+        shift_.push_back(-offset);
         Ticks end = rank.step.begin;
         for (std::size_t i = 0; i < rank.cost.size(); ++i) { end = std::max(end, rank.begin[i] + rank.cost[i]); }
         Ticks const begin = rank.step.begin + shift_[r];

@@ -21,12 +21,16 @@ std::uint32_t slot_of_call(StepDraft const& draft, LaneWork const& work) {
     return in_window ? slot : none;
 }
 
+/// Of work that found its stream idle: what waits in a queue tells nothing of launches.
 Ticks smallest_launch_delay(StepDraft const& draft) {
     Ticks least = -1;
     for (auto const& lane : draft.window.work) {
+        Ticks busy_until = draft.window.begin;
         for (auto const& work : lane) {
             Ticks const delay = work.begin - work.launched;
-            if (slot_of_call(draft, work) != none && delay >= 0) { least = least < 0 ? delay : std::min(least, delay); }
+            bool const idle = busy_until <= work.launched && delay >= 0;
+            if (idle && slot_of_call(draft, work) != none) { least = least < 0 ? delay : std::min(least, delay); }
+            busy_until = std::max(busy_until, work.end);
         }
     }
     return std::max(least, Ticks{0});

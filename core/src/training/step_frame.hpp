@@ -39,13 +39,18 @@ struct PricedStage {
     double through_early = 0.0;    ///< seconds by which that is through before the first that has trained blocks
 };
 /// `where` the stage stands, where every stage has its own gradients and updates beside its passes; the whole: the slowest,
-/// with the gradients of the fullest.
+/// with the gradients of the fullest, or of the first where it ends the step.
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
                          LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
-                         Fabric const& fabric);
+                         Fabric const& fabric, std::optional<DataTraffic> const& first = {});
 /// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
 StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                         SlowestStage const& slowest, PlacedTraffic const& placed);
+/// The traffic of the first stage, where the step waits for its gradients and update though another one holds more: stages
+/// drain towards it.
+std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy const& strategy,
+                                            LayerCosts const& costs, PlacedTraffic const& placed,
+                                            Fabric const& fabric);
 /// What the fullest stage holds, of which the traffic is known.
 StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
 
@@ -110,6 +115,7 @@ bool has_two_directions(Strategy const& strategy);
 ///     shows more   max(2 e, 2 T - W) - e,   of e shown of T beside computation W
 struct AdapterUse {
     double shown = 0.0, hidden = 0.0, forward_share = 0.0;
+    double all = 0.0; ///< seconds of it
 };
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block);
 
@@ -124,6 +130,8 @@ struct BlockPass {
     /// Slowed all along: what it loses, and its time then.
     [[nodiscard]] double most_lost(double loss) const;
     [[nodiscard]] double slowed(double loss) const { return seconds + most_lost(loss); }
+    /// By how much more of the first so many seconds is collectives than of all of it.
+    [[nodiscard]] double more_collectives(double traffic) const;
     /// What passes that follow one another lose to traffic beside the first of them on.
     [[nodiscard]] double lost_in(double traffic, double loss, double passes) const;
 };
@@ -136,9 +144,6 @@ struct UnitTimes {
     double gather = 0.0, reduce = 0.0, elements = 0.0;
 };
 template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const& unit);
-
-/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
-bool drains_in_turn(Strategy const& strategy);
 
 /// Kernels, host, tensor and context parts of the slowest stage, over all its micro-batches.
 template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts);

@@ -18,6 +18,9 @@ template <class N> struct Exposure {
     N adding_up; ///< computation that follows the last backward pass, with nothing to wait for
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
+    N adapter_forward_all, adapter_backward_all; ///< seconds of other traffic by the adapter in the windows
+    N unsent;      ///< of the backward windows, until the first bucket is full
+    N before_last; ///< share of a forward pass before its last block, which waits for all weights
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
     N lost_backward, lost_drained, last_buckets, lost_gathering; ///< blocks that reduce one by one: see `BesideBlocks`
     N sharded; ///< ZeRO 3: what a step shows of gathers and reductions, visit by visit
@@ -66,21 +69,27 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     N const window = e.reductions * e.backward_window;
     if (block_by_block) {
         N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
-        N const backward = larger(e.lost_backward + last, reduce - window - e.window_between);
-        N const others = e.adapter_backward * smaller(larger(reduce - last, literal<N>(0.0)), window) +
-                         e.adapter_forward * smaller(e.gather, e.forward_window);
+        N const beside = smaller(larger(reduce - last, literal<N>(0.0)), window);
+        // kernels that wait for the host make up for it
+        N const spare = larger((e.idle_backward - e.loss * e.kernels) * beside, literal<N>(0.0));
+        N const meets = larger(e.adapter_backward * beside - spare, literal<N>(0.0));
+        // an adapter that is never idle sends all of both
+        N const queued = reduce + e.adapter_backward_all + e.unsent - window - e.window_between;
+        N const backward = larger(e.lost_backward + last + meets, queued);
+        N const others = e.adapter_forward * smaller(e.gather, e.forward_window);
         return smaller(backward + e.lost_gathering + others, reduce + e.gather); // no more than without overlap
     }
     N const behind_first = literal<N>(1.0) - e.first_block;
     N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, reduce) - e.adding_up, literal<N>(0.0));
     N const slow = slowed(e, larger(reduce - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
-    N const behind_backward = larger(slow + tail, reduce - window - e.window_between);
+    N const behind_backward =
+        larger(slow + tail + e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window),
+               reduce + e.adapter_backward_all + e.unsent - window - e.window_between);
     N const behind_forward =
-        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather,
-               e.gather - e.forward_window);
-    N const beside_others = e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window) +
-                            e.adapter_forward * smaller(behind_first * e.gather, e.forward_window);
-    return behind_backward + behind_forward + beside_others;
+        larger(slowed(e, behind_first * e.gather, e.forward_window, e.loss, e.idle_forward) + e.first_block * e.gather +
+                   e.adapter_forward * smaller(behind_first * e.gather, e.forward_window),
+               e.gather + e.adapter_forward_all - e.before_last * e.forward_window);
+    return behind_backward + behind_forward;
 }
 
 /// Without a flush: by how much the passes of every stage are longer beside its gradients and weights.
@@ -162,12 +171,21 @@ template <class N> HostIdle host_idle(Frame<N> const& f) {
             .forward = idle_share(block.forward_pass(), f.block_times.forward)};
 }
 
+/// Blocks whose backward passes are over when the first bucket is full.
+double blocks_of_first_bucket(double elements_of_block, double blocks) {
+    double const buckets = elements_of_block / bucket_elements;
+    if (buckets >= 1.0) { return 1.0 / std::floor(buckets); }
+    return buckets > 0.0 ? std::min(blocks, std::ceil(1.0 / buckets)) : blocks;
+}
+
 /// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
 struct BesideBlocks {
     double backward = 0.0;  ///< by kernels of all backward passes, and of the forward passes between
     double drained = 0.0;   ///< by those of the last backward pass of a stage without ends
     double last = 0.0;      ///< under way when the last backward pass of blocks is over
+    double unsent = 0.0;    ///< of the first backward pass: until its first bucket is full
     double gathering = 0.0; ///< updated weights before and beside the first forward pass
+    double collectives_backward = 1.0, collectives_forward = 1.0; ///< how many traffic meets, over the mean
 };
 
 /// Gradients of a backward pass, and what they do to it.
@@ -243,6 +261,8 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     double const of_head = std::max(0.0, reduce - n * block.reduce - table.reduce);
     double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
     BesideBlocks sum;
+    double const whole = (f.block_times.total - f.block_times.forward).base();
+    sum.unsent = std::max(0.0, blocks_of_first_bucket(block.elements, n) * whole - of_head);
     sum.drained = pass.lost(0.0);
     sum.last = at_end + pass.left(of_head);
     sum.backward = pass.lost(of_head);
@@ -256,6 +276,11 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     }
     sum.last = std::max(0.0, sum.last - adding_up); // adding up takes longer beside it
     sum.gathering = gathering(f, forward, block, table, loss);
+    if (block.elements < bucket_elements * 2.0) { // else they leave all along a block
+        double const together = std::max(1.0, std::min(n, std::ceil(bucket_elements / std::max(1.0, block.elements))));
+        sum.collectives_backward = backward_pass(f, 0.0).more_collectives(together * block.reduce);
+    }
+    sum.collectives_forward = forward_pass(f, 0.0).more_collectives(f.traffic.gather().base());
     return sum;
 }
 
@@ -276,8 +301,10 @@ double share_of(double part, double window) { return window > 0.0 ? std::min(1.0
 /// Chunks of interleaved 1F1B that send their weights and gradients in turn, of the stage that works longest.
 template <class N>
 ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse const& use, double forward,
-                            double backward) {
+                            double backward, Units const& units) {
     double const chunks = pipeline_shape(f.strategy, f.setting.workload).chunks, tail = value_of(e.last_bucket);
+    auto const block = unit_times(f, units.block), table = unit_times(f, units.table);
+    double const blocks = std::max(1.0, f.stage.layers / chunks);
     double const reduce = value_of(e.reduce), gather = value_of(e.gather);
     double const elements =
         (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
@@ -291,6 +318,9 @@ ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse 
             .reduce = reduce,
             .last_reduce = std::max(0.0, tail * reduce - f.accumulation / chunks),
             .early = elements > 0.0 ? std::max(0.0, 1.0 - bucket_elements / elements) : 0.0,
+            .blocks = blocks,
+            .first_bucket = blocks_of_first_bucket(block.elements, blocks) * backward / chunks / blocks,
+            .table = table.reduce,
             .kernels = value_of(e.kernels),
             .loss = value_of(e.loss),
             .adapter_forward = value_of(e.adapter_forward),
@@ -315,6 +345,7 @@ AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     auto const add = [&use](Group const& group, Seconds all, Seconds exposed, Seconds beside) {
         if (group.domains() == 1) { return; }
         use.hidden += std::max(0.0, (all - exposed).base());
+        use.all += all.base();
         use.shown += (std::max(2.0 * exposed, 2.0 * all - beside) - exposed).base();
     };
     Seconds const core = block.attention - block.recomputed_core;
@@ -326,10 +357,6 @@ AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     return use;
 }
 
-bool drains_in_turn(Strategy const& strategy) {
-    auto const& row = schedule_row(strategy.schedule());
-    return strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
-}
 template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     auto const& block = f.costs.block;
     double const layers = f.stage.layers;
@@ -358,6 +385,17 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
                             (f.strategy.pp == 1 || drains_in_turn(f.strategy));
     auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
+    double const blocks = std::max(1.0, trained_blocks(f)); // of which gradients are sent, one after the other
+    double const first_bucket =
+        blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
+    bool const in_pace = f.costs.frozen_blocks == 0 && f.strategy.compression.kind == Compression::none;
+    double const unsent = !in_pace     ? 0.0
+                          : one_by_one ? beside.unsent
+                                       : (chunks == 1.0 ? first_bucket * updates : 0.0);
+    double const windows = (1.0 - adapter.forward_share) * std::max(0.0, reductions - (backward > 0.0 ? unsent / backward : 0.0)) +
+                           (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
+    double const of_others = adapter.all * layers * windows; // but before the first bucket
+    double const before_last = chunks == 1.0 ? (std::max(1.0, layers) - 1.0) / std::max(1.0, layers) : 1.0;
     Exposure<N> const exposure{
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
         .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
@@ -375,9 +413,17 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
         .adapter_backward =
-            f.in("adapter_in_use_backward", share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+            f.in("adapter_in_use_backward",
+                 beside.collectives_backward *
+                     share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
         .adapter_forward =
-            f.in("adapter_in_use_forward", share_of(adapter.shown * adapter.forward_share * layers, forward)),
+            f.in("adapter_in_use_forward",
+                 beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * layers, forward)),
+        .adapter_forward_all = f.in("adapter_of_others_forward_seconds",
+                                    chunks == 1.0 ? adapter.all * layers * adapter.forward_share * updates : 0.0),
+        .adapter_backward_all = f.in("adapter_of_others_seconds", chunks == 1.0 ? of_others : 0.0),
+        .unsent = f.in("until_first_bucket_seconds", unsent),
+        .before_last = f.in("before_last_block_share", before_last),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
         .lost_backward = f.in("lost_beside_gradients_seconds", beside.backward),
         .lost_drained = f.in("lost_in_a_last_pass_seconds", beside.drained),
@@ -395,7 +441,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
     AddedInTurn added;
     if (in_rounds) {
-        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward);
+        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward, units);
         auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
         added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
     } else if (in_rows) {
@@ -415,7 +461,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         bool const slowed = in_rounds || in_rows || drains;
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
-    bool const blocks = f.traffic.blocking.base() > 0.0;
+    bool const blocking = f.traffic.blocking.base() > 0.0;
     bool const runs_on = runs_without_flush(f.strategy);
     auto const style = f.setting.framework.gradient_overlap;
     if (runs_on) { f.slowed_passes = slowed_passes(exposure, f.strategy, style); }
@@ -423,7 +469,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     if (meets) { exposed = f.record.term("met_data_seconds", "s", exposed + meets_transfers(exposure, style)); }
     parts.data =
         f.record.term("data_seconds", "s",
-                      blocks ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * updates) : exposed);
+                      blocking ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * updates) : exposed);
 }
 
 template void compose_data(Frame<double>& f, Parts<double>& parts);

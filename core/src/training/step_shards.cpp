@@ -11,16 +11,19 @@ namespace {
 /// One pass of a unit, and the shares of it in which other traffic leaves by its adapter.
 struct VisitWork {
     BlockPass pass;
-    double shown = 0.0, hidden = 0.0;
+    double shown = 0.0, all = 0.0; ///< all: of it, shown and hidden
 };
 
 /// What gathering and reducing of so many seconds adds to one visit beside it.
 ///
-///     max(d + h c - c, what kernels lose and shorter blocks wait) + x min(d, c)
+///     max(d + a c - c, what kernels lose and shorter blocks wait + x min(d, c))
+///
+/// for an adapter that is never idle sends all of both.
 double added_to_visit(VisitWork const& work, double data, double loss) {
     double const c = work.pass.seconds;
     auto const [lost, idle] = work.pass.beside(data, loss);
-    return std::max(data + work.hidden * c - c, lost + idle) + work.shown * std::min(data, c);
+    double const meets = work.shown > 0.0 ? work.shown * work.pass.more_collectives(data) * std::min(data, c) : 0.0;
+    return std::max(data + work.all * c - c, lost + idle + meets);
 }
 
 BlockPass pass_of(LayerCost const& cost, double seconds) {
@@ -58,6 +61,17 @@ double BlockPass::lost_in(double traffic, double loss, double passes) const {
     return whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
 }
 
+double BlockPass::more_collectives(double traffic) const {
+    if (outline == nullptr || seconds <= 0.0 || traffic <= 0.0) { return 1.0; }
+    constexpr double slightly = 1e-6; // what is lost then tells kernels by their time
+    double const length = outline->length(), span = traffic / paced;
+    auto const others = [&](double until) {
+        return std::max(0.0, until - outline->beside(until, slightly).lost * (1.0 - slightly) / slightly);
+    };
+    double const whole = std::floor(span / length), of_all = others(length);
+    return of_all > 0.0 ? (whole * of_all + others(span - whole * length)) / span / (of_all / length) : 1.0;
+}
+
 template <class N> BlockPass forward_pass(Frame<N> const& f, double idle) {
     return block_pass(f, f.block_times.forward.base(), f.costs.forward, idle);
 }
@@ -91,7 +105,7 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
     auto const shares = [&](VisitWork& work, double part) {
         if (work.pass.seconds <= 0.0) { return; }
         work.shown = std::min(1.0, use.shown * part / work.pass.seconds);
-        work.hidden = std::min(1.0, use.hidden * part / work.pass.seconds);
+        work.all = use.all * part / work.pass.seconds;
     };
     shares(b_f, use.forward_share), shares(b_b, 1.0 - use.forward_share);
     auto const unit = [&f](StageShare const& share) {

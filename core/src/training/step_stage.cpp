@@ -51,6 +51,26 @@ LastThrough last_through(StepSetting const& setting, Strategy const& strategy, L
 
 } // namespace
 
+std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy const& strategy,
+                                            LayerCosts const& costs, PlacedTraffic const& placed,
+                                            Fabric const& fabric) {
+    if (!drains_in_turn(strategy) || costs.frozen_blocks > 0) { return {}; }
+    auto const fullest = holding_at(setting, strategy, placed.data);
+    StageHolding const first{.held = stage_parameters(setting, strategy, StagePlace::first),
+                             .trained = fullest.trained};
+    if (first.held.all() >= fullest.held.all() * (1.0 - 1e-3)) { return {}; } // as good as the same
+    double const backward = (costs.block.total() - costs.block.forward()).base() * depth_of(setting.model) / strategy.pp;
+    auto const after = [&](StageHolding const& of, DataTraffic const& traffic) {
+        double const update = setting.constants[Constant::optimizer_traffic] *
+                              kept_of(strategy, of, &Shards::optimizer) / sustained_memory(setting).base();
+        return std::max(0.0, traffic.reduce().base() - backward) + traffic.blocking.base() + update;
+    };
+    auto traffic = data_traffic(setting, strategy, placed.placement, fabric, first.held, first.trained);
+    double const early = (strategy.pp - 1.0) * backward / pipeline_shape(strategy, setting.workload).chunks;
+    if (after(first, traffic) < after(fullest, placed.data) - early) { return {}; }
+    return traffic;
+}
+
 StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest) {
     return {.held = {.dense = fullest.dense.parameters_held, .experts = fullest.experts.parameters_held},
             .trained = trained_parts(strategy, setting.model, setting.count)};
@@ -58,13 +78,19 @@ StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, Da
 
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
                          LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
-                         Fabric const& fabric) {
+                         Fabric const& fabric, std::optional<DataTraffic> const& first) {
     bool const any = where == StagePlace::whole;
     PricedStage of{.stage = any ? slowest : stage_at(setting, strategy, costs, where),
                    .holding = holding_at(setting, strategy, placed.data),
                    .accumulating = {},
                    .traffic = placed.data,
                    .own = {}};
+    if (first) {
+        of.accumulating = of.holding; // all that works longest adds up
+        of.holding.held = {.dense = first->dense.parameters_held, .experts = first->experts.parameters_held};
+        of.traffic = *first;
+        return of;
+    }
     if (!any) { of.holding.held = stage_parameters(setting, strategy, where); }
     of.accumulating = of.holding;
     if (costs.frozen_blocks > 0) {

@@ -59,8 +59,9 @@ AddedInTurn added_by_gathers(ChunksInTurn const& t) {
         return shown + lost(t, stretch * std::max(0.0, t.gather - gathered), all, t.adapter_forward);
     };
     double const first_block = after(t.first_gather, t.first_gather);
-    double const first_chunk = after(t.gather / t.chunks, t.gather / t.chunks - t.forward);
-    double const until_last = (t.chunks - 1.0) * t.stages * (t.forward + t.hop) + t.forward;
+    double const before_last_block = t.forward * (t.blocks - 1.0) / t.blocks;
+    double const first_chunk = after(t.gather / t.chunks, t.gather / t.chunks - before_last_block);
+    double const until_last = (t.chunks - 1.0) * t.stages * (t.forward + t.hop) + before_last_block;
     double const beside = std::min(stretch * t.gather, until_last); // the rest has the adapter for itself
     double const last_chunk = beside + (t.gather - beside / stretch) - until_last;
     return {.shown = std::max({first_block, first_chunk, last_chunk}), .waited = 0.0};
@@ -76,8 +77,10 @@ AddedInTurn added_by_reductions(ChunksInTurn const& t) {
     double const rest = beside + (t.reduce - beside / stretch) - window,
                  way = std::max(ways.becoming_whole, ways.following);
     double const own = std::min(way, lost_backward(t, stretch * std::max(0.0, t.reduce - t.last_reduce), window));
-    double const shown = std::max(own + t.last_reduce, rest);
-    return {.shown = shown, .waited = std::max(way + t.last_reduce, before + rest) - shown};
+    double const of_chunk = (t.reduce - t.table) / t.chunks + t.table;
+    double const outlasts = std::max(rest, of_chunk + t.first_bucket - t.backward);
+    double const shown = std::max(own + t.last_reduce, outlasts);
+    return {.shown = shown, .waited = std::max(way + t.last_reduce, before + outlasts) - shown};
 }
 
 } // namespace headroom

@@ -10,6 +10,9 @@ struct ChunksInTurn {
     double gather = 0.0, first_gather = 0.0; ///< weights of all chunks, and those that the first block waits for
     double reduce = 0.0, last_reduce = 0.0;  ///< gradients of all chunks, and those with nothing to run behind
     double early = 0.0;                      ///< share of a chunk's gradients that is sent within its pass
+    double blocks = 1.0;                     ///< of a chunk
+    double first_bucket = 0.0;               ///< seconds of a pass until gradients begin to leave
+    double table = 0.0;                      ///< gradients of the embedding, which the first chunk has besides
     double kernels = 1.0, loss = 0.0;        ///< share of a pass that is kernels, what they lose beside traffic
     double adapter_forward = 0.0,
            adapter_backward = 0.0; ///< what others that have the adapter too add to passes, a share
@@ -25,8 +28,9 @@ struct AddedInTurn {
 /// Weights are on their way from the begin of the step, chunk after chunk; each chunk has p forward passes before the next
 /// one is needed. They slow whatever is the longest way through the stages as long as they last:
 ///
-///     max(G_1 + d(G - G_1), G / v - f + d(G - G / v), G - ((v - 1) p + 1) f)
+///     max(G_1 + d(G - G_1), G / v - f' + d(G - G / v), G - (v - 1) p f - f'),  f' = f (n - 1) / n
 ///
+/// for the last of the n blocks of a chunk cannot begin before its own weights are there.
 /// The gradients of a chunk are whole with its last backward pass, and sent while the p passes of the next chunk run on
 /// each stage. Then no stage has time to spare: a pass that ends later makes all later ones later, its successor on the
 /// same stage as well as the pass of the stage before. So of all ways through the last v p passes the one counts that loses
@@ -35,7 +39,11 @@ struct AddedInTurn {
 ///
 ///     in a pass of b with so much traffic T beside it   d(T) = k min(l T', l / (1 - l) b) + x min(T', b)
 ///     which others on the adapter make longer           T' = T / max(1/2, 1 - (x + h) / (1 + x))
-///     added   max(longest way + [last bucket], (p - 1) d + R - window),  window = (v - 1) p (b + hop) + own part of the pass
+///     added   max(longest way + [last bucket], (p - 1) d + R - window, (p - 1) d + R_1 + g - b)
+///             window = (v - 1) p (b + hop) + own part of the pass,  R_1 of the last chunk to be whole
+///
+/// A chunk whose gradients take longer than its pass keeps the network busy after it, though those of chunks before it were
+/// through in time: it begins to send g into its own pass, when its first bucket is full.
 ///
 /// Holds for:  equal stages and chunks; gradients reduced once a step.
 /// Source:     [Narayanan2021] for the order of passes

@@ -105,6 +105,11 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Pa
 
 } // namespace
 
+bool drains_in_turn(Strategy const& strategy) {
+    auto const& row = schedule_row(strategy.schedule());
+    return strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
+}
+
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy) {
     if (strategy.pp == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::bidirectional) {
         return fullest_stage_parameters(setting, strategy);

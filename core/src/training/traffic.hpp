@@ -31,6 +31,9 @@ struct DataTraffic {
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
+/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
+bool drains_in_turn(Strategy const& strategy);
+
 /// What a rank of the fullest stage holds: with two directions the parts of both.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headroom::io {
 
 namespace {
@@ -174,6 +176,19 @@ std::string write_measured_network(MeasuredNetwork const& network, std::string_v
     std::string text;
     for (auto const& line : header) { text += toml_comment(line); }
     return text + fmt::format("\nname = {}\npartial = true\n", toml_string(name)) + written_network(network);
+}
+
+std::string write_partial_calibration(PartialCalibration const& set, std::vector<std::string> const& header) {
+    std::string text;
+    for (auto const& line : header) { text += toml_comment(line); }
+    text += fmt::format("\nname = {}\npartial = true\n", toml_string(set.name));
+    for (auto const& [id, constant] : set.constants) {
+        auto const info = std::ranges::find(constants(), id, &ConstantInfo::id);
+        text += '\n' + written(*info, constant);
+    }
+    text += written_network(set.network);
+    for (auto const& entry : set.entries) { text += written_measured_entry(entry); }
+    return text;
 }
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header) {

@@ -34,7 +34,10 @@ public:
         at_ = at;
     }
     /// Stops before the first event at `at` or after it.
-    void stop_at(std::uint64_t at) { stop_at_ = at; }
+    void stop_at(std::uint64_t at) {
+        stop_at_ = at;
+        stopped_ = false;
+    }
     /// Stops behind the bracket that closes the events.
     void stop_behind_events() { stop_behind_events_ = true; }
     /// Whether it stopped, and where: the place of an event, or behind the events.

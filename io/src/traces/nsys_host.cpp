@@ -148,8 +148,8 @@ void NsysReader::read_range(SqliteRows& rows) {
     auto const thread = rows.whole(2).value_or(0);
     auto const of = domains_.find({process_of(thread), rows.whole(5).value_or(0)});
     bool const message = of != domains_.end() && of->second == "MPI";
-    put_on_host(thread, message ? SpanKind::host : SpanKind::annotation, message ? "mpi:" + name : name, *time, 0,
-                rows);
+    put_on_host(thread, message ? SpanKind::communication : SpanKind::annotation, message ? "mpi:" + name : name, *time,
+                0, rows);
 }
 
 /// Push and pop, start and end; marks and names of things have no duration. Old exports do not say the type.
@@ -172,8 +172,8 @@ void NsysReader::read_messages(std::string_view table) {
         auto const time = times(rows);
         if (!time) { continue; }
         auto const id = rows.whole(3);
-        put_on_host(rows.whole(2).value_or(0), SpanKind::host, "mpi:" + (id ? text_of(*id) : std::string{}), *time, 0,
-                    rows);
+        put_on_host(rows.whole(2).value_or(0), SpanKind::communication, "mpi:" + (id ? text_of(*id) : std::string{}),
+                    *time, 0, rows);
     }
 }
 

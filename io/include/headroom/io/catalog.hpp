@@ -112,6 +112,14 @@ std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::str
 std::string written_measured_entry(MeasuredEntry const& entry);
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
+/// Some constants, links and measured steps: the rest is the catalog's.
+struct PartialCalibration {
+    std::string name;
+    std::vector<std::pair<Constant, CalibratedConstant>> constants;
+    MeasuredNetwork network;
+    std::vector<MeasuredEntry> entries;
+};
+std::string write_partial_calibration(PartialCalibration const& set, std::vector<std::string> const& header);
 /// A partial calibration of measured links alone.
 std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,
                                    std::vector<std::string> const& header);

@@ -1,0 +1,208 @@
+// Events of a trace as the reader gives them and as a general JSON library does; and the same text in windows and
+// chunks of any size, whole and damaged.
+
+#include "support/chrome_documents.hpp"
+#include "traces/json_index.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/trace.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Device, name, begin, end, correlation, place where that is a number.
+using Row = std::tuple<bool, std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+std::int64_t nanoseconds(double micros) { return std::llround(micros * 1000.0); }
+
+std::optional<double> number(Json const& object, char const* key) {
+    auto const found = object.find(key);
+    if (found == object.end() || !found->is_number()) { return {}; }
+    return found->get<double>();
+}
+
+std::int64_t place(Json const& event, char const* key) { return std::llround(number(event, key).value_or(0)); }
+
+bool runs_on_device(std::string const& category) {
+    return category == "kernel" || category == "Kernel" || category == "gpu_memcpy" || category == "gpu_user_annotation";
+}
+
+std::vector<Row> rows_of(Json const& document) {
+    std::vector<Row> rows;
+    Json const events = document.is_array() ? document : document.value("traceEvents", Json::array());
+    for (Json const& event : events) {
+        if (!event.is_object() || event.value("ph", Json()) != "X") { continue; }
+        Json const category = event.value("cat", Json());
+        std::string const known = category.is_string() ? category.get<std::string>() : "";
+        auto const time = number(event, "ts"), length = number(event, "dur");
+        if (known == "python_function" || !time || !length) { continue; }
+        Json const given = event.value("args", Json::object());
+        Json const arguments = given.is_object() ? given : Json::object();
+        bool const device = runs_on_device(known);
+        bool const stated_device = device && number(arguments, "device"), stated = device && number(arguments, "stream");
+        Json const word = event.value("tid", Json());
+        bool const named = device && !stated && word.is_string() && word.get<std::string>().ends_with("7");
+        std::int64_t const process = place(stated_device ? arguments : event, stated_device ? "device" : "pid");
+        std::int64_t const thread = named ? 7 : place(stated ? arguments : event, stated ? "stream" : "tid");
+        Json const name = event.value("name", Json(""));
+        rows.emplace_back(device, name.is_string() ? name.get<std::string>() : "", nanoseconds(*time),
+                          nanoseconds(*time) + std::max<std::int64_t>(nanoseconds(*length), 0),
+                          std::max<std::int64_t>(place(arguments, "correlation"), 0), process, thread);
+    }
+    return rows;
+}
+
+/// Of places that are words only that they are none.
+std::vector<Row> rows_of(RankTrace const& trace, std::int64_t base) {
+    std::vector<Row> rows;
+    auto const& line = trace.timeline;
+    for (std::size_t span = 0; span < trace.size(); ++span) {
+        TraceLane const& lane = trace.lanes[line.lane[span]];
+        auto const plain = [](std::int64_t of) { return std::max<std::int64_t>(of, 0); };
+        rows.emplace_back(lane.device, line.names[line.name[span]], line.begin[span] + trace.epoch_ns - base,
+                          line.end[span] + trace.epoch_ns - base, trace.correlation[span], plain(lane.process),
+                          plain(lane.thread));
+    }
+    return rows;
+}
+
+std::int64_t base_of(Json const& document) {
+    return document.is_object() ? document.value("baseTimeNanoseconds", std::int64_t{0}) : 0;
+}
+
+TEST(ChromeReader, GivesWhatAnotherReaderGives) {
+    int spans = 0;
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        std::string const text = test::ChromeDocuments(seed).document(20);
+        Json const document = Json::parse(text);
+        auto const expected = rows_of(document);
+        auto const traces = io::read_traces(text, "trace");
+        ASSERT_EQ(traces.size(), 1U) << text;
+        auto const given = rows_of(traces[0], base_of(document));
+        ASSERT_EQ(given, expected) << "seed " << seed << "\n" << text;
+        spans += static_cast<int>(given.size());
+    }
+    EXPECT_GT(spans, 2000);
+}
+
+/// Everything that a trace says, as text.
+std::string said(std::vector<RankTrace> const& traces) {
+    std::string text;
+    auto const add = [&](auto const&... values) {
+        auto const one = [&](auto const& value) {
+            if constexpr (std::is_convertible_v<decltype(value), std::string>) {
+                text += value;
+            } else {
+                text += std::to_string(static_cast<std::int64_t>(value));
+            }
+            text += ' ';
+        };
+        (one(values), ...);
+        text += '\n';
+    };
+    for (RankTrace const& trace : traces) {
+        auto const& line = trace.timeline;
+        add(trace.epoch_ns, trace.events, trace.rank.value_or(-1), trace.clock_is_absolute, trace.format,
+            trace.device.name);
+        for (std::size_t i = 0; i < trace.size(); ++i) {
+            add(line.begin[i], line.end[i], line.lane[i], line.name[i], trace.kind[i], trace.correlation[i]);
+        }
+        for (auto const& name : line.names) { add(name); }
+        for (auto const& lane : line.lanes) { add(lane); }
+        for (auto const& lane : trace.lanes) { add(lane.device, lane.process, lane.thread); }
+        for (auto const& shape : trace.shapes) { add(shape.span, trace.shape_texts[shape.text]); }
+        for (auto const& call : trace.collectives) {
+            add(call.span, call.group, trace.collective_names[call.what], call.elements_in);
+        }
+        for (auto const& issue : trace.issues) { add(issue.kind, issue.count, issue.first_at); }
+    }
+    return text;
+}
+
+std::string read_with(std::string const& text, std::size_t block, int threads) {
+    io::TraceReading reading;
+    reading.block = block;
+    reading.threads = threads;
+    try {
+        return said(io::read_traces(text, "trace", reading));
+    } catch (InputError const& error) { return error.what(); }
+}
+
+TEST(ChromeReader, WindowsAndChunksChangeNothing) {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        test::ChromeDocuments documents(seed);
+        std::string text = documents.document(30);
+        if (seed % 4 != 0) { text = documents.damaged(text); }
+        std::string const whole = read_with(text, std::size_t{1} << 20, 1);
+        for (std::size_t const block : {64U, 100U, 257U, 1000U, 4096U}) {
+            for (int const threads : {1, 2, 4}) {
+                ASSERT_EQ(read_with(text, block, threads), whole)
+                    << "seed " << seed << " block " << block << " threads " << threads << "\n" << text;
+            }
+        }
+    }
+}
+
+TEST(ChromeReader, InstructionsChangeNothing) {
+    for (std::uint32_t seed = 0; seed < 60; ++seed) {
+        test::ChromeDocuments documents(seed);
+        std::string const text = documents.damaged(documents.document(20));
+        std::string const best = read_with(text, 4096, 1);
+        for (auto const instructions : {io::JsonInstructions::sse2, io::JsonInstructions::plain}) {
+            io::use_json_instructions(instructions);
+            std::string const other = read_with(text, 4096, 1);
+            io::use_json_instructions(io::JsonInstructions::best);
+            ASSERT_EQ(other, best) << "seed " << seed << "\n" << text;
+        }
+    }
+}
+
+/// Whether all numbers of a document are such that a double holds their thousandths.
+bool is_moderate(Json const& value) {
+    if (value.is_number()) { return std::abs(value.get<double>()) < 1e12; }
+    bool moderate = true;
+    if (value.is_structured()) {
+        for (auto const& [key, one] : value.items()) {
+            moderate = moderate && (key == "baseTimeNanoseconds" || is_moderate(one));
+        }
+    }
+    return moderate;
+}
+
+TEST(ChromeReader, DamagedTextGivesTheSameWhereItIsStillJson) {
+    int same = 0, read = 0;
+    for (std::uint32_t seed = 0; seed < 6000; ++seed) {
+        test::ChromeDocuments documents(seed);
+        std::string const text = documents.damaged(documents.document(6));
+        std::vector<RankTrace> traces;
+        try {
+            traces = io::read_traces(text, "trace");
+        } catch (InputError const&) { continue; }
+        ++read;
+        Json const document = Json::parse(text, nullptr, false);
+        if (document.is_discarded() || !is_moderate(document) || traces.size() != 1) { continue; }
+        auto const expected = rows_of(document);
+        if (rows_of(traces[0], base_of(document)) != expected) {
+            // What a key says between quotes is read as a number, which JSON does not do.
+            bool const quoted = text.find("\"1") != std::string::npos || text.find("\"0") != std::string::npos;
+            EXPECT_TRUE(quoted) << "seed " << seed << "\n" << text;
+            continue;
+        }
+        ++same;
+    }
+    EXPECT_GT(read, 4000);
+    EXPECT_GT(same, 400);
+}
+
+} // namespace
+} // namespace headroom

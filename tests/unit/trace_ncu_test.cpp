@@ -1,0 +1,64 @@
+#include "support/trace_files.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headroom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(NcuCsv, DetailsGiveTimeWorkAndTraffic) {
+    auto const traces = test::traces_in(io::read_ncu, test::trace_sample("ncu_details.csv"), "ncu.csv");
+    ASSERT_EQ(traces.size(), 1U);
+    RankTrace const& trace = traces[0];
+    EXPECT_THAT(test::spans_of(trace), ElementsAre("compute gemm(float const*, float 0-1234560 @stream 7",
+                                                   "compute copy<\"half\">(int) 1234560-1235360 @stream 7",
+                                                   "compute late(int) 1235360-1235360 @stream 7"));
+    ASSERT_EQ(trace.counted.size(), 2U);
+    EXPECT_DOUBLE_EQ(trace.counted[0].flops, 4'001'000.0); // an addition is one, a multiply-add two
+    EXPECT_DOUBLE_EQ(trace.counted[0].bytes, 3'000'000.0);
+    EXPECT_DOUBLE_EQ(trace.counted[1].bytes, 800'000.0); // 1000 GB/s for 800 ns
+    EXPECT_TRUE(trace.only_sums);
+    auto issues = test::issues_of(trace);
+    EXPECT_EQ(issues["unit that is not known"], 1U);
+    EXPECT_EQ(test::first_place(trace, "unit that is not known"), "ncu.csv:12");
+    EXPECT_EQ(issues["kernel without a duration"], 1U);
+}
+
+TEST(NcuCsv, TheRawPageAndDecimalCommas) {
+    auto const traces = test::traces_in(io::read_ncu, test::trace_sample("ncu_raw.csv"), "ncu.csv");
+    ASSERT_EQ(traces.size(), 2U); // a process on a device is a rank
+    EXPECT_THAT(
+        test::spans_of(traces[0]),
+        ElementsAre("compute gemm 0-12250 @stream 7", "communication ncclDevKernel_AllReduce 12250-112250 @stream 20"));
+    // 10 fused operations a cycle over 1000 cycles, and a million in tensor cores.
+    EXPECT_DOUBLE_EQ(traces[0].counted.at(0).flops, 1'020'000.0);
+    EXPECT_DOUBLE_EQ(traces[0].counted.at(0).bytes, 3'500'000.0);
+    EXPECT_THAT(test::spans_of(traces[1]), ElementsAre("compute gemm 0-10000 @stream 7"));
+}
+
+TEST(NcuCsv, DirtyRowsAreCounted) {
+    std::string text = test::trace_sample("ncu_details.csv");
+    text.insert(text.find("\"1\",\"4711\""), "hello from the program\n\"3\",\"4711\",\"short row\"\n\"4\",\"open\n");
+    text += "\"5\",\"4711\",\"python3";
+    auto const traces = test::traces_in(io::read_ncu, text, "ncu.csv");
+    auto issues = test::issues_of(traces[0]);
+    EXPECT_EQ(issues["line that is no row"], 1U);
+    EXPECT_EQ(test::first_place(traces[0], "line that is no row"), "ncu.csv:10");
+    EXPECT_EQ(issues["row that does not fit the header"], 1U);
+    EXPECT_GE(issues["row with an open quote"], 1U);
+}
+
+TEST(NcuCsv, WhatIsNoTableIsRefusedInOneLine) {
+    EXPECT_THAT(test::trace_refusal(io::read_ncu, "a,b\n1,2\n", Fault::unreadable),
+                HasSubstr("no table of Nsight Compute"));
+    EXPECT_THAT(test::trace_refusal(io::read_ncu, "\"ID\",\"Kernel Name\"\n", Fault::insufficient),
+                HasSubstr("without kernels"));
+    EXPECT_TRUE(io::looks_like_ncu(test::trace_sample("ncu_details.csv")));
+    EXPECT_TRUE(io::looks_like_ncu(test::trace_sample("ncu_raw.csv")));
+    EXPECT_FALSE(io::looks_like_ncu(test::trace_sample("key_averages_cpu.txt")));
+}
+
+} // namespace
+} // namespace headroom
