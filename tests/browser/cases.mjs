@@ -84,6 +84,23 @@ const scheduled = (graph) => [
   { figure: "Tasks by level", marks: graph.levels.profile.length },
 ];
 
+/** What a rank's profiler would write of two products, an all-reduce that begins `late` microseconds late, and a wait. */
+const traceOf = (rank, late, product) => {
+  const kernel = (name, ts, dur, stream, correlation) => [
+    { ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 9, tid: 1, ts: ts - 20, dur: 5, args: { correlation } },
+    { ph: "X", cat: "kernel", name, pid: 0, tid: stream, ts, dur, args: { device: 0, stream, correlation } }];
+  return { distributedInfo: { rank, world_size: 4 }, traceEvents: [
+    { ph: "X", cat: "user_annotation", name: "ProfilerStep#1", pid: 9, tid: 1, ts: 0, dur: 1000 },
+    ...kernel(product, 100, 200, 7, 1), ...kernel("gemm", 300 + late, 200, 7, 2),
+    ...kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 400 + late, 500 - late, 20, 3),
+    { ph: "X", cat: "cuda_runtime", name: "cudaDeviceSynchronize", pid: 9, tid: 1, ts: 700, dur: 210, args: {} }] };
+};
+
+const traced = (trace) => [
+  { figure: "Where each rank's time goes", bars: trace.ranks.length },
+  { figure: "Step 1, lane by lane", lanes: 1 + 2 * trace.ranks.length, atLeast: 3 * trace.ranks.length },
+];
+
 /** Every page that is looked at; `scratch` is a folder for what they read. */
 export function casesIn(scratch, source) {
   const hostile = path.join(scratch, "a<b>&'c\" <img src=x onerror=alert(1)>");
@@ -99,6 +116,12 @@ export function casesIn(scratch, source) {
   writeFileSync(log, source("tests/data/logs/nccl_two_operations.txt"));
   const published = path.join(scratch, "published.csv");
   writeFileSync(published, source("validation/published_communication.csv"));
+  const traces = path.join(scratch, "traces");
+  const odd = path.join(scratch, "odd");
+  for (const [folder, product] of [[traces, "gemm"], [odd, "a<b>&'c\" <img src=x onerror=alert(1)></script>"]]) {
+    mkdirSync(folder);
+    [0, 0, 80, 10].forEach((late, rank) => writeFileSync(path.join(folder, `rank${rank}.json`), JSON.stringify(traceOf(rank, late, product))));
+  }
   const plan = ["plan", "llama-3-70b", "--cluster", "dgx-h100"];
   const predict = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64"];
   const pipeline = ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "4", "--pp", "8", "--dp", "2", "--micro-batch", "1",
@@ -137,6 +160,9 @@ export function casesIn(scratch, source) {
     { name: "comm-fit-many", words: ["comm", "--fit", published], expects: refitted },
     { name: "validate-communication", words: ["validate", "--communication"], expects: comparedCollectives },
     { name: "validate", words: ["validate"], expects: compared },
+    { name: "trace", words: ["trace", traces], expects: traced },
+    { name: "trace-baseline", words: ["trace", traces, "--baseline", odd], expects: traced },
+    { name: "trace-odd", words: ["trace", odd], expects: traced },
     { name: "catalog-list", words: ["catalog", "list"] },
     { name: "catalog-show", words: ["catalog", "show", "dgx-h100"] },
     { name: "laws-serial", words: ["laws", "--serial", "0.5,0.1,0.02", "--workers", "1..1024"],

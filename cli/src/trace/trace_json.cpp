@@ -155,43 +155,58 @@ Json ranks_json(TraceAnswer const& answer) {
     return all;
 }
 
-Json json_of(TraceReport const& report, Json head) {
-    TraceAnswer const& answer = report.answer();
-    TraceOutcome const& outcome = report.outcome;
-    Json json = std::move(head);
-    json.set("verdict", Json::array_of(verdict_of(answer)))
-        .set("complete", outcome.complete)
-        .set("workers", answer.workers)
-        .set("ranks", ranks_json(answer))
-        .set("serial_fraction", serial_json(answer.serial))
+namespace {
+
+Json skew_json(CollectiveAnswer const& collectives) {
+    if (collectives.matched.empty()) { return {}; }
+    return Json::object()
+        .set("matched", collectives.matched.size())
+        .set("unmatched", collectives.unmatched)
+        .set("start_seconds", percentiles_json(collectives.start_skew_ns))
+        .set("end_seconds", percentiles_json(collectives.end_skew_ns));
+}
+
+/// What the ranks say together.
+void add_scaling(Json& json, TraceAnswer const& answer) {
+    json.set("serial_fraction", serial_json(answer.serial))
         .set("gamma", answer.gamma)
         .set("overlap_fraction", answer.overlap_fraction)
         .set("speedup_ceiling", answer.ceiling)
         .set("speedup_ceiling_over_one_worker", answer.ceiling_over_one_worker)
         .set("expected_speedups", expected_json(answer))
         .set("step_seconds", answer.step_ns ? percentiles_json(*answer.step_ns) : Json{})
-        .set("stragglers", stragglers_json(answer))
-        .set("collectives", collectives_json(answer.collectives))
-        .set("skew", answer.collectives.matched.empty()
-                         ? Json{}
-                         : Json::object()
-                               .set("matched", answer.collectives.matched.size())
-                               .set("unmatched", answer.collectives.unmatched)
-                               .set("start_seconds", percentiles_json(answer.collectives.start_skew_ns))
-                               .set("end_seconds", percentiles_json(answer.collectives.end_skew_ns)))
+        .set("stragglers", stragglers_json(answer));
+}
+
+std::vector<std::string> notes_of(TraceAnswer const& answer) {
+    std::vector<std::string> notes = answer.notes;
+    notes.insert(notes.end(), answer.collectives.notes.begin(), answer.collectives.notes.end());
+    return notes;
+}
+
+} // namespace
+
+Json json_of(TraceReport const& report, Json head) {
+    TraceAnswer const& answer = report.answer();
+    Json json = std::move(head);
+    json.set("verdict", Json::array_of(verdict_of(answer)))
+        .set("complete", report.outcome.complete)
+        .set("workers", answer.workers)
+        .set("ranks", ranks_json(answer));
+    add_scaling(json, answer);
+    json.set("collectives", collectives_json(answer.collectives))
+        .set("skew", skew_json(answer.collectives))
         .set("waiting", waiting_json(answer.collectives))
         .set("clocks", clocks_json(answer.collectives))
         .set("critical_path", path_json(answer.path))
         .set("kernels", kernels_json(report))
         .set("shaped_kernels", shaped_json(report))
-        .set("issues", issues_json(answer.issues));
-    json.set("unread", Json::array_of(outcome.unread))
+        .set("issues", issues_json(answer.issues))
+        .set("unread", Json::array_of(report.outcome.unread))
         .set("bytes_read", answer.bytes_read)
         .set("text_bytes", answer.text_bytes)
-        .set("events", answer.events);
-    std::vector<std::string> notes = answer.notes;
-    notes.insert(notes.end(), answer.collectives.notes.begin(), answer.collectives.notes.end());
-    json.set("notes", Json::array_of(notes))
+        .set("events", answer.events)
+        .set("notes", Json::array_of(notes_of(answer)))
         .set("baseline", report.comparison ? comparison_json(*report.comparison) : Json{})
         .set("gates", gates_json(report.gates));
     if (report.wall_seconds) { json.set("stats", stats_of(report)); }
