@@ -73,10 +73,11 @@ TEST(ChunksInTurn, ShowWhatOutlastsTheLastPasses) {
 TEST(ChunksInTurn, WaitForTheWeightsOfTheFirstOrTheLastChunk) {
     auto turns = two_chunks();
     turns.loss = 0.0;
-    turns.gather = 1.5; // half of it before the first pass is over
-    EXPECT_DOUBLE_EQ(added_by_gathers(turns).shown, 0.75 - 0.5);
+    turns.blocks = 4.0; // of a chunk: the last one's weights are there when a quarter of its pass is left
+    turns.gather = 1.5; // half of it before the last block of the first pass begins
+    EXPECT_DOUBLE_EQ(added_by_gathers(turns).shown, 0.75 - 0.75 * 0.5);
     turns.gather = 4.0; // the second chunk begins its first pass when p passes of the first are over
-    EXPECT_DOUBLE_EQ(added_by_gathers(turns).shown, 4.0 - 1.5);
+    EXPECT_DOUBLE_EQ(added_by_gathers(turns).shown, 4.0 - (1.0 + 0.75 * 0.5));
 }
 
 TEST(ChunksInTurn, AddNothingWithoutTraffic) {

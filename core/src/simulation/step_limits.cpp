@@ -164,6 +164,13 @@ double adapter_is_shared_at_the_end(Inputs const& in) {
     return in.layout.shape.stages * std::min(data_of_step(in), leaving_traffic(in) / in.micro_batches());
 }
 
+/// Keys and tokens that leave the node at once, hidden behind the same attention.
+double keys_and_tokens_share_the_adapter(Inputs const& in) {
+    auto const placement = place(in.strategy, in.setting.cluster.domain);
+    bool const both = placement.context.domains() > 1 && placement.experts.domains() > 1;
+    return both ? leaving_traffic(in) : 0.0;
+}
+
 double transfers_leave(Inputs const& in) {
     return place(in.strategy, in.setting.cluster.domain).pipeline_leaves_domain ? in.time.pipeline_communication.base()
                                                                                 : 0.0;
@@ -200,6 +207,14 @@ double first_stage_is_not_the_fullest(Inputs const& in) {
     return (in.time.data_communication + in.time.optimizer).base() * std::abs(1.0 - mine / theirs);
 }
 
+/// Stages that send unlike amounts, each beside passes of its own.
+double stages_send_unlike_amounts(Inputs const& in) {
+    if (!drains_in_turn(in.strategy) || in.layout.shape.chunks > 1) { return 0.0; }
+    auto const first = stage_parameters(in.setting, in.strategy, StagePlace::first);
+    bool const unlike = fullest_stage_parameters(in.setting, in.strategy).all() > 1.001 * first.all();
+    return unlike ? in.time.data_communication.base() : 0.0;
+}
+
 /// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
 double halves_hide_less(Inputs const& in) {
     if (!in.pipeline() || !schedule_row(in.strategy.schedule()).splits_backward) { return 0.0; }
@@ -216,6 +231,12 @@ double chunks_share_the_adapter(Inputs const& in) {
     if (!in.interleaved() || !data_leaves(in)) { return 0.0; }
     return data_of_step(in) * std::min(1.0, leaving_traffic(in) / in.step);
 }
+
+/// What several chunks show of their traffic: each stage is slowed by its own at its own time.
+double chunks_show_traffic(Inputs const& in) { return in.interleaved() ? in.time.data_communication.base() : 0.0; }
+
+/// What stages show of their copies: each has its own to wait for.
+double stages_show_copies(Inputs const& in) { return in.pipeline() ? in.time.offload.base() : 0.0; }
 
 /// What copies to and from the host show, where activations are among them.
 double shown_activations(Inputs const& in) {
@@ -240,9 +261,6 @@ double copies_of_halves(Inputs const& in) {
     return host_traffic(in.setting, in.strategy).activation_transfer.base();
 }
 
-/// Blocks of several kinds, each with a forward share of its own.
-double copies_of_kinds(Inputs const& in) { return in.costs.until.empty() ? 0.0 : shown_activations(in); }
-
 /// State of several chunks, which goes and comes between passes of others.
 double state_of_chunks(Inputs const& in) {
     bool const several = in.pipeline() && in.layout.shape.chunks > 1;
@@ -261,20 +279,11 @@ double few_blocks_are_trained(Inputs const& in) { return !in.pipeline() && in.co
 /// Copies that show while the host is late: each gives the other time.
 double copies_beside_a_late_host(Inputs const& in) { return std::min(in.time.offload.base(), in.time.host.base()); }
 
-/// Traffic that takes most of the step: it queues up, and what runs beside it is told by its mean.
-double traffic_dominates(Inputs const& in) { return in.time.data_communication.base(); }
-
 /// Split passes whose stages reduce and update at their own times.
 double halves_show_traffic(Inputs const& in) {
     bool const splits = in.pipeline() && schedule_row(in.strategy.schedule()).splits_backward;
     return splits ? in.time.data_communication.base() : 0.0;
 }
-/// Rows that go on before the step before is known to be good are priced by their period, which a short step does not reach.
-double short_steps_without_wait(Inputs const& in) {
-    bool const late = in.pipeline() && schedule_row(in.strategy.schedule()).validates_late;
-    return late ? in.time.pipeline_bubble.base() : 0.0;
-}
-
 double compresses_stage_by_stage(Inputs const& in) {
     return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
 }
@@ -312,35 +321,33 @@ constexpr ClosedFormLimit offloaded{
     "offload", "activations that take longer to and from the host than blocks take make stages wait, each at its own "
                "time; what gradients show beside them hides a part of it"};
 
+constexpr ClosedFormLimit not_the_fullest{"fullest stage is not the first",
+                                          "a pipeline drains towards the first stage, and the step ends with its "
+                                          "gradients and update or with those of a fuller "
+                                          "one; the closed form takes either for all"};
+
 constexpr std::array conditions{
-    Condition{uneven_kinds, kinds_are_uneven, 0.0047},
+    Condition{uneven_kinds, kinds_are_uneven, 0.009},
     Condition{uneven_chunks, turns_are_uneven, 0.007},
     Condition{shared_adapter, adapter_is_shared, 0.03},
     Condition{shared_adapter, adapter_is_shared_at_the_end, 0.05},
-    Condition{long_transfers, transfers_leave, 0.018},
-    Condition{beside_collectives, slowdown_of_shards, 0.0057},
-    Condition{beside_collectives, slowdown_of_gradients, 0.0047},
-    Condition{beside_collectives, slowdown_of_last_pass, 0.0079},
+    Condition{long_transfers, transfers_leave, 0.02},
+    Condition{beside_collectives, slowdown_of_shards, 0.02},
+    Condition{beside_collectives, slowdown_of_gradients, 0.0016},
+    Condition{beside_collectives, slowdown_of_last_pass, 0.02},
     Condition{beside_collectives, slowdown_of_last_passes, 0.0065},
-    Condition{
-        {"fullest stage is not the first",
-         "the closed form reduces, gathers and updates what the fullest stage holds; a pipeline drains towards the "
-         "first, and the step ends with its own"},
-        first_stage_is_not_the_fullest,
-        0.0074},
-    Condition{in_turn, chunks_share_the_adapter, 0.005},
+    Condition{not_the_fullest, first_stage_is_not_the_fullest, 0.009},
+    Condition{not_the_fullest, stages_send_unlike_amounts, 0.2},
+    Condition{in_turn, chunks_show_traffic, 0.04},
+    Condition{offloaded, stages_show_copies, 0.05},
+    Condition{shared_adapter, keys_and_tokens_share_the_adapter, 0.25},
+    Condition{in_turn, chunks_share_the_adapter, 0.009},
     Condition{{"halves hide less",
                "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
               halves_hide_less,
               0.011},
-    Condition{offloaded, copies_of_stages, 0.06},
-    Condition{offloaded, copies_beside_a_late_host, 0.01},
-    Condition{
-        {"traffic takes most of the step",
-         "gradients and weights that show for longer than all work queue up behind one another, and blocks of several "
-         "kinds make theirs unevenly"},
-        traffic_dominates,
-        0.5},
+    Condition{offloaded, copies_of_stages, 0.01},
+    Condition{offloaded, copies_beside_a_late_host, 0.05},
     Condition{{"few blocks trained",
                "of one stage: gradients, copies and recomputation of a few blocks are told by their mean"},
               few_blocks_are_trained,
@@ -348,14 +355,10 @@ constexpr std::array conditions{
     Condition{{"halves show traffic", "stages of split passes reduce, gather and update at their own times"},
               halves_show_traffic,
               0.15},
-    Condition{{"short steps that validate late", "a period is reached after several rounds of micro-batches"},
-              short_steps_without_wait,
-              0.3},
     Condition{offloaded, copies_of_chunks, 0.0005},
     Condition{offloaded, copies_of_halves, 0.02},
-    Condition{offloaded, copies_of_kinds, 0.05},
     Condition{offloaded, state_of_chunks, 0.02},
-    Condition{offloaded, copies_beside_gradients, 0.02},
+    Condition{offloaded, copies_beside_gradients, 0.01},
     Condition{
         {"compressed gradients of a pipeline",
          "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"},

@@ -19,7 +19,7 @@ template <class N> struct Exposure {
     N kernels;   ///< share of the computation that is kernels: the rest is no slower beside traffic
     N adapter_backward, adapter_forward; ///< share of the windows in which other traffic has the adapter, and shows
     N adapter_forward_all, adapter_backward_all; ///< seconds of other traffic by the adapter in the windows
-    N unsent;      ///< of the backward windows, until the first bucket is full
+    N unsent;                                    ///< of the backward windows, until the first bucket is full
     N before_last; ///< share of a forward pass before its last block, which waits for all weights
     N adapter_hop; ///< a transfer to the stage before that has the adapter in common with gradients
     N lost_backward, lost_drained, last_buckets, lost_gathering; ///< blocks that reduce one by one: see `BesideBlocks`
@@ -386,14 +386,12 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
                             (f.strategy.pp == 1 || drains_in_turn(f.strategy));
     auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     double const blocks = std::max(1.0, trained_blocks(f)); // of which gradients are sent, one after the other
-    double const first_bucket =
-        blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
+    double const first_bucket = blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
     bool const in_pace = f.costs.frozen_blocks == 0 && f.strategy.compression.kind == Compression::none;
-    double const unsent = !in_pace     ? 0.0
-                          : one_by_one ? beside.unsent
-                                       : (chunks == 1.0 ? first_bucket * updates : 0.0);
-    double const windows = (1.0 - adapter.forward_share) * std::max(0.0, reductions - (backward > 0.0 ? unsent / backward : 0.0)) +
-                           (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
+    double const unsent = !in_pace ? 0.0 : one_by_one ? beside.unsent : (chunks == 1.0 ? first_bucket * updates : 0.0);
+    double const windows =
+        (1.0 - adapter.forward_share) * std::max(0.0, reductions - (backward > 0.0 ? unsent / backward : 0.0)) +
+        (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
     double const of_others = adapter.all * layers * windows; // but before the first bucket
     double const before_last = chunks == 1.0 ? (std::max(1.0, layers) - 1.0) / std::max(1.0, layers) : 1.0;
     Exposure<N> const exposure{
@@ -412,10 +410,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
         .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
-        .adapter_backward =
-            f.in("adapter_in_use_backward",
-                 beside.collectives_backward *
-                     share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+        .adapter_backward = f.in("adapter_in_use_backward",
+                                 beside.collectives_backward *
+                                     share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
         .adapter_forward =
             f.in("adapter_in_use_forward",
                  beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * layers, forward)),

@@ -59,7 +59,8 @@ std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy
     StageHolding const first{.held = stage_parameters(setting, strategy, StagePlace::first),
                              .trained = fullest.trained};
     if (first.held.all() >= fullest.held.all() * (1.0 - 1e-3)) { return {}; } // as good as the same
-    double const backward = (costs.block.total() - costs.block.forward()).base() * depth_of(setting.model) / strategy.pp;
+    double const backward =
+        (costs.block.total() - costs.block.forward()).base() * depth_of(setting.model) / strategy.pp;
     auto const after = [&](StageHolding const& of, DataTraffic const& traffic) {
         double const update = setting.constants[Constant::optimizer_traffic] *
                               kept_of(strategy, of, &Shards::optimizer) / sustained_memory(setting).base();
