@@ -9,7 +9,7 @@ import json
 import os
 import pathlib
 
-from _harness import SOURCE, check, finish, run
+from _harness import SOURCE, check, equal, finish, run
 
 SHARED = pathlib.Path(os.environ.get("HEADROOM_SHARED", SOURCE.parent / "shared")) / "traces"
 
