@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""How fast and how lean `headroom trace` is on large inputs, from the file to the answer.
+
+    bench/trace_sets.py PROGRAM TRACE.json[.gz] [FOLDER]
+
+TRACE is a Kineto trace; copies of its events, moved in time and with numbers of their own, make one file of 1 GB, the same
+compressed, and a set of 64 ranks of 50 MB. Prints seconds, GB of text a second, peak memory over text and what two threads
+gain, beside the figures that Holistic Trace Analysis reached on a machine of this kind (14 to 37 MB/s; 2.4 GiB for 526 MB).
+
+Last result: see docs/guide/traces.md.
+"""
+
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+HTA_MB_PER_SECOND = (14.2, 35.5)
+HTA_MEMORY = 2408 * 2**20 / 525.8e6  # of the text
+
+
+def split(text):
+    """What stands before the events, the events, and what stands after them."""
+    begin = text.index(b"[", text.index(b'"traceEvents"')) + 1
+    end = text.rindex(b"]", 0, text.rindex(b'"traceName"')) if b'"traceName"' in text else text.rindex(b"]")
+    return text[:begin], text[begin:end].rstrip().rstrip(b","), text[end:]
+
+
+def moved(events, copy):
+    """The same events later, and no number shared with another copy: what ties a launch to its kernel stays tied."""
+    prefix = re.search(rb'"ts": (\d{8})\d{6,}', events).group(1)
+    later = str(int(prefix) + copy * 10).encode()
+    number = str(copy).encode()
+    for old, new in ((b'"ts": ' + prefix, b'"ts": ' + later), (b'"correlation": ', b'"correlation": 1' + number),
+                     (b'"id": ', b'"id": 1' + number), (b'"External id": ', b'"External id": 1' + number),
+                     (b"ProfilerStep#", b"ProfilerStep#1" + number)):
+        events = events.replace(old, new)
+    return events
+
+
+def write_file(path, head, events, tail, size):
+    if path.exists() and path.stat().st_size >= 0.9 * size:
+        return
+    with path.open("wb") as out:
+        out.write(head)
+        copy = 0
+        while True:
+            out.write(moved(events, copy))
+            copy += 1
+            if out.tell() >= size:
+                break
+            out.write(b",")
+        out.write(tail)
+
+
+def measure(program, paths, *options):
+    """The best of three runs."""
+    best = None
+    for _ in range(3):
+        done = subprocess.run([program, "trace", *paths, "--format", "json", "--stats", *options],
+                              capture_output=True, check=True)
+        answer = json.loads(done.stdout)
+        row = (answer["stats"]["wall_seconds"], answer["stats"]["peak_memory_bytes"], answer["text_bytes"], answer["events"])
+        best = row if best is None or row[0] < best[0] else best
+    return best
+
+
+def main():
+    program, source = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder = pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else "build/bench-traces")
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (gzip.open if source.suffix == ".gz" else open)(source, "rb").read()
+    head, events, tail = split(text)
+    one = folder / "one.json"
+    write_file(one, head, events, tail, 1_000_000_000)
+    ranks = folder / "ranks"
+    ranks.mkdir(exist_ok=True)
+    for rank in range(64):
+        path = ranks / f"rank{rank}.json"
+        if not path.exists():
+            path.write_bytes(re.sub(rb'"rank": \d+', b'"rank": %d' % rank, text, count=1))
+    packed = folder / "one.json.gz"
+    if not packed.exists():
+        with packed.open("wb") as out:
+            subprocess.run(["gzip", "-6", "-c", one], stdout=out, check=True)
+
+    print("input                       threads   seconds     GB/s  memory/text  events/s  against the Python tool")
+    for name, paths in (("one file", [one]), ("one file, gzip", [packed]), ("64 ranks", [ranks])):
+        alone = None
+        for threads in (1, 2):
+            seconds, memory, size, count = measure(program, paths, "--threads", str(threads))
+            alone = alone or seconds
+            rate = size / seconds
+            gain = f"{rate / 1e6 / HTA_MB_PER_SECOND[1]:.0f} to {rate / 1e6 / HTA_MB_PER_SECOND[0]:.0f} x as fast"
+            print(f"{name:18} {size / 1e6:6.0f} MB  {threads:7}  {seconds:8.3f}  {rate / 1e9:7.2f}  {memory / size:11.3f}  "
+                  f"{count / seconds / 1e6:6.2f} M  {gain}, {HTA_MEMORY / (memory / size):.0f} x as lean"
+                  + (f"; {alone / seconds:.2f} x one thread" if threads > 1 else ""))
+
+
+if __name__ == "__main__":
+    main()
