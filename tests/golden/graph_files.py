@@ -167,13 +167,18 @@ for name, content, said in (
         ("cut.et", whole_trace[:-3], "a node is cut short"),
         ("cut.onnx", path.read_bytes()[:200], "cut.onnx: byte "),
         ("packed.et", b"\x1f\x8b\x08\x00", "a gzip file"),
-        ("trace.json", b'{"traceEvents": []}', "a profiler trace"),
         ("empty.json", b"", "an empty file"),
         ("noise.bin", bytes(range(256)), "no known format of graphs")):
     (SCRATCH / name).write_bytes(content)
     done = run("graph", name)
     equal(done.code, 4, f"exit of {name}")
     check(said in done.err and done.err.count("\n") == 1 and not done.out, f"{name}: {done.err!r} does not say {said!r}")
+
+# A profiler's trace is a graph as well: one without events is of a known format and holds nothing to schedule.
+(SCRATCH / "trace.json").write_bytes(b'{"traceEvents": []}')
+done = run("graph", "trace.json")
+equal(done.code, 5, "exit of a trace without events")
+check("no event in this trace" in done.err and done.err.count("\n") == 1 and not done.out, f"a trace without events: {done.err!r}")
 
 
 # ---- traces of others ---------------------------------------------------------------------------------------------------

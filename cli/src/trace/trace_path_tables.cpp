@@ -82,7 +82,7 @@ Table lever_table(PathAnswer const& path) {
 
 std::vector<Block> path_blocks(TraceAnswer const& answer) {
     std::vector<Block> blocks;
-    if (!answer.path || answer.path->tasks == 0) { return blocks; }
+    if (!answer.path || answer.path->depth <= 0) { return blocks; }
     PathAnswer const& path = *answer.path;
     blocks.emplace_back(Paragraph{work_words(path), "critical path"});
     blocks.emplace_back(kind_table(path));

@@ -8,8 +8,17 @@
 namespace headroom {
 namespace {
 
-/// The step that is asked for, else the one in the middle: the first warm up, the last may be cut. A trace without
-/// steps is one step.
+/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
+/// kept of a step that it stopped in may be empty.
+TraceStep middle_step(std::vector<StepShares> const& steps) {
+    std::vector<TraceStep> with_work;
+    for (auto const& step : steps) {
+        if (step.shares.busy > 0) { with_work.push_back(step.step); }
+    }
+    return with_work.empty() ? steps[steps.size() / 2].step : with_work[with_work.size() / 2];
+}
+
+/// The step that is asked for, else the one in the middle. A trace without steps is one step.
 std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const& breakdown,
                                      std::optional<std::int64_t> asked) {
     auto const& steps = breakdown.steps;
@@ -18,7 +27,7 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
                                         [&](StepShares const& step) { return step.step.number == *asked; });
         return found == steps.end() ? std::nullopt : std::optional{found->step};
     }
-    if (!steps.empty()) { return steps[steps.size() / 2].step; }
+    if (!steps.empty()) { return middle_step(steps); }
     auto const& ends = trace.timeline.end;
     return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
 }
@@ -52,9 +61,10 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.spans = trace.size();
     digest.issues = trace.issues;
     digest.breakdown = breakdown_of(trace);
-    digest.runs = collective_runs(trace);
     digest.kernels = shaped_kernels(trace);
-    if (question.wants_path) { add_path(trace, question, digest); }
+    bool const knows_when = !trace.only_sums && !trace.no_times;
+    if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
+    if (question.wants_path && knows_when) { add_path(trace, question, digest); }
     return digest;
 }
 

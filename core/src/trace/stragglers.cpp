@@ -28,16 +28,20 @@ void add_late(CollectiveAnswer const& collectives, std::vector<Straggler>& strag
     }
 }
 
+/// A table of totals has no extent: one rank's may cover more of its run than another's.
+bool tells_pace(RankDigest const& rank) { return rank.breakdown.whole.compute > 0 && !rank.breakdown.only_sums; }
+
 void add_slow(std::vector<RankDigest> const& ranks, std::vector<Straggler>& stragglers) {
     std::vector<Ticks> compute;
     for (auto const& rank : ranks) {
-        if (rank.breakdown.whole.compute > 0) { compute.push_back(rank.breakdown.whole.compute); }
+        if (tells_pace(rank)) { compute.push_back(rank.breakdown.whole.compute); }
     }
     if (compute.size() < 2) { return; }
     auto const middle = compute.begin() + static_cast<std::ptrdiff_t>((compute.size() - 1) / 2); // of two the faster
     std::nth_element(compute.begin(), middle, compute.end());
     auto const median = *middle;
     for (auto const& rank : ranks) {
+        if (!tells_pace(rank)) { continue; }
         auto const excess = rank.breakdown.whole.compute - median;
         double const share = static_cast<double>(excess) / static_cast<double>(median);
         if (share < longer_compute) { continue; }
