@@ -73,6 +73,32 @@ TEST(TraceTotals, NameNoSlowRank) {
     EXPECT_EQ(trace_answer({first, second}).stragglers.size(), 1U) << "the same with times of day";
 }
 
+/// A rank of so many steps that each compute as long.
+RankDigest digest_with_steps(std::int64_t rank, int steps, Ticks compute) {
+    test::MadeTrace made;
+    for (int step = 0; step < steps; ++step) {
+        auto const at = step * 1'000 * us;
+        made.on_stream(SpanKind::compute, "gemm", 7, at, at + compute);
+        made.step(step, at, at + 1'000 * us);
+    }
+    auto digest = digest_of(made.trace());
+    digest.rank = rank;
+    return digest;
+}
+
+TEST(TraceStragglers, AFileWithMoreStepsIsNoSlowRank) {
+    auto const one = digest_with_steps(0, 2, 300 * us), longer = digest_with_steps(1, 6, 300 * us);
+    EXPECT_THAT(trace_answer({one, longer}).stragglers, IsEmpty());
+    auto const slow = trace_answer({one, digest_with_steps(1, 6, 330 * us)}).stragglers;
+    ASSERT_EQ(slow.size(), 1U);
+    EXPECT_EQ(slow[0].rank, 1);
+    EXPECT_NEAR(slow[0].share, 0.1, 1e-9);
+    EXPECT_EQ(slow[0].cost, 6 * 30 * us);
+    auto stepless = digest_with_steps(1, 6, 900 * us);
+    stepless.breakdown.steps.clear();
+    EXPECT_THAT(trace_answer({one, stepless}).stragglers, IsEmpty()) << "nobody says how much of a run it covers";
+}
+
 TEST(TraceTotals, CountedWorkReachesTheAnswer) {
     auto const answer = answer_of("ncu_raw.csv");
     ASSERT_EQ(answer.ranks.size(), 2U);
@@ -118,6 +144,7 @@ TEST(TraceSteps, TheMiddleOneOfThoseWithWorkIsTakenApart) {
         made.on_stream(SpanKind::compute, "gemm", 7, at + 100 * us, at + 200 * us, 1 + step);
         made.step(step, at, at + 1'000 * us);
     }
+    EXPECT_EQ(middle_step(made.trace(), breakdown_of(made.trace())).number, 1);
     made.step(2, 2'000 * us, 2'100 * us);
     made.step(3, 2'100 * us, 2'200 * us); // the profiler had stopped
     auto const graph = digest_of(made.trace()).graph;

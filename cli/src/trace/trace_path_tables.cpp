@@ -12,8 +12,8 @@ constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;
 std::string work_words(PathAnswer const& path) {
     return "W " + time_words(static_cast<double>(path.work)) + " in all, D " +
            time_words(static_cast<double>(path.depth)) + " on the longest chain, W/D " + significant(path.parallelism) +
-           "; the step took " + time_words(static_cast<double>(path.measured)) + " (" + counted(path.tasks, "task") +
-           ", " + counted(path.edges, "edge") + ")";
+           "; it took " + time_words(static_cast<double>(path.measured)) + " (" + counted(path.tasks, "task") + ", " +
+           counted(path.edges, "edge") + ")";
 }
 
 /// What passes between tasks on the path, by what the second waited for.

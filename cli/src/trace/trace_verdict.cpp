@@ -131,7 +131,8 @@ std::string path_sentence(TraceAnswer const& answer) {
          {"the host", host},
          {"delays between launch, streams and events", starts}}};
     auto const& [what, time] = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.second; });
-    std::string out = "The critical path of the step runs " +
+    std::string out = std::string{answer.step_ns ? "The critical path of the step runs "
+                                                 : "The critical path of the whole file runs "} +
                       percent(static_cast<double>(time) / static_cast<double>(path.depth), 2) + " % through " +
                       std::string{what};
     auto const best = std::ranges::max_element(path.what_if, {}, &StepIf::speedup);

@@ -43,6 +43,10 @@ struct RankDigest {
     std::vector<TraceIssue> issues;
 };
 
+/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
+/// kept of a step that it stopped in may be empty. A trace without steps is one step.
+TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown);
+
 /// Everything that one rank's trace tells alone. A trace that does not say when things ran has no steps and no graph;
 /// one of totals no runs of collectives either.
 RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {});

@@ -72,7 +72,13 @@ void add_split(TraceAnswer& answer) {
     } else if (sums.communication > 0) {
         answer.overlap_fraction = static_cast<double>(sums.overlap) / static_cast<double>(sums.communication);
     }
-    if (sums.communication == 0) {
+    bool const hosts_exchange = std::any_of(answer.ranks.begin(), answer.ranks.end(),
+                                            [](RankDigest const& rank) { return !rank.runs.empty(); });
+    if (sums.communication == 0 && hosts_exchange) {
+        answer.notes.emplace_back(
+            "no communication on devices: what hosts exchange is among the collectives and on the "
+            "critical path, and in no share of device time");
+    } else if (sums.communication == 0) {
         answer.notes.emplace_back("no communication in these traces: they do not say what more workers would cost");
     }
 }

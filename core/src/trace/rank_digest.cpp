@@ -8,28 +8,14 @@
 namespace headroom {
 namespace {
 
-/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
-/// kept of a step that it stopped in may be empty.
-TraceStep middle_step(std::vector<StepShares> const& steps) {
-    std::vector<TraceStep> with_work;
-    for (auto const& step : steps) {
-        if (step.shares.busy > 0) { with_work.push_back(step.step); }
-    }
-    return with_work.empty() ? steps[steps.size() / 2].step : with_work[with_work.size() / 2];
-}
-
-/// The step that is asked for, else the one in the middle. A trace without steps is one step.
+/// The step that is asked for, else the one in the middle.
 std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const& breakdown,
                                      std::optional<std::int64_t> asked) {
+    if (!asked) { return middle_step(trace, breakdown); }
     auto const& steps = breakdown.steps;
-    if (asked) {
-        auto const found = std::find_if(steps.begin(), steps.end(),
-                                        [&](StepShares const& step) { return step.step.number == *asked; });
-        return found == steps.end() ? std::nullopt : std::optional{found->step};
-    }
-    if (!steps.empty()) { return middle_step(steps); }
-    auto const& ends = trace.timeline.end;
-    return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
+    auto const found =
+        std::find_if(steps.begin(), steps.end(), [&](StepShares const& step) { return step.step.number == *asked; });
+    return found == steps.end() ? std::nullopt : std::optional{found->step};
 }
 
 void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest& digest) {
@@ -42,6 +28,18 @@ void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest
 }
 
 } // namespace
+
+TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown) {
+    auto const& steps = breakdown.steps;
+    std::vector<TraceStep> with_work;
+    for (auto const& step : steps) {
+        if (step.shares.busy > 0) { with_work.push_back(step.step); }
+    }
+    if (!with_work.empty()) { return with_work[with_work.size() / 2]; }
+    if (!steps.empty()) { return steps[steps.size() / 2].step; }
+    auto const& ends = trace.timeline.end;
+    return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
+}
 
 RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     RankDigest digest;
