@@ -35,7 +35,7 @@ void require_times(RankTrace const& trace) {
     if (!trace.no_times) { return; }
     throw InputError{Fault::insufficient,
                      {trace.source, "no times in this trace", "it says what ran, not when or how long",
-                      "record it with the profiler; `headroom graph` reads what depends on what"}};
+                      "record the run with a profiler, which writes times"}};
 }
 
 /// What one file gave, or why it gave nothing.
