@@ -1,3 +1,5 @@
+#include "support/made_trace.hpp"
+
 #include "headroom/trace_answer.hpp"
 
 #include <gtest/gtest.h>
@@ -198,6 +200,34 @@ TEST(TraceAnswer, NamesTheRankThatOthersWaitFor) {
     EXPECT_DOUBLE_EQ(answer.stragglers[0].share, 1.0);
     EXPECT_EQ(answer.stragglers[0].cost, 8 * (5 * ms - 3000));
     EXPECT_EQ(answer.ranks[2].runs.size(), 8U); // lent and given back
+}
+
+/// A rank whose host works until `launched` on the common clock, then launches an all-reduce that ends at 40 ms.
+/// Its trace begins at `epoch`: all of its ticks count from there.
+RankDigest launching(std::int64_t number, Ticks epoch, Ticks launched) {
+    test::MadeTrace made;
+    made.on_thread(SpanKind::host, "work", 1, 10 * ms - epoch, launched - epoch);
+    made.on_thread(SpanKind::launch, "cudaLaunchKernel", 1, launched - epoch, launched - epoch + 1000, 7);
+    made.on_stream(SpanKind::communication, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, launched - epoch + 2000,
+                   40 * ms - epoch, 7);
+    made.step(1, 10 * ms - epoch, 40 * ms - epoch);
+    auto& trace = made.trace();
+    trace.rank = number;
+    trace.epoch_ns = epoch;
+    trace.clock_is_absolute = true;
+    return digest_of(trace);
+}
+
+TEST(TraceAnswer, JoinsRanksWhoseTracesBeginAtOtherMoments) {
+    // Rank 1 launches last, so the path is its: 25 ms of work, then what is left of the transfer.
+    auto const alike = trace_answer({launching(0, 0, 20 * ms), launching(1, 0, 35 * ms)}).path.value();
+    auto const apart = trace_answer({launching(0, 0, 20 * ms), launching(1, 9 * ms, 35 * ms)}).path.value();
+    auto const host = static_cast<std::size_t>(SpanKind::host);
+    EXPECT_EQ(alike.by_kind[host], 25 * ms);
+    EXPECT_EQ(apart.by_kind, alike.by_kind);
+    EXPECT_EQ(apart.depth, alike.depth);
+    EXPECT_EQ(apart.depth, 30 * ms);
+    EXPECT_EQ(apart.notes, alike.notes);
 }
 
 TEST(TraceAnswer, NamesTheRankThatComputesLonger) {

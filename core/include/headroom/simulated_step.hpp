@@ -90,7 +90,7 @@ struct ClosedFormLimit {
 };
 /// Those that hold for a strategy; none: the closed form claims to be within 1 % of the simulation. No task is run. Each is a
 /// part of the step about which the two may disagree, beyond a share of it that was read off random plans: of fresh plans
-/// that are claimed some 16 in a thousand differ by more, at worst by several percent (docs/guide/simulated-step.md).
+/// that are claimed some 14 in a thousand differ by more, at worst by several percent (docs/guide/simulated-step.md).
 std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Strategy const& strategy,
                                                 LayerCosts const& costs);
 

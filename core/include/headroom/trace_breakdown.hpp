@@ -14,7 +14,7 @@ namespace headroom {
 ///
 /// Definitions are those of docs/guide/traces.md: compute and communication are unions of all streams; `overlap` is
 /// their intersection; `memory_only` is what copies and fills cover and neither of the two does. Intervals are clipped
-/// to the window; one of no length counts in the whole file, where it may be its first or last, and in no step.
+/// to the window; one of no length is counted in the whole file and in no step; it opens no window.
 struct DeviceTimes {
     Ticks begin = 0, end = 0; ///< first and last moment of device work inside of the window; equal where there is none
     Ticks window = 0;

@@ -1,5 +1,7 @@
 #include "trace/answer.hpp"
 
+#include "trace/wide_time.hpp"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -106,11 +108,12 @@ void add_path(TraceAnswer& answer) {
     }
     auto const correction = corrections(answer.collectives);
     std::vector<StepGraph> lent;
-    std::vector<Ticks> offsets;
+    std::vector<Ticks> offsets; // a graph counts from the epoch of its rank, and the ranks have epochs of their own
     for (auto const member : members) {
         auto& rank = answer.ranks[member];
         auto const known = correction.find(rank.rank);
-        offsets.push_back(known == correction.end() ? 0 : known->second);
+        auto const later = wide_difference(rank.epoch_ns, answer.ranks[members.front()].epoch_ns);
+        offsets.push_back(wide_difference(known == correction.end() ? 0 : known->second, later));
         lent.push_back(std::move(*rank.graph));
     }
     answer.path = critical_path(lent, links_between(answer.ranks, lent, members, answer.collectives), offsets);

@@ -187,6 +187,15 @@ private:
     }
 };
 
+/// Of the intervals that take time.
+Ticks last_end(std::span<BusyInterval const> intervals) {
+    Ticks last = std::numeric_limits<Ticks>::min();
+    for (auto const& interval : intervals) {
+        if (interval.end > interval.begin) { last = std::max(last, interval.end); }
+    }
+    return last;
+}
+
 } // namespace
 
 DeviceTimes times_of_all(std::span<BusyInterval const> intervals) {
@@ -200,7 +209,12 @@ DeviceTimes times_of_all(std::span<BusyInterval const> intervals) {
         ++count[kind];
         total[kind] += static_cast<std::uint64_t>(interval.end) - static_cast<std::uint64_t>(interval.begin);
     }
-    auto const begin = intervals.front().begin, end = sets.busy_until();
+    // What takes no time opens no window: a copy of nothing before the first kernel is no moment of work.
+    auto const works = [](BusyInterval const& interval) { return interval.end > interval.begin; };
+    auto const first = std::find_if(intervals.begin(), intervals.end(), works);
+    bool const worked = first != intervals.end();
+    auto const begin = worked ? first->begin : intervals.front().begin;
+    auto const end = worked ? last_end(intervals) : begin;
     auto times = from_lengths(sets.before(end), end - begin);
     times.begin = begin;
     times.end = end;
