@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """One graph in every format gives one answer, and traces of others hold what a second decoder finds."""
 
+import gzip
 import io
 import json
 import os
@@ -167,13 +168,27 @@ for name, content, said in (
         ("cut.et", whole_trace[:-3], "a node is cut short"),
         ("cut.onnx", path.read_bytes()[:200], "cut.onnx: byte "),
         ("packed.et", b"\x1f\x8b\x08\x00", "a gzip file"),
-        ("trace.json", b'{"traceEvents": []}', "a profiler trace"),
         ("empty.json", b"", "an empty file"),
         ("noise.bin", bytes(range(256)), "no known format of graphs")):
     (SCRATCH / name).write_bytes(content)
     done = run("graph", name)
     equal(done.code, 4, f"exit of {name}")
     check(said in done.err and done.err.count("\n") == 1 and not done.out, f"{name}: {done.err!r} does not say {said!r}")
+
+# Profilers pack their traces: packed or not, it is the same graph.
+events = [{"ph": "X", "cat": "cpu_op", "name": f"op{i}", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5 + i} for i in range(4)]
+text = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
+(SCRATCH / "packed.json").write_bytes(text)
+plain = run("graph", "packed.json", "--format", "json").out
+(SCRATCH / "packed.json").write_bytes(gzip.compress(text))
+equal(run("graph", "packed.json", "--format", "json").out, plain, "a packed trace")
+check(len(plain) > 100, "a graph of a trace")
+
+# A profiler's trace is a graph as well: one without events is of a known format and holds nothing to schedule.
+(SCRATCH / "trace.json").write_bytes(b'{"traceEvents": []}')
+done = run("graph", "trace.json")
+equal(done.code, 5, "exit of a trace without events")
+check("no event in this trace" in done.err and done.err.count("\n") == 1 and not done.out, f"a trace without events: {done.err!r}")
 
 
 # ---- traces of others ---------------------------------------------------------------------------------------------------

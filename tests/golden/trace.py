@@ -234,6 +234,34 @@ equal([gate["passed"] for gate in failed.json()["gates"]], [False, False], "gate
 equal(len(failed.err.splitlines()), 2, f"a line for each: {failed.err}")
 check("unknown" in succeed("trace", PATHS[0], "--require", "skew<=1us", code=99).err, "no skew of one rank")
 
+# ---- totals, counts of work, and traces without times ----------------------------------------------------------------------
+
+SAMPLES = SOURCE / "tests" / "data" / "traces"
+totals = trace(SAMPLES / "key_averages_cuda.txt")
+split = totals["ranks"][0]
+close(totals["serial_fraction"]["value"], split["communication_seconds"] / (split["communication_seconds"] + split["compute_seconds"]), "s of totals")
+close(totals["gamma"], split["communication_seconds"] / split["compute_seconds"], "gamma of totals")
+for key in ("exposed_communication", "overlapped_communication", "idle", "wall", "memory", "busy"):
+    equal(split[f"{key}_seconds"], None, f"totals do not tell {key}")
+for key in ("critical_path", "speedup_ceiling", "overlap_fraction", "step_seconds"):
+    equal(totals[key], None, f"totals do not tell {key}")
+equal([kernel["count"] for kernel in totals["kernels"]], [8, 4, 3], "calls of a table are runs")
+check("unknown" in succeed("trace", SAMPLES / "key_averages_cuda.txt", "--require", "ceiling>=2", code=99).err, "no gate on what totals do not tell")
+for name in ("key_averages_cpu.txt", "key_averages_cuda.txt", "ncu_raw.csv", "ncu_details.csv"):
+    said = succeed("trace", SAMPLES / name).out
+    for words in ("critical path", "Step 0", "longer than the median", "More machines", "overlap 0", "Stragglers", "What if"):
+        check(words not in said, f"{name} does not say when things ran, yet the answer has {words!r}")
+counted = trace(SAMPLES / "ncu_raw.csv", "--machine", "a100")["shaped_kernels"]
+gemm = next(one for one in counted if one["name"] == "gemm" and one["rank"] == 0)
+equal((gemm["flops"], gemm["bytes"], gemm["shape"]), (1020000, 3500000, None), "work that a profiler counted")
+close(gemm["flops_per_second"], 1020000 / gemm["seconds"], "rate")
+close(gemm["bytes_per_second"], 3500000 / gemm["seconds"], "bandwidth")
+close(gemm["intensity"], 1020000 / 3500000, "intensity")
+check(0 < gemm["of_roofline"] < 1, f"share of the roofline {gemm['of_roofline']}")
+check("% of roof" in succeed("trace", SAMPLES / "ncu_raw.csv", "--machine", "a100").out, "the roofline is told")
+refused = succeed("trace", SAMPLES / "observer_1_1_0.json", code=5)
+check("no times in this trace" in refused.err and refused.err.count("\n") == 1, f"a trace without times says so: {refused.err!r}")
+
 # ---- damage: counted, with the place; the rest is read -----------------------------------------------------------------
 
 good = json.dumps({"distributedInfo": {"rank": 1, "world_size": 4}, "traceEvents": EVENTS[1]})

@@ -111,6 +111,28 @@ TEST(NsysTrace, AProcessOnADeviceIsARank) {
     EXPECT_GT(traces[0].events, 10U);
 }
 
+TEST(NsysTrace, OnlyCallsOfMpiThatExchangeAreCommunication) {
+    for (auto const& [call, moves] : std::vector<std::pair<std::string, bool>>{{"MPI_Init", false},
+                                                                               {"MPI_Init_thread", false},
+                                                                               {"MPI_Finalize", false},
+                                                                               {"MPI_Comm_rank", false},
+                                                                               {"MPI_Get_processor_name", false},
+                                                                               {"MPI_Type_commit", false},
+                                                                               {"MPI_Reduce_local", false},
+                                                                               {"MPI_Isend", true},
+                                                                               {"MPI_Ialltoallv", true},
+                                                                               {"MPI_Waitall", true},
+                                                                               {"MPI_Get", true},
+                                                                               {"MPI_Neighbor_allgather", true}}) {
+        std::string script = sample();
+        for (auto at = script.find("MPI_Barrier"); at != std::string::npos; at = script.find("MPI_Barrier", at + 1)) {
+            script.replace(at, 11, call);
+        }
+        auto const traces = read(database(script));
+        EXPECT_EQ(std::ranges::count(traces[1].kind, SpanKind::communication), moves ? 2 : 1) << call;
+    }
+}
+
 TEST(NsysTrace, DirtyRowsAreCountedWithTheFirstPlace) {
     auto const traces = read(database(sample()));
     auto issues = issues_of(traces[0]);

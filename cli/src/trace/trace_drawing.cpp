@@ -137,7 +137,9 @@ std::optional<Gantt> step_drawing(TraceAnswer const& answer, std::size_t most_la
     }
     TimeUnit const unit = unit_for(static_cast<double>(end));
     StepGraph const& first = *answer.ranks[rows.front().rank].graph;
-    Gantt gantt{.title = "Step " + std::to_string(first.step.number) + ", lane by lane",
+    Gantt gantt{.title =
+                    (answer.step_ns ? "Step " + std::to_string(first.step.number) : std::string{"The whole file"}) +
+                    ", lane by lane",
                 .caption = caption_of(has_path, !rows.front().lane),
                 .unit = unit.name,
                 .lanes = {},

@@ -21,7 +21,7 @@ std::vector<Metric> metrics_of(TraceAnswer const& answer) {
         {"overlap", answer.overlap_fraction, {}, none},
         {"gamma", answer.gamma, {}, none},
         {"serial", answer.serial ? std::optional{answer.serial->value} : std::nullopt, {}, none},
-        {"ceiling", answer.ceiling, {}, none}};
+        {"ceiling", answer.ceiling, {}, knows_when(answer) ? none : split}};
     constexpr Dimension time{.seconds = 1};
     auto const add = [&](std::string name, bool there, double ns, std::string why) {
         metrics.push_back(

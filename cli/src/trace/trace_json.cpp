@@ -69,6 +69,7 @@ Json percentiles_json(Percentiles const& ns) {
 
 Json kernels_json(TraceReport const& report) {
     Json all = Json::array();
+    bool const single = knows_when(report.answer()); // rows of a table of totals stand for many runs
     std::size_t shown = 0;
     for (NameTotal const& one : kernels_of(report.answer().ranks)) {
         if (shown++ == report.top) { break; }
@@ -77,25 +78,8 @@ Json kernels_json(TraceReport const& report) {
                      .set("kind", name_of(one.kind))
                      .set("count", one.count)
                      .set("seconds", seconds(one.total))
-                     .set("shortest_seconds", seconds(one.shortest))
-                     .set("longest_seconds", seconds(one.longest)));
-    }
-    return all;
-}
-
-Json shaped_json(TraceReport const& report) {
-    Json all = Json::array();
-    for (RankDigest const& rank : report.answer().ranks) {
-        for (ShapedKernel const& one : rank.kernels) {
-            all.push(Json::object()
-                         .set("rank", rank.rank)
-                         .set("name", one.name)
-                         .set("shape", one.shape)
-                         .set("count", one.count)
-                         .set("seconds", seconds(one.total))
-                         .set("flops", one.flops > 0.0 ? Json{one.flops} : Json{})
-                         .set("bytes", one.bytes > 0.0 ? Json{one.bytes} : Json{}));
-        }
+                     .set("shortest_seconds", seconds_when(single, one.shortest))
+                     .set("longest_seconds", seconds_when(single, one.longest)));
     }
     return all;
 }

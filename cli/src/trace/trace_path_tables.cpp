@@ -12,8 +12,8 @@ constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;
 std::string work_words(PathAnswer const& path) {
     return "W " + time_words(static_cast<double>(path.work)) + " in all, D " +
            time_words(static_cast<double>(path.depth)) + " on the longest chain, W/D " + significant(path.parallelism) +
-           "; the step took " + time_words(static_cast<double>(path.measured)) + " (" + counted(path.tasks, "task") +
-           ", " + counted(path.edges, "edge") + ")";
+           "; it took " + time_words(static_cast<double>(path.measured)) + " (" + counted(path.tasks, "task") + ", " +
+           counted(path.edges, "edge") + ")";
 }
 
 /// What passes between tasks on the path, by what the second waited for.
@@ -82,7 +82,7 @@ Table lever_table(PathAnswer const& path) {
 
 std::vector<Block> path_blocks(TraceAnswer const& answer) {
     std::vector<Block> blocks;
-    if (!answer.path || answer.path->tasks == 0) { return blocks; }
+    if (!answer.path || answer.path->depth <= 0) { return blocks; }
     PathAnswer const& path = *answer.path;
     blocks.emplace_back(Paragraph{work_words(path), "critical path"});
     blocks.emplace_back(kind_table(path));

@@ -16,6 +16,7 @@ constexpr std::array options{
     Option{"--step", "N", "the step whose critical path is told (default: the middle one)", "Question"},
     Option{"--top", "N", "kernels that are listed (default: 10)", "Question"},
     Option{"--baseline", "PATH", "another set to compare with (again for more files)", "Question", Takes::values},
+    Option{"--machine", "NAME|FILE", "how near kernels are to its roofline, where their work is known", "Question"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'exposed<=20%,step<=400ms,issues==0'", "Question"},
     Option{"--shard", "I/N",
            "read the I-th of N parts of the files alone (1/8 ... 8/8); --out then takes a part, which "
@@ -55,7 +56,7 @@ io::TraceReading read_reading(Arguments const& arguments) {
 
 /// A part is not an answer: what shapes or checks one has nothing to work on.
 void refuse_beside_shard(Arguments const& arguments) {
-    for (char const* option : {"--baseline", "--require", "--timeline", "--html", "--top", "--format"}) {
+    for (char const* option : {"--baseline", "--require", "--timeline", "--html", "--top", "--machine", "--format"}) {
         if (!arguments.has(option)) { continue; }
         refuse(option, "given beside --shard", "a part of the files has no answer of its own",
                "give it to the call that takes all parts");
@@ -85,6 +86,7 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
         asked.baseline->paths = arguments.all("--baseline");
         asked.baseline->digest = {.step = {}, .wants_path = false};
     }
+    asked.machine = arguments.text("--machine");
     asked.timeline = timeline_file(arguments, output);
     asked.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));
     check_gates(arguments, metrics_of(TraceAnswer{}));

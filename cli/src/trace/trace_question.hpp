@@ -10,6 +10,7 @@ struct TraceAsked {
     std::optional<TraceQuestion> baseline;
     std::optional<std::string> timeline; ///< where the Chrome trace goes
     std::size_t top = 10;
+    std::optional<std::string> machine; ///< under whose roofline kernels are put
 };
 
 std::span<Option const> trace_options();

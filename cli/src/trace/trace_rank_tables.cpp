@@ -23,7 +23,7 @@ std::vector<std::string> rank_row(RankDigest const& rank, TimeUnit unit) {
     auto const when = [&](Ticks ns) { return known ? time(ns) : std::string{"-"}; };
     double const idle = whole.window > 0 ? static_cast<double>(whole.idle) / static_cast<double>(whole.window) : 0.0;
     return {std::to_string(rank.rank),
-            std::to_string(rank.breakdown.steps.size()),
+            known ? std::to_string(rank.breakdown.steps.size()) : "-",
             when(whole.window),
             time(whole.compute),
             time(whole.communication),
@@ -47,6 +47,8 @@ Table rank_table(TraceAnswer const& answer) {
 }
 
 std::string rank_notes(TraceAnswer const& answer) {
+    bool const totals = std::ranges::none_of(answer.ranks, [](RankDigest const& rank) { return knows_when(rank); });
+    if (totals) { return "Sums of durations. What is - would need the times of day of what ran."; }
     std::string words =
         "Wall is the whole file, from the first to the last device work. Exposed is communication beside "
         "no computation; memory is what only copies and fills cover. compute + exposed + memory + idle "

@@ -4,6 +4,7 @@
 #include "output.hpp"
 
 #include "headroom/io/trace.hpp"
+#include "headroom/roofline.hpp"
 #include "headroom/trace_answer.hpp"
 
 #include <functional>
@@ -51,7 +52,8 @@ TraceOutcome outcome_of(TraceRead read);
 struct TraceReport {
     TraceOutcome outcome;
     std::vector<std::string> paths;
-    std::size_t top = 10; ///< kernels that are shown
+    std::size_t top = 10;             ///< kernels that are shown
+    std::optional<Processor> machine; ///< under whose roofline they are put
     std::string footer;
     std::optional<TraceComparison> comparison;
     std::vector<std::string> baseline; ///< its paths; empty: none
@@ -79,6 +81,8 @@ std::vector<Block> scaling_blocks(TraceAnswer const& answer);
 std::vector<Block> collective_blocks(TraceAnswer const& answer);
 std::vector<Block> path_blocks(TraceAnswer const& answer);
 std::vector<Block> kernel_blocks(TraceReport const& report);
+/// Kernels with their rates and intensity, and how near they are to the roof of the machine that was named.
+std::vector<Block> shaped_blocks(TraceReport const& report);
 std::vector<Block> comparison_blocks(TraceReport const& report);
 std::vector<Block> issue_blocks(TraceReport const& report);
 
@@ -92,6 +96,7 @@ Json ranks_json(TraceAnswer const& answer);
 Json collectives_json(CollectiveAnswer const& collectives);
 Json waiting_json(CollectiveAnswer const& collectives);
 Json clocks_json(CollectiveAnswer const& collectives);
+Json shaped_json(TraceReport const& report);
 Json path_json(std::optional<PathAnswer> const& path);
 Json comparison_json(TraceComparison const& comparison);
 

@@ -13,7 +13,8 @@ std::string serial_words(TraceAnswer const& answer) {
     if (answer.serial) {
         parts.push_back("serial fraction " + significant(answer.serial->value, 4) + " at " +
                         counted(static_cast<std::size_t>(answer.serial->at_workers), "worker") +
-                        " (exposed communication over that and computation)");
+                        (knows_when(answer) ? " (exposed communication over that and computation)"
+                                            : " at most (all communication over that and computation)"));
     } else {
         parts.push_back("the serial fraction" + at + " is not known");
     }

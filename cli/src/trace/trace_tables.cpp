@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace headroom::cli {
 namespace {
@@ -26,42 +27,6 @@ Table kernel_table(TraceReport const& report, std::vector<NameTotal> const& kern
         table.rows.push_back({kernel_words(one.name, 34), std::string{name_of(one.kind)}, std::to_string(one.count),
                               in_unit(total, unit), percent(total / static_cast<double>(std::max<Ticks>(1, all))),
                               time_words(total / static_cast<double>(std::max<std::int64_t>(1, one.count)))});
-    }
-    return table;
-}
-
-/// Kernels whose work is counted, on all ranks: what rate they reach.
-Table shaped_table(TraceReport const& report) {
-    std::vector<ShapedKernel> kernels;
-    for (RankDigest const& rank : report.answer().ranks) {
-        for (ShapedKernel const& one : rank.kernels) {
-            bool const counted_work = (one.flops > 0.0 || one.bytes > 0.0) && one.total > 0;
-            auto const same = std::ranges::find_if(kernels, [&](ShapedKernel const& known) {
-                return known.name == one.name && known.shape == one.shape && known.flops == one.flops;
-            });
-            if (!counted_work) { continue; }
-            if (same == kernels.end()) {
-                if (kernels.size() < 4096) { kernels.push_back(one); }
-                continue;
-            }
-            same->count += one.count;
-            same->total += one.total;
-        }
-    }
-    std::ranges::stable_sort(kernels, [](ShapedKernel const& a, ShapedKernel const& b) { return a.total > b.total; });
-    Table table{
-        .title = "Kernels with recorded shapes",
-        .columns =
-            {{"kernel", Align::left, true}, {"shape", Align::left, true}, {"count"}, {"mean"}, {"rate"}, {"FLOP/B"}},
-        .rows = {}};
-    for (ShapedKernel const& one : kernels) {
-        if (table.rows.size() == report.top) { break; }
-        double const mean = static_cast<double>(one.total) / static_cast<double>(std::max<std::int64_t>(1, one.count));
-        std::string const rate = one.flops > 0.0 ? format(FlopsPerSecond{one.flops / seconds_of_ns(mean)})
-                                                 : format(BytesPerSecond{one.bytes / seconds_of_ns(mean)});
-        table.rows.push_back({kernel_words(one.name, 18), kernel_words(one.shape, 27), std::to_string(one.count),
-                              time_words(mean), rate,
-                              one.flops > 0.0 && one.bytes > 0.0 ? significant(one.flops / one.bytes) : "-"});
     }
     return table;
 }
@@ -129,12 +94,12 @@ std::vector<Block> kernel_blocks(TraceReport const& report) {
     if (!kernels.empty() && report.top > 0) {
         blocks.emplace_back(kernel_table(report, kernels));
         if (kernels.size() > report.top) {
-            blocks.emplace_back(
-                Paragraph{std::to_string(kernels.size() - report.top) + " more with --top; all in json", "and"});
+            blocks.emplace_back(Paragraph{std::to_string(kernels.size() - report.top) +
+                                              " more kernels: a larger --top lists them, in json as well",
+                                          "and"});
         }
     }
-    Table shaped = shaped_table(report);
-    if (!shaped.rows.empty()) { blocks.emplace_back(std::move(shaped)); }
+    std::ranges::move(shaped_blocks(report), std::back_inserter(blocks));
     return blocks;
 }
 

@@ -65,14 +65,22 @@ std::string idle_words(TraceAnswer const& answer, Shares const& shares) {
            why + ".";
 }
 
+/// Tables of totals: sums alone.
+std::string totals_words(TraceAnswer const& answer) {
+    DeviceTimes const sum = sum_of(answer.ranks);
+    std::string const totals = "Totals alone: computation " + time_words(static_cast<double>(sum.compute)) +
+                               ", communication " + time_words(static_cast<double>(sum.communication));
+    return totals + (answer.ranks.size() > 1 ? " on all ranks together" : "") +
+           ". Whether they overlap, and how long a device was idle, " +
+           (answer.ranks.size() > 1 ? "these traces do not say." : "this trace does not say.");
+}
+
 /// Where the time goes.
 std::string split_words(TraceAnswer const& answer) {
     bool const on_host =
         std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.on_host; });
     Shares const shares = shares_of(answer);
-    if (!knows_when(answer)) {
-        return "A table of totals says how long computation and communication took, not whether they overlap.";
-    }
+    if (!knows_when(answer)) { return totals_words(answer); }
     if (shares.exposed >= much) { return communication_words(answer, shares); }
     if (shares.idle >= idle_much && !on_host) { return idle_words(answer, shares); }
     std::string const who = on_host ? "Threads of the host compute " : "Devices compute ";
@@ -123,7 +131,8 @@ std::string path_sentence(TraceAnswer const& answer) {
          {"the host", host},
          {"delays between launch, streams and events", starts}}};
     auto const& [what, time] = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.second; });
-    std::string out = "The critical path of the step runs " +
+    std::string out = std::string{answer.step_ns ? "The critical path of the step runs "
+                                                 : "The critical path of the whole file runs "} +
                       percent(static_cast<double>(time) / static_cast<double>(path.depth), 2) + " % through " +
                       std::string{what};
     auto const best = std::ranges::max_element(path.what_if, {}, &StepIf::speedup);

@@ -4,6 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/processor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,6 +64,7 @@ TraceReport report_of(TraceRead read, TraceAsked const& asked, std::string foote
     TraceReport report{.outcome = outcome_of(std::move(read)),
                        .paths = asked.question.paths,
                        .top = asked.top,
+                       .machine = {},
                        .footer = std::move(footer),
                        .comparison = {},
                        .baseline = {},
@@ -77,6 +79,8 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     TraceAsked const asked = read_trace_question(arguments, output);
     io::Catalog const catalog;
+    std::optional<Processor> machine;
+    if (asked.machine) { machine = io::load_machine(catalog, *asked.machine, "--machine").processor; }
     std::optional<Watch> watch{std::in_place, "reading", output.quiet};
     TraceRead read = read_watched(asked.question, *watch);
     if (asked.question.shard) { return write_part(read, output); }
@@ -86,6 +90,7 @@ int run(Arguments const& arguments) {
     }
     std::size_t const finished = read.set.ranks.size();
     TraceReport report = report_of(std::move(read), asked, footer(catalog, ""));
+    report.machine = std::move(machine);
     if (asked.baseline && report.outcome.complete) {
         TraceOutcome before = outcome_of(read_watched(*asked.baseline, *watch));
         report.comparison = compare(before.answer, report.answer());

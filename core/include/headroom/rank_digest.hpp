@@ -13,16 +13,16 @@ namespace headroom {
 
 /// What is asked of every rank's trace before the ranks meet.
 struct DigestQuestion {
-    std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of the steps
+    std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
     bool wants_path = true;
 };
 
-/// A kernel with a count of its work, where shapes are recorded.
+/// A kernel with a count of its work, where shapes are recorded or a profiler counted.
 struct ShapedKernel {
-    std::string name, shape;
+    std::string name, shape; ///< shape: empty where the work was counted while it ran
     std::int64_t count = 0;
     Ticks total = 0;
-    double flops = 0.0; ///< of one run; 0: not counted
+    double flops = 0.0; ///< of one run, the mean of all; 0: not counted
     double bytes = 0.0;
 };
 
@@ -43,7 +43,12 @@ struct RankDigest {
     std::vector<TraceIssue> issues;
 };
 
-/// Everything that one rank's trace tells alone.
+/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
+/// kept of a step that it stopped in may be empty. A trace without steps is one step.
+TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown);
+
+/// Everything that one rank's trace tells alone. A trace that does not say when things ran has no steps and no graph;
+/// one of totals no runs of collectives either.
 RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {});
 
 } // namespace headroom

@@ -33,7 +33,8 @@ struct ExpectedSpeedup {
 };
 
 /// A rank that others wait for: one that comes last in at least twice its share of the collectives (with few ranks, in
-/// half of what its share leaves), or whose compute takes 5 % longer than the median rank's. By cost, largest first.
+/// half of what its share leaves), or whose compute takes 5 % longer than the median rank's (in a step where files hold
+/// different numbers of them; not in tables of totals, whose share of a run nobody states). By cost, largest first.
 struct Straggler {
     std::int64_t rank = 0;
     std::string why;    ///< "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"

@@ -62,16 +62,23 @@ void add_split(TraceAnswer& answer) {
     }
     if (sums.compute > 0 || sums.exposed > 0) {
         answer.serial = {serial_share_at(profile_of(sums.compute, sums.exposed, workers), workers), answer.workers};
-        add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers));
+        // How long the rest of a step was, idle time among it, no table of totals says.
+        if (!sums.only_sums) { add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers)); }
     }
     if (sums.only_sums) {
         answer.notes.emplace_back(
             "times of day are not stated: all communication counts as exposed, so that the serial "
-            "fraction is an upper bound; overlap and idle time are not known");
+            "fraction is an upper bound; overlap, idle time and with them the ceiling are not known");
     } else if (sums.communication > 0) {
         answer.overlap_fraction = static_cast<double>(sums.overlap) / static_cast<double>(sums.communication);
     }
-    if (sums.communication == 0) {
+    bool const hosts_exchange = std::any_of(answer.ranks.begin(), answer.ranks.end(),
+                                            [](RankDigest const& rank) { return !rank.runs.empty(); });
+    if (sums.communication == 0 && hosts_exchange) {
+        answer.notes.emplace_back(
+            "no communication on devices: what hosts exchange is among the collectives and on the "
+            "critical path, and in no share of device time");
+    } else if (sums.communication == 0) {
         answer.notes.emplace_back("no communication in these traces: they do not say what more workers would cost");
     }
 }

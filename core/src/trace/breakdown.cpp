@@ -17,6 +17,11 @@ namespace {
 using trace::BusyIntervals;
 using trace::TraceWindow;
 
+/// How often what an interval stands for ran.
+std::int64_t runs_of(RankTrace const& trace, std::uint32_t span) {
+    return span < trace.calls.size() ? std::max<std::int64_t>(trace.calls[span], 1) : 1;
+}
+
 /// Sums by name and kind, in the order in which they come.
 std::vector<NameTotal> totals_in_order(RankTrace const& trace, BusyIntervals const& busy) {
     auto const& names = trace.timeline.names;
@@ -34,7 +39,7 @@ std::vector<NameTotal> totals_in_order(RankTrace const& trace, BusyIntervals con
         total.shortest = std::min(total.shortest, duration);
         total.longest = std::max(total.longest, duration);
         total.total = wide_sum(total.total, duration);
-        ++total.count;
+        total.count = wide_sum(total.count, runs_of(trace, interval.span));
     }
     return totals;
 }
@@ -46,6 +51,15 @@ std::vector<NameTotal> totals_by_name(RankTrace const& trace, BusyIntervals cons
         return a.name != b.name ? a.name < b.name : a.kind < b.kind;
     });
     return totals;
+}
+
+std::array<std::int64_t, 3> counts_by_kind(std::vector<NameTotal> const& names) {
+    std::array<std::int64_t, 3> counts{};
+    for (auto const& name : names) {
+        auto& count = counts[static_cast<std::size_t>(name.kind)];
+        count = wide_sum(count, name.count);
+    }
+    return counts;
 }
 
 std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, trace::Launches const& launches) {
@@ -88,7 +102,7 @@ RankBreakdown breakdown_of(RankTrace const& trace) {
     breakdown.on_host = busy.on_host;
     breakdown.only_sums = trace.only_sums;
     breakdown.whole = trace::times_of_all(busy.intervals);
-    auto steps = trace::annotated_steps(trace);
+    auto steps = has_times_of_day(trace) ? trace::annotated_steps(trace) : std::vector<TraceStep>{};
     if (steps.empty() && has_times_of_day(trace)) {
         steps = trace::repeated_steps(trace, busy);
         breakdown.steps_detected = !steps.empty();
@@ -102,13 +116,17 @@ RankBreakdown breakdown_of(RankTrace const& trace) {
         breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], idle.in(windows[i])});
     }
     breakdown.names = totals_by_name(trace, busy);
-    if (!busy.on_host) { breakdown.without_launch = count_without_launch(trace, busy, launches); }
+    if (!trace.calls.empty()) { breakdown.whole.count = counts_by_kind(breakdown.names); }
+    if (!busy.on_host && has_times_of_day(trace)) {
+        breakdown.without_launch = count_without_launch(trace, busy, launches);
+    }
     return breakdown;
 }
 
 std::vector<TraceStep> detected_steps(RankTrace const& trace) {
+    if (!has_times_of_day(trace)) { return {}; }
     auto steps = trace::annotated_steps(trace);
-    if (!steps.empty() || !has_times_of_day(trace)) { return steps; }
+    if (!steps.empty()) { return steps; }
     return trace::repeated_steps(trace, trace::busy_intervals(trace));
 }
 

@@ -8,19 +8,14 @@
 namespace headroom {
 namespace {
 
-/// The step that is asked for, else the one in the middle: the first warm up, the last may be cut. A trace without
-/// steps is one step.
+/// The step that is asked for, else the one in the middle.
 std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const& breakdown,
                                      std::optional<std::int64_t> asked) {
+    if (!asked) { return middle_step(trace, breakdown); }
     auto const& steps = breakdown.steps;
-    if (asked) {
-        auto const found = std::find_if(steps.begin(), steps.end(),
-                                        [&](StepShares const& step) { return step.step.number == *asked; });
-        return found == steps.end() ? std::nullopt : std::optional{found->step};
-    }
-    if (!steps.empty()) { return steps[steps.size() / 2].step; }
-    auto const& ends = trace.timeline.end;
-    return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
+    auto const found =
+        std::find_if(steps.begin(), steps.end(), [&](StepShares const& step) { return step.step.number == *asked; });
+    return found == steps.end() ? std::nullopt : std::optional{found->step};
 }
 
 void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest& digest) {
@@ -33,6 +28,18 @@ void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest
 }
 
 } // namespace
+
+TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown) {
+    auto const& steps = breakdown.steps;
+    std::vector<TraceStep> with_work;
+    for (auto const& step : steps) {
+        if (step.shares.busy > 0) { with_work.push_back(step.step); }
+    }
+    if (!with_work.empty()) { return with_work[with_work.size() / 2]; }
+    if (!steps.empty()) { return steps[steps.size() / 2].step; }
+    auto const& ends = trace.timeline.end;
+    return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
+}
 
 RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     RankDigest digest;
@@ -52,9 +59,10 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.spans = trace.size();
     digest.issues = trace.issues;
     digest.breakdown = breakdown_of(trace);
-    digest.runs = collective_runs(trace);
     digest.kernels = shaped_kernels(trace);
-    if (question.wants_path) { add_path(trace, question, digest); }
+    bool const knows_when = !trace.only_sums && !trace.no_times;
+    if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
+    if (question.wants_path && knows_when) { add_path(trace, question, digest); }
     return digest;
 }
 

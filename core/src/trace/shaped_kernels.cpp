@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -79,9 +80,34 @@ void find_longest(RankTrace const& trace, std::vector<CountedOperator>& operator
     }
 }
 
+/// Kernels whose work a profiler counted, by name; those without a time have no rate.
+std::vector<ShapedKernel> profiled_kernels(RankTrace const& trace) {
+    auto const& line = trace.timeline;
+    std::map<std::string_view, ShapedKernel> kernels;
+    for (ProfiledKernel const& counted : trace.counted) {
+        Ticks const time = line.end[counted.span] - line.begin[counted.span];
+        if (time <= 0) { continue; }
+        ShapedKernel& kernel = kernels[line.names[line.name[counted.span]]];
+        kernel.count += 1;
+        kernel.total += time;
+        kernel.flops += counted.flops;
+        kernel.bytes += counted.bytes;
+    }
+    std::vector<ShapedKernel> result;
+    for (auto& [name, kernel] : kernels) {
+        kernel.name = name;
+        kernel.flops /= static_cast<double>(kernel.count);
+        kernel.bytes /= static_cast<double>(kernel.count);
+        result.push_back(std::move(kernel));
+    }
+    return result;
+}
+
 } // namespace
 
 std::vector<ShapedKernel> shaped_kernels(RankTrace const& trace) {
+    if (!trace.counted.empty()) { return profiled_kernels(trace); } // better than a count from shapes
+    if (trace.only_sums) { return {}; }                             // no call is tied to a kernel
     std::vector<CountedOperator> operators = counted_operators(trace);
     if (operators.empty()) { return {}; }
     find_longest(trace, operators);

@@ -28,6 +28,8 @@ std::optional<OperatorWork> operator_work(std::string_view name, std::string_vie
 /// Kernels of products of matrices, with their work: of the kernels that one run of an operator launched, the longest
 /// one has it. By name, then by shape. What launches a kernel is the innermost counted operator around the call on the
 /// same thread.
+/// Where a profiler counted work while kernels ran, its counts instead: by name, with the mean of all runs that have a
+/// time, and no shape.
 std::vector<ShapedKernel> shaped_kernels(RankTrace const& trace);
 
 } // namespace headroom

@@ -1,4 +1,5 @@
 #include "trace/answer.hpp"
+#include "trace/wide_time.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,21 +29,51 @@ void add_late(CollectiveAnswer const& collectives, std::vector<Straggler>& strag
     }
 }
 
-void add_slow(std::vector<RankDigest> const& ranks, std::vector<Straggler>& stragglers) {
-    std::vector<Ticks> compute;
+/// What one rank computes in something that all ranks have: the file, or a step where files hold different numbers.
+struct Pace {
+    std::int64_t rank = 0;
+    Ticks compute = 0;
+    std::int64_t times = 1;
+};
+
+/// Of ranks that can be compared. A table of totals has no extent: one rank's may cover more of its run than another's;
+/// and so may a file without steps beside one with them.
+std::vector<Pace> paces_of(std::vector<RankDigest> const& ranks) {
+    std::vector<Pace> paces;
+    std::size_t least = ranks.empty() ? 0 : ranks.front().breakdown.steps.size(), most = least;
     for (auto const& rank : ranks) {
-        if (rank.breakdown.whole.compute > 0) { compute.push_back(rank.breakdown.whole.compute); }
+        auto const& breakdown = rank.breakdown;
+        if (breakdown.whole.compute <= 0 || breakdown.only_sums) { continue; }
+        paces.push_back({rank.rank, breakdown.whole.compute, 1});
+        least = std::min(least, breakdown.steps.size());
+        most = std::max(most, breakdown.steps.size());
     }
-    if (compute.size() < 2) { return; }
+    if (least == most) { return paces; }
+    if (least == 0) { return {}; }
+    paces.clear();
+    for (auto const& rank : ranks) {
+        Ticks sum = 0;
+        for (auto const& step : rank.breakdown.steps) { sum = wide_sum(sum, step.shares.compute); }
+        auto const steps = static_cast<std::int64_t>(rank.breakdown.steps.size());
+        if (sum >= steps && !rank.breakdown.only_sums) { paces.push_back({rank.rank, sum / steps, steps}); }
+    }
+    return paces;
+}
+
+void add_slow(std::vector<RankDigest> const& ranks, std::vector<Straggler>& stragglers) {
+    auto const paces = paces_of(ranks);
+    if (paces.size() < 2) { return; }
+    std::vector<Ticks> compute;
+    for (auto const& pace : paces) { compute.push_back(pace.compute); }
     auto const middle = compute.begin() + static_cast<std::ptrdiff_t>((compute.size() - 1) / 2); // of two the faster
     std::nth_element(compute.begin(), middle, compute.end());
     auto const median = *middle;
-    for (auto const& rank : ranks) {
-        auto const excess = rank.breakdown.whole.compute - median;
+    for (auto const& pace : paces) {
+        auto const excess = pace.compute - median;
         double const share = static_cast<double>(excess) / static_cast<double>(median);
         if (share < longer_compute) { continue; }
         auto const why = "computes " + std::to_string(std::lround(100.0 * share)) + " % longer than the median";
-        stragglers.push_back({rank.rank, why, share, excess});
+        stragglers.push_back({pace.rank, why, share, excess * pace.times});
     }
 }
 

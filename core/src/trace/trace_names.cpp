@@ -22,10 +22,25 @@ bool names_communication(std::string_view name) {
     constexpr std::array beginnings{"nccl", "rccl", "hccl", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
     // `dpsk::ep` and `deep_ep` are expert exchanges, the rest all-reduces that inference engines and
     // symmetric memory bring along.
-    constexpr std::array parts{
-        "ncclKernel",         "ncclDevKernel",     "deep_ep::",           "dpsk::ep::",          "nvshmem",
-        "multimem_all_",      "multimem_one_shot", "one_shot_all_reduce", "two_shot_all_reduce", "one_shot_allreduce",
-        "two_shot_allreduce", "oneShotAllReduce",  "twoShotAllReduce",    "cross_device_reduce", "mscclpp"};
+    constexpr std::array parts{"ncclKernel",
+                               "ncclDevKernel",
+                               "deep_ep::",
+                               "dpsk::ep::",
+                               "nvshmem",
+                               "multimem_all_",
+                               "multimem_one_shot",
+                               "one_shot_all_reduce",
+                               "two_shot_all_reduce",
+                               "one_shot_allreduce",
+                               "two_shot_allreduce",
+                               "oneShotAllReduce",
+                               "twoShotAllReduce",
+                               "cross_device_reduce",
+                               "mscclpp",
+                               "allreduce_fusion_kernel",
+                               "mnnvl_allreduce",
+                               "quickreduce::",
+                               "userbuffers_"};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return starts(name, part); }) ||
            std::any_of(parts.begin(), parts.end(), [&](auto part) { return holds(name, part); });
 }

@@ -123,7 +123,27 @@ constexpr std::array<std::string_view, 8> range_columns{"start",  "end",      "g
                                                         "textId", "domainId", "text",      "endGlobalTid"};
 enum NvtxEvent : std::int64_t { mark = 34, thread_name = 39, push_pop = 59, start_end = 60, domain = 75 };
 
+/// Whether a call of MPI moves data between ranks or waits for them; starting up, types and clocks do not.
+bool exchanges(std::string_view call) {
+    if (!call.starts_with("MPI_") && !call.starts_with("MPIX_")) { return true; } // not by its standard name
+    constexpr std::array local{"MPI_Reduce_local", "MPI_Get_", "MPI_Info_", "MPI_Type_", "MPI_Op_", "MPI_Attr_"};
+    constexpr std::array words{"send", "recv", "bcast", "reduce", "gather",     "scatter", "alltoall", "barrier",
+                               "wait", "test", "scan",  "put",    "accumulate", "fence",   "probe",    "start"};
+    if (std::any_of(local.begin(), local.end(), [&](auto part) { return call.starts_with(part); })) { return false; }
+    if (call == "MPI_Get") { return true; }
+    std::string lower{call};
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return lower.find(word) != std::string::npos; });
+}
+
 } // namespace
+
+void NsysReader::put_mpi(std::int64_t thread, std::string const& call, NsysTimes time, SqliteRows& rows) {
+    bool const message = exchanges(call);
+    put_on_host(thread, message ? SpanKind::communication : SpanKind::annotation, message ? "mpi:" + call : call, time,
+                0, rows);
+}
 
 void NsysReader::read_domains() {
     if (!file_.has_column("NVTX_EVENTS", "domainId")) { return; }
@@ -147,9 +167,11 @@ void NsysReader::read_range(SqliteRows& rows) {
     if (name.empty()) { name = "range"; }
     auto const thread = rows.whole(2).value_or(0);
     auto const of = domains_.find({process_of(thread), rows.whole(5).value_or(0)});
-    bool const message = of != domains_.end() && of->second == "MPI";
-    put_on_host(thread, message ? SpanKind::communication : SpanKind::annotation, message ? "mpi:" + name : name, *time,
-                0, rows);
+    if (of != domains_.end() && of->second == "MPI") {
+        put_mpi(thread, name, *time, rows);
+    } else {
+        put_on_host(thread, SpanKind::annotation, name, *time, 0, rows);
+    }
 }
 
 /// Push and pop, start and end; marks and names of things have no duration. Old exports do not say the type.
@@ -172,8 +194,7 @@ void NsysReader::read_messages(std::string_view table) {
         auto const time = times(rows);
         if (!time) { continue; }
         auto const id = rows.whole(3);
-        put_on_host(rows.whole(2).value_or(0), SpanKind::communication, "mpi:" + (id ? text_of(*id) : std::string{}),
-                    *time, 0, rows);
+        put_mpi(rows.whole(2).value_or(0), id ? text_of(*id) : std::string{}, *time, rows);
     }
 }
 

@@ -60,6 +60,7 @@ private:
     void read_range(SqliteRows& rows);
     void read_messages(std::string_view table);
     void read_thread_names();
+    void put_mpi(std::int64_t thread, std::string const& call, NsysTimes time, SqliteRows& rows);
     void put_on_host(std::int64_t thread, SpanKind kind, std::string_view name, NsysTimes time, std::uint32_t cause,
                      SqliteRows const& rows);
     std::vector<NsysRank*> ranks_of_thread(std::int64_t thread);

@@ -30,6 +30,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What ran, in which order, of what shape: a graph, and no answer to where time went.
+void require_times(RankTrace const& trace) {
+    if (!trace.no_times) { return; }
+    throw InputError{Fault::insufficient,
+                     {trace.source, "no times in this trace", "it says what ran, not when or how long",
+                      "record the run with a profiler, which writes times"}};
+}
+
 /// What one file gave, or why it gave nothing.
 TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, TraceReading const& reading) {
     TraceSet set;
@@ -41,6 +49,7 @@ TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, Trace
         }
         for (std::vector<RankTrace> traces = read_traces(path, reading); RankTrace & trace : traces) {
             RankTrace const now = std::move(trace); // and then no longer
+            require_times(now);
             set.ranks.push_back(digest_of(now, question));
         }
     } catch (InputError const& error) {

@@ -53,6 +53,7 @@ struct TraceSet {
 /// Files that hold parts of a set (`write_trace_part`) are read as well. Of a part (`shard.of` above 1) ranks are not
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
 /// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: the set holds what was read.
+/// A trace without any times is unread: InputError{insufficient}.
 /// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});

@@ -1,0 +1,33 @@
+// Which kernels move data between ranks, by their names.
+
+#include "headroom/rank_trace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace headroom;
+
+TEST(TraceNames, KernelsThatMoveDataBetweenRanks) {
+    for (char const* const name :
+         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)",
+          "ncclDevKernel_Generic(x)", "ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(x)",
+          "void deep_ep::internode_ll::dispatch<false>(x)", "void dpsk::ep::combine(x)",
+          "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(x)",
+          "void two_shot_all_reduce_kernel_inplace<x>(y)", "void vllm::cross_device_reduce_1stage<half, 2>(x)",
+          "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<x>(y)",
+          "void flashinfer::trtllm_mnnvl_allreduce::twoshot_allreduce_kernel<x>",
+          "void quickreduce::allreduce_prototype_twoshot<x>(y)", "void userbuffers_fp16_sum_inplace_gpu_rr(x)"}) {
+        EXPECT_TRUE(names_communication(name)) << name;
+    }
+}
+
+TEST(TraceNames, KernelsThatCompute) {
+    for (char const* const name : {"void at::native::reduce_kernel<512, 1>", "hipblaslt_gemm", "Cijk_Alik_Bljk_SB",
+                                   "void vectorized_gather_kernel<16>", "void broadcast_add_kernel",
+                                   "split_embedding_backward", "void at::native::one_hot"}) {
+        EXPECT_FALSE(names_communication(name)) << name;
+    }
+}
+
+} // namespace
