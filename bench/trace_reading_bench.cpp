@@ -139,10 +139,10 @@ void take(simdjson::ondemand::object event, BareColumns& columns) {
     for (auto field : event) {
         simdjson::ondemand::raw_json_string const key = field.key();
         if (key == "ph") {
-            complete = field.value().get_string().value() == "X";
+            complete = field.value().get_raw_json_string().value() == "X";
             if (!complete) { return; }
         } else if (key == "cat") {
-            category = field.value().get_string();
+            category = field.value().raw_json_token();
         } else if (key == "name") {
             name = field.value().raw_json_token();
         } else if (key == "ts") {
