@@ -49,62 +49,77 @@ constexpr std::uint32_t tail_of(std::string_view key) {
     return tail;
 }
 
-/// Keys by their ends: most keys of arguments are none that is read, and a look at one slot says so.
+/// Keys by their ends: most keys of arguments are none that is read, and a look at one slot says so, mostly without a
+/// branch.
 class KeyTable {
 public:
     template <std::size_t count> explicit constexpr KeyTable(std::array<KeyRow, count> const& rows) {
         for (KeyRow const& row : rows) {
             std::size_t slot = slot_of(tail_of(row.text));
             while (slots_[slot].key != other && slots_[slot].next != 0) { slot = slots_[slot].next; }
-            if (slots_[slot].key != other) { slot = slots_[slot].next = static_cast<std::uint8_t>(next_++); }
+            if (slots_[slot].key != other) {
+                slots_[slot].unclear = true;
+                slot = slots_[slot].next = static_cast<std::uint16_t>(next_++);
+            }
             slots_[slot] = slot_for(row);
         }
     }
-    /// The key whose closing quote is at `quote`.
+    /// The key whose closing quote is at `quote`; sixteen bytes up to it must be readable.
     [[gnu::always_inline]] ChromeKey find(char const* quote) const {
-        std::uint64_t last = 0;
+        std::uint64_t last = 0, before = 0;
         __builtin_memcpy(&last, quote - 7, 8);
-        Slot const* slot = &slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
-        for (;;) {
-            if ((last & slot->mask) == slot->bytes && begins(*slot, quote)) { return slot->key; }
-            if (slot->next == 0) { return other; }
-            slot = &slots_[slot->next];
-        }
+        __builtin_memcpy(&before, quote - 15, 8);
+        Slot const& slot = slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
+        auto const differ = ((last & slot.mask) ^ slot.bytes) | ((before & slot.mask_before) ^ slot.bytes_before);
+        auto const alike = static_cast<unsigned>(differ == 0) & static_cast<unsigned>(quote[-slot.escape] != '\\');
+        if (slot.unclear) { return search(slot, quote); }
+        return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) * alike);
     }
 
 private:
-    /// The last bytes of a key with its quotes, the very last the highest.
+    /// The last bytes of a key with its quotes, the very last the highest, and those before them.
     struct Slot {
         std::uint64_t bytes = 1, mask = 0; // nothing is like this
+        std::uint64_t bytes_before = 0, mask_before = 0;
         char const* text = nullptr;
+        std::int32_t escape = 0; ///< what would take its meaning from the opening quote stands so far before the end
         ChromeKey key = other;
-        std::uint8_t size = 0;
-        std::uint8_t next = 0; ///< with the same slot
+        bool unclear = false;   ///< there is more to compare than those bytes, or another key
+        std::uint16_t next = 0; ///< with the same tail
     };
+    static constexpr std::uint64_t byte_of(KeyRow const& row, std::size_t back) {
+        bool const quote = back == 0 || back == row.text.size() + 1;
+        return static_cast<unsigned char>(quote ? '"' : row.text[row.text.size() - back]);
+    }
     static constexpr Slot slot_for(KeyRow const& row) {
         Slot slot;
-        std::size_t const size = row.text.size();
+        std::size_t const size = row.text.size() + 2;
         slot.text = row.text.data();
+        slot.escape = static_cast<std::int32_t>(size);
         slot.key = row.key;
-        slot.size = static_cast<std::uint8_t>(size);
+        slot.unclear = size > 16;
         slot.bytes = 0;
-        for (std::size_t back = 0; back < std::min<std::size_t>(size + 2, 8); ++back) {
-            bool const quote = back == 0 || back == size + 1;
-            char const byte = quote ? '"' : row.text[size - back];
-            slot.bytes |= static_cast<std::uint64_t>(static_cast<unsigned char>(byte)) << (56 - 8 * back);
-            slot.mask |= std::uint64_t{0xff} << (56 - 8 * back);
+        for (std::size_t back = 0; back < std::min<std::size_t>(size, 16); ++back) {
+            auto const shift = 56 - 8 * (back % 8);
+            (back < 8 ? slot.bytes : slot.bytes_before) |= byte_of(row, back) << shift;
+            (back < 8 ? slot.mask : slot.mask_before) |= std::uint64_t{0xff} << shift;
         }
         return slot;
     }
-    static bool begins(Slot const& slot, char const* quote) {
-        char const* const begin = quote - slot.size;
-        if (begin[-2] == '\\') { return false; }
-        return slot.size < 7 || (begin[-1] == '"' && __builtin_memcmp(begin, slot.text, slot.size - 7U) == 0);
+    [[gnu::noinline]] ChromeKey search(Slot const& first, char const* quote) const {
+        for (Slot const* slot = &first;; slot = &slots_[slot->next]) {
+            char const* const begin = quote - slot->escape + 1;
+            auto const size = static_cast<std::size_t>(slot->escape);
+            bool const same = slot->key != other && *begin == '"' && *quote == '"' && begin[-1] != '\\' &&
+                              __builtin_memcmp(begin + 1, slot->text, size - 2) == 0;
+            if (same) { return slot->key; }
+            if (slot->next == 0) { return other; }
+        }
     }
-    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 25; }
+    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 24; }
 
-    std::array<Slot, 160> slots_{}; ///< the first 128 by tail
-    std::size_t next_ = 128;
+    std::array<Slot, 280> slots_{}; ///< the first 256 by tail
+    std::size_t next_ = 256;
 };
 
 constexpr KeyTable event_table{event_rows}, argument_table{argument_rows};
@@ -208,7 +223,49 @@ ChromeScan ChromeScanner::pass_objects(std::uint32_t start, std::uint32_t place,
     }
 }
 
+/// Digits at `at`, of times as thousandths; false where there is more to the value.
+template <bool is_time> [[gnu::always_inline]] inline bool read_plain(char const* at, std::int64_t& number) {
+    char const* digits = at;
+    std::uint64_t whole = 0;
+    read_digits(digits, whole);
+    if (digits == at || (whole == 0 && digits > at + 1)) { return false; }
+    if (is_time) {
+        whole *= 1000; // of at most 16 digits
+        if (*digits == '.') {
+            char const* const point = digits++;
+            std::uint64_t decimals = 0;
+            read_digits(digits, decimals);
+            auto const count = digits - point - 1;
+            if (count < 1 || count > 3) { return false; }
+            whole += decimals * (count == 3 ? 1 : count == 2 ? 10 : 100);
+        }
+    }
+    if (!ends_value(*digits) || whole > std::uint64_t{1} << 62) { return false; }
+    number = static_cast<std::int64_t>(whole);
+    return true;
+}
+
+template <ChromeKey key> [[gnu::always_inline]] inline void ChromeScanner::read_known(ChromeEvent& event) const {
+    if (!event.has(key)) { return; }
+    char const* const at = text_ + value_at(event.colon[static_cast<unsigned>(key)]);
+    auto& number = event.number[static_cast<unsigned>(key)];
+    if (*at != '"' && read_plain < key == time || key == duration > (at, number)) {
+        event.numbers |= ChromeEvent::bit(key);
+    } else {
+        read_value(key, event);
+    }
+}
+
 void ChromeScanner::read(ChromeEvent& event, std::uint32_t keys) const {
+    constexpr std::uint32_t usual = ChromeEvent::bits(process, thread, time, duration, correlation);
+    if ((keys & usual) == usual) { // code of their own: what comes is foreseen better
+        read_known<process>(event);
+        read_known<thread>(event);
+        read_known<time>(event);
+        read_known<duration>(event);
+        read_known<correlation>(event);
+        keys &= ~usual;
+    }
     for (std::uint32_t left = event.seen & keys; left != 0; left &= left - 1) {
         read_value(static_cast<ChromeKey>(__builtin_ctz(left)), event);
     }
@@ -224,24 +281,10 @@ void ChromeScanner::read_strings(ChromeEvent& event, std::uint32_t keys) const {
 void ChromeScanner::read_value(ChromeKey key, ChromeEvent& event) const {
     std::uint32_t const at = value_at(event.colon[static_cast<unsigned>(key)]);
     if (text_[at] == '"') { return read_text(key, at, event); }
-    char const* digits = text_ + at;
-    std::uint64_t whole = 0;
-    read_digits(digits, whole);
-    if (digits == text_ + at || (whole == 0 && digits > text_ + at + 1)) { return read_odd_value(key, at, event); }
+    auto& number = event.number[static_cast<unsigned>(key)];
     bool const is_time = key == time || key == duration;
-    if (is_time) {
-        whole *= 1000; // of at most 16 digits
-        if (*digits == '.') {
-            char const* const point = digits++;
-            std::uint64_t decimals = 0;
-            read_digits(digits, decimals);
-            auto const count = digits - point - 1;
-            if (count < 1 || count > 3) { return read_odd_value(key, at, event); }
-            whole += decimals * (count == 3 ? 1 : count == 2 ? 10 : 100);
-        }
-    }
-    if (!ends_value(*digits) || whole > std::uint64_t{1} << 62) { return read_odd_value(key, at, event); }
-    event.number[static_cast<unsigned>(key)] = static_cast<std::int64_t>(whole);
+    bool const plain = is_time ? read_plain<true>(text_ + at, number) : read_plain<false>(text_ + at, number);
+    if (!plain) { return read_odd_value(key, at, event); }
     event.numbers |= ChromeEvent::bit(key);
 }
 

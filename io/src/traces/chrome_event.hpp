@@ -98,6 +98,7 @@ private:
     [[nodiscard]] std::uint32_t value_at(std::uint32_t colon) const;
     ChromeScan pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event);
     void read_value(ChromeKey key, ChromeEvent& event) const;
+    template <ChromeKey key> void read_known(ChromeEvent& event) const;
     void read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;
     [[nodiscard]] std::string_view brackets(std::uint32_t at) const;
     void read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;

@@ -122,10 +122,14 @@ ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
     std::string_view const text = event.text_of(category);
     if (text.size() < 4) { return ChromeCategory::none; }
     std::uint64_t first = 0, last = 0;
-    std::size_t const most = std::min<std::size_t>(text.size(), 8);
-    __builtin_memcpy(&first, text.data(), most);
-    __builtin_memcpy(&last, text.data() + text.size() - most, most);
-    auto& cached = category_cache_[((first ^ last ^ text.size()) * 0x9e3779b97f4a7c15U) >> 60];
+    if (text.size() >= 8) {
+        __builtin_memcpy(&first, text.data(), 8);
+        __builtin_memcpy(&last, text.data() + text.size() - 8, 8);
+    } else {
+        __builtin_memcpy(&first, text.data(), 4);
+        __builtin_memcpy(&last, text.data() + text.size() - 4, 4);
+    }
+    auto& cached = category_cache_[((first + last * 3 + text.size()) * 0x9e3779b97f4a7c15U) >> 58];
     bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
     if (same && text.size() <= 16) { return cached.category; }
     cached = {first, last, text.size(), chrome_category(text)};

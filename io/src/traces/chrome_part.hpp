@@ -130,7 +130,7 @@ private:
         std::size_t size = 0;
         ChromeCategory category = ChromeCategory::none;
     };
-    std::array<CachedCategory, 16> category_cache_;
+    std::array<CachedCategory, 64> category_cache_;
     std::string scratch_;
 };
 
