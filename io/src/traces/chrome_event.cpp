@@ -59,33 +59,32 @@ public:
             while (slots_[slot].key != other && slots_[slot].next != 0) { slot = slots_[slot].next; }
             if (slots_[slot].key != other) {
                 slots_[slot].unclear = true;
-                slot = slots_[slot].next = static_cast<std::uint16_t>(next_++);
+                slot = slots_[slot].next = static_cast<std::uint8_t>(next_++);
             }
             slots_[slot] = slot_for(row);
         }
     }
-    /// The key whose closing quote is at `quote`; sixteen bytes up to it must be readable.
-    [[gnu::always_inline]] ChromeKey find(char const* quote) const {
-        std::uint64_t last = 0, before = 0;
+    /// The key whose closing quote is at `quote`; sixteen bytes up to it must be readable. `careful`: a quote that is
+    /// escaped may stand where a key seems to begin.
+    template <bool careful> [[gnu::always_inline]] ChromeKey find(char const* quote) const {
+        std::uint64_t last = 0;
         __builtin_memcpy(&last, quote - 7, 8);
-        __builtin_memcpy(&before, quote - 15, 8);
         Slot const& slot = slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
-        auto const differ = ((last & slot.mask) ^ slot.bytes) | ((before & slot.mask_before) ^ slot.bytes_before);
-        auto const alike = static_cast<unsigned>(differ == 0) & static_cast<unsigned>(quote[-slot.escape] != '\\');
-        if (slot.unclear) { return search(slot, quote); }
-        return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) * alike);
+        if (careful || slot.unclear) { return search(slot, quote); }
+        auto const alike = static_cast<unsigned>((last & slot.mask) == slot.bytes);
+        return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) & (0U - alike));
     }
 
 private:
-    /// The last bytes of a key with its quotes, the very last the highest, and those before them.
+    /// The last bytes of a key with its quotes, the very last the highest.
     struct Slot {
         std::uint64_t bytes = 1, mask = 0; // nothing is like this
         std::uint64_t bytes_before = 0, mask_before = 0;
         char const* text = nullptr;
-        std::int32_t escape = 0; ///< what would take its meaning from the opening quote stands so far before the end
+        std::uint8_t size = 0; ///< of the key with its quotes
         ChromeKey key = other;
-        bool unclear = false;   ///< there is more to compare than those bytes, or another key
-        std::uint16_t next = 0; ///< with the same tail
+        bool unclear = false;  ///< there is more to compare than those bytes, or another key
+        std::uint8_t next = 0; ///< with the same tail
     };
     static constexpr std::uint64_t byte_of(KeyRow const& row, std::size_t back) {
         bool const quote = back == 0 || back == row.text.size() + 1;
@@ -95,9 +94,9 @@ private:
         Slot slot;
         std::size_t const size = row.text.size() + 2;
         slot.text = row.text.data();
-        slot.escape = static_cast<std::int32_t>(size);
+        slot.size = static_cast<std::uint8_t>(size);
         slot.key = row.key;
-        slot.unclear = size > 16;
+        slot.unclear = size > 8;
         slot.bytes = 0;
         for (std::size_t back = 0; back < std::min<std::size_t>(size, 16); ++back) {
             auto const shift = 56 - 8 * (back % 8);
@@ -107,19 +106,25 @@ private:
         return slot;
     }
     [[gnu::noinline]] ChromeKey search(Slot const& first, char const* quote) const {
+        std::uint64_t last = 0, before = 0;
+        __builtin_memcpy(&last, quote - 7, 8);
+        __builtin_memcpy(&before, quote - 15, 8);
         for (Slot const* slot = &first;; slot = &slots_[slot->next]) {
-            char const* const begin = quote - slot->escape + 1;
-            auto const size = static_cast<std::size_t>(slot->escape);
-            bool const same = slot->key != other && *begin == '"' && *quote == '"' && begin[-1] != '\\' &&
-                              __builtin_memcmp(begin + 1, slot->text, size - 2) == 0;
+            char const* const begin = quote + 1 - slot->size;
+            auto const differ =
+                ((last & slot->mask) ^ slot->bytes) | ((before & slot->mask_before) ^ slot->bytes_before);
+            bool same = differ == 0 && begin[-1] != '\\';
+            if (same && slot->size > 16) {
+                same = *begin == '"' && __builtin_memcmp(begin + 1, slot->text, slot->size - 17U) == 0;
+            }
             if (same) { return slot->key; }
             if (slot->next == 0) { return other; }
         }
     }
-    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 24; }
+    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 25; }
 
-    std::array<Slot, 280> slots_{}; ///< the first 256 by tail
-    std::size_t next_ = 256;
+    std::array<Slot, 160> slots_{}; ///< the first 128 by tail
+    std::size_t next_ = 128;
 };
 
 constexpr KeyTable event_table{event_rows}, argument_table{argument_rows};
@@ -152,74 +157,88 @@ std::uint32_t ChromeScanner::value_at(std::uint32_t colon) const {
 }
 
 /// Notes the key before the colon at `place`. What is no key that is read goes to a row of its own: no branch.
-[[gnu::always_inline]] inline ChromeKey note_key(KeyTable const& table, char const* text, std::uint32_t place,
-                                                 ChromeEvent& event) {
+template <bool careful>
+[[gnu::always_inline]] inline void note_key(KeyTable const& table, char const* text, std::uint32_t place,
+                                            ChromeEvent& event, std::uint32_t& seen, std::uint32_t& repeated) {
     char const* quote = text + place - 1;
     while (is_white(*quote)) { --quote; }
-    ChromeKey const key = table.find(quote);
+    ChromeKey const key = table.find<careful>(quote);
     std::uint32_t const bit = ChromeEvent::bit(key);
-    event.repeated |= event.seen & bit;
-    event.seen |= bit;
+    repeated |= seen & bit;
+    seen |= bit;
     event.colon[static_cast<unsigned>(key)] = place;
-    return key;
 }
 
 ChromeScan ChromeScanner::scan(std::uint32_t at, ChromeEvent& event) {
     while (*token_ <= at && *token_ < size_) { ++token_; }
+    std::uint32_t const* const first = token_;
+    ChromeScan const result = scan_keys<false>(at, event);
+    if (!unusual(at)) { return stopped(at, result); }
+    walked_from_ = ~0U;
+    token_ = first; // keys with escapes in them may have been taken for others
+    return stopped(at, scan_keys<true>(at, event));
+}
+
+template <bool careful> ChromeScan ChromeScanner::scan_keys(std::uint32_t at, ChromeEvent& event) {
     event.seen = event.numbers = event.quoted = event.repeated = 0;
     std::uint32_t const* token = token_;
+    std::uint32_t seen = 0, repeated = 0;
     for (;;) {
         std::uint32_t const place = *token++;
         if (place >= size_) {
             end_ = size_;
-            return stopped(at, ChromeScan::incomplete);
+            return ChromeScan::incomplete;
         }
         char const byte = text_[place];
         if (byte == ':') {
-            note_key(event_table, text_, place, event);
+            note_key<careful>(event_table, text_, place, event, seen, repeated);
             continue;
         }
-        if (byte == '}') {
-            token_ = token;
-            end_ = place + 1;
-            event.size = end_ - at;
-            event.seen &= ~ChromeEvent::bit(other);
-            event.repeated &= ~ChromeEvent::bit(other);
-            return stopped(at, ChromeScan::whole);
-        }
         token_ = token;
-        ChromeScan const passed = pass_objects(at, place, event);
-        if (passed != ChromeScan::whole) { return stopped(at, passed); }
+        event.seen = seen;
+        event.repeated = repeated;
+        if (byte == '}') { break; }
+        ChromeScan const passed = pass_objects<careful>(at, place, event);
+        if (passed != ChromeScan::whole) { return passed; }
         token = token_;
+        seen = event.seen;
+        repeated = event.repeated;
     }
+    end_ = *(token - 1) + 1;
+    event.size = end_ - at;
+    event.seen &= ~ChromeEvent::bit(other);
+    event.repeated &= ~ChromeEvent::bit(other);
+    return ChromeScan::whole;
 }
 
 /// Passes the object that begins at `place` within the event at `start`; the keys of arguments are noted.
+template <bool careful>
 ChromeScan ChromeScanner::pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event) {
     bool const known = event.has(arguments);
     bool const within = known && value_at(event.colon[static_cast<unsigned>(arguments)]) == place;
     std::uint32_t const* token = token_;
+    std::uint32_t seen = event.seen, repeated = event.repeated;
     for (std::uint32_t depth = 2;;) {
         end_ = place;
         if (begins_another(start, place)) { return ChromeScan::unclosed; }
         if (depth > deepest_event) { return ChromeScan::deep; }
-        char byte = '\0';
-        for (;;) {
+        for (char byte = '\0'; byte != '{';) {
             place = *token++;
             if (place >= size_) {
                 end_ = size_;
                 return ChromeScan::incomplete;
             }
             byte = text_[place];
-            if (byte == '{') { break; }
-            if (byte == '}' && --depth == 1) {
+            if (byte == ':') {
+                if (depth == 2 && within) { note_key<careful>(argument_table, text_, place, event, seen, repeated); }
+            } else if (byte == '}' && --depth == 1) {
                 token_ = token;
+                event.seen = seen;
+                event.repeated = repeated;
                 return ChromeScan::whole;
             }
-            if (byte == ':' && depth == 2 && within) { note_key(argument_table, text_, place, event); }
         }
         ++depth;
-        token_ = token;
     }
 }
 

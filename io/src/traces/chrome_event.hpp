@@ -96,7 +96,8 @@ public:
 
 private:
     [[nodiscard]] std::uint32_t value_at(std::uint32_t colon) const;
-    ChromeScan pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event);
+    template <bool careful> ChromeScan scan_keys(std::uint32_t at, ChromeEvent& event);
+    template <bool careful> ChromeScan pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event);
     void read_value(ChromeKey key, ChromeEvent& event) const;
     template <ChromeKey key> void read_known(ChromeEvent& event) const;
     void read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;
