@@ -162,7 +162,8 @@ TEST(ChromeReader, InstructionsChangeNothing) {
         test::ChromeDocuments documents(seed);
         std::string const text = documents.damaged(documents.document(20));
         std::string const best = read_with(text, 4096, 1);
-        for (auto const instructions : {io::JsonInstructions::sse2, io::JsonInstructions::plain}) {
+        for (auto const instructions :
+             {io::JsonInstructions::avx2, io::JsonInstructions::sse2, io::JsonInstructions::plain}) {
             io::use_json_instructions(instructions);
             std::string const other = read_with(text, 4096, 1);
             io::use_json_instructions(io::JsonInstructions::best);

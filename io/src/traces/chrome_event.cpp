@@ -49,69 +49,82 @@ constexpr std::uint32_t tail_of(std::string_view key) {
     return tail;
 }
 
-/// Keys by their ends: most keys of arguments are none that is read, and a look at one slot says so.
+/// Keys by their ends: most keys of arguments are none that is read, and a look at one slot says so, mostly without a
+/// branch.
 class KeyTable {
 public:
-    template <std::size_t count>
-    explicit constexpr KeyTable(std::array<KeyRow, count> const& rows) : rows_(rows.data()) {
-        for (std::size_t row = 0; row < count; ++row) {
-            std::uint32_t const tail = tail_of(rows[row].text);
-            std::size_t slot = slot_of(tail);
-            while (slots_[slot].count != 0 && slots_[slot].tail != tail) { slot = (slot + 1) % slots_.size(); }
-            if (slots_[slot].count == 0) { slots_[slot] = {tail, static_cast<std::uint16_t>(row), 0}; }
-            ++slots_[slot].count;
-            ends_[row] = end_of(rows[row].text);
+    template <std::size_t count> explicit constexpr KeyTable(std::array<KeyRow, count> const& rows) {
+        for (KeyRow const& row : rows) {
+            std::size_t slot = slot_of(tail_of(row.text));
+            while (slots_[slot].key != other && slots_[slot].next != 0) { slot = slots_[slot].next; }
+            if (slots_[slot].key != other) {
+                slots_[slot].unclear = true;
+                slot = slots_[slot].next = static_cast<std::uint8_t>(next_++);
+            }
+            slots_[slot] = slot_for(row);
         }
     }
-    /// The key whose closing quote is at `quote`.
-    [[nodiscard]] ChromeKey find(char const* quote) const {
-        std::uint32_t tail = 0;
-        __builtin_memcpy(&tail, quote - 3, 4);
-        for (std::size_t at = slot_of(tail); slots_[at].count != 0; at = (at + 1) % slots_.size()) {
-            if (slots_[at].tail == tail) { return among(slots_[at], quote); }
-        }
-        return other;
+    /// The key whose closing quote is at `quote`; sixteen bytes up to it must be readable. `careful`: a quote that is
+    /// escaped may stand where a key seems to begin.
+    template <bool careful> [[gnu::always_inline]] ChromeKey find(char const* quote) const {
+        std::uint64_t last = 0;
+        __builtin_memcpy(&last, quote - 7, 8);
+        Slot const& slot = slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
+        if (careful || slot.unclear) { return search(slot, quote); }
+        auto const alike = static_cast<unsigned>((last & slot.mask) == slot.bytes);
+        return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) & (0U - alike));
     }
 
 private:
+    /// The last bytes of a key with its quotes, the very last the highest.
     struct Slot {
-        std::uint32_t tail = 0;
-        std::uint16_t first = 0, count = 0;
+        std::uint64_t bytes = 1, mask = 0; // nothing is like this
+        std::uint64_t bytes_before = 0, mask_before = 0;
+        char const* text = nullptr;
+        std::uint8_t size = 0; ///< of the key with its quotes
+        ChromeKey key = other;
+        bool unclear = false;  ///< there is more to compare than those bytes, or another key
+        std::uint8_t next = 0; ///< with the same tail
     };
-    /// Up to eight bytes that end a key with its quotes; the last is the highest.
-    struct KeyEnd {
-        std::uint64_t bytes = 0, mask = 0;
-    };
-    static constexpr KeyEnd end_of(std::string_view key) {
-        KeyEnd end;
-        std::size_t const size = key.size() + 2 < 8 ? key.size() + 2 : 8;
-        for (std::size_t back = 0; back < size; ++back) {
-            bool const quote = back == 0 || back == key.size() + 1;
-            char const byte = quote ? '"' : key[key.size() - back];
-            end.bytes |= static_cast<std::uint64_t>(static_cast<unsigned char>(byte)) << (56 - 8 * back);
-            end.mask |= std::uint64_t{0xff} << (56 - 8 * back);
+    static constexpr std::uint64_t byte_of(KeyRow const& row, std::size_t back) {
+        bool const quote = back == 0 || back == row.text.size() + 1;
+        return static_cast<unsigned char>(quote ? '"' : row.text[row.text.size() - back]);
+    }
+    static constexpr Slot slot_for(KeyRow const& row) {
+        Slot slot;
+        std::size_t const size = row.text.size() + 2;
+        slot.text = row.text.data();
+        slot.size = static_cast<std::uint8_t>(size);
+        slot.key = row.key;
+        slot.unclear = size > 8;
+        slot.bytes = 0;
+        for (std::size_t back = 0; back < std::min<std::size_t>(size, 16); ++back) {
+            auto const shift = 56 - 8 * (back % 8);
+            (back < 8 ? slot.bytes : slot.bytes_before) |= byte_of(row, back) << shift;
+            (back < 8 ? slot.mask : slot.mask_before) |= std::uint64_t{0xff} << shift;
         }
-        return end;
+        return slot;
     }
-    static bool begins(std::string_view text, char const* quote) {
-        char const* const begin = quote - text.size();
-        bool const opens = begin[-1] == '"' && begin[-2] != '\\';
-        return opens && (text.size() < 7 || __builtin_memcmp(begin, text.data(), text.size() - 7) == 0);
-    }
-    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 26; }
-    [[nodiscard]] ChromeKey among(Slot const& slot, char const* quote) const {
-        for (auto row = slot.first; row < slot.first + slot.count; ++row) {
-            KeyEnd const& end = ends_[row];
-            std::uint64_t last = 0;
-            __builtin_memcpy(&last, quote - 7, 8);
-            if ((last & end.mask) == end.bytes && begins(rows_[row].text, quote)) { return rows_[row].key; }
+    [[gnu::noinline]] ChromeKey search(Slot const& first, char const* quote) const {
+        std::uint64_t last = 0, before = 0;
+        __builtin_memcpy(&last, quote - 7, 8);
+        __builtin_memcpy(&before, quote - 15, 8);
+        for (Slot const* slot = &first;; slot = &slots_[slot->next]) {
+            char const* const begin = quote + 1 - slot->size;
+            auto const differ =
+                ((last & slot->mask) ^ slot->bytes) | ((before & slot->mask_before) ^ slot->bytes_before);
+            bool same = differ == 0 && begin[-1] != '\\';
+            if (same && slot->size > 16) {
+                same = *begin == '"' && __builtin_memcmp(begin + 1, slot->text, slot->size - 17U) == 0;
+            }
+            if (same) { return slot->key; }
+            if (slot->next == 0) { return other; }
         }
-        return other;
     }
+    static constexpr std::size_t slot_of(std::uint32_t tail) { return (tail * 0x9e3779b1U) >> 25; }
 
-    std::array<Slot, 64> slots_{};
-    std::array<KeyEnd, 24> ends_{};
-    KeyRow const* rows_;
+    std::array<Slot, 160> slots_{}; ///< the first 128 by tail
+    std::size_t next_ = 128;
 };
 
 constexpr KeyTable event_table{event_rows}, argument_table{argument_rows};
@@ -137,62 +150,104 @@ ChromeScan ChromeScanner::stopped(std::uint32_t start, ChromeScan otherwise) {
     return ChromeScan::faulty;
 }
 
+std::uint32_t ChromeScanner::value_at(std::uint32_t colon) const {
+    std::uint32_t at = colon + 1;
+    while (at < size_ && is_white(text_[at])) { ++at; }
+    return at;
+}
+
+/// Notes the key before the colon at `place`. What is no key that is read goes to a row of its own: no branch.
+template <bool careful>
+[[gnu::always_inline]] inline void note_key(KeyTable const& table, char const* text, std::uint32_t place,
+                                            ChromeEvent& event, std::uint32_t& seen, std::uint32_t& repeated) {
+    char const* quote = text + place - 1;
+    while (is_white(*quote)) { --quote; }
+    ChromeKey const key = table.find<careful>(quote);
+    std::uint32_t const bit = ChromeEvent::bit(key);
+    repeated |= seen & bit;
+    seen |= bit;
+    event.colon[static_cast<unsigned>(key)] = place;
+}
+
 ChromeScan ChromeScanner::scan(std::uint32_t at, ChromeEvent& event) {
     while (*token_ <= at && *token_ < size_) { ++token_; }
+    std::uint32_t const* const first = token_;
+    ChromeScan const result = scan_keys<false>(at, event);
+    if (!unusual(at)) { return stopped(at, result); }
+    walked_from_ = ~0U;
+    token_ = first; // keys with escapes in them may have been taken for others
+    return stopped(at, scan_keys<true>(at, event));
+}
+
+template <bool careful> ChromeScan ChromeScanner::scan_keys(std::uint32_t at, ChromeEvent& event) {
     event.seen = event.numbers = event.quoted = event.repeated = 0;
-    std::uint32_t depth = 1;
-    arguments_ = size_;
-    bool arguments_open = false, within = false; // in the arguments themselves, not in objects in them
+    std::uint32_t const* token = token_;
+    std::uint32_t seen = 0, repeated = 0;
     for (;;) {
-        std::uint32_t const place = *token_++;
-        char const byte = text_[place];
+        std::uint32_t const place = *token++;
         if (place >= size_) {
-            --token_;
             end_ = size_;
-            return stopped(at, ChromeScan::incomplete);
+            return ChromeScan::incomplete;
         }
+        char const byte = text_[place];
         if (byte == ':') {
-            if (depth > 1 && !within) { continue; }
-            char const* quote = text_ + place - 1;
-            while (is_white(*quote)) { --quote; }
-            ChromeKey const key = depth == 1 ? event_table.find(quote) : argument_table.find(quote);
-            if (key == other || read_value(key, place, event)) { continue; }
-            end_ = size_;
-            return stopped(at, ChromeScan::incomplete);
-        }
-        if (byte == '{') {
-            if (++depth == 2) { arguments_open = place == arguments_; }
-            within = depth == 2 && arguments_open;
-            end_ = place;
-            if (begins_another(at, place)) { return stopped(at, ChromeScan::unclosed); }
-            if (depth > deepest_event) { return stopped(at, ChromeScan::deep); }
+            note_key<careful>(event_table, text_, place, event, seen, repeated);
             continue;
         }
-        within = --depth == 2 && arguments_open;
-        if (depth == 0) {
-            end_ = place + 1;
-            event.size = end_ - at;
-            return stopped(at, ChromeScan::whole);
+        token_ = token;
+        event.seen = seen;
+        event.repeated = repeated;
+        if (byte == '}') { break; }
+        ChromeScan const passed = pass_objects<careful>(at, place, event);
+        if (passed != ChromeScan::whole) { return passed; }
+        token = token_;
+        seen = event.seen;
+        repeated = event.repeated;
+    }
+    end_ = *(token - 1) + 1;
+    event.size = end_ - at;
+    event.seen &= ~ChromeEvent::bit(other);
+    event.repeated &= ~ChromeEvent::bit(other);
+    return ChromeScan::whole;
+}
+
+/// Passes the object that begins at `place` within the event at `start`; the keys of arguments are noted.
+template <bool careful>
+ChromeScan ChromeScanner::pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event) {
+    bool const known = event.has(arguments);
+    bool const within = known && value_at(event.colon[static_cast<unsigned>(arguments)]) == place;
+    std::uint32_t const* token = token_;
+    std::uint32_t seen = event.seen, repeated = event.repeated;
+    for (std::uint32_t depth = 2;;) {
+        end_ = place;
+        if (begins_another(start, place)) { return ChromeScan::unclosed; }
+        if (depth > deepest_event) { return ChromeScan::deep; }
+        for (char byte = '\0'; byte != '{';) {
+            place = *token++;
+            if (place >= size_) {
+                end_ = size_;
+                return ChromeScan::incomplete;
+            }
+            byte = text_[place];
+            if (byte == ':') {
+                if (depth == 2 && within) { note_key<careful>(argument_table, text_, place, event, seen, repeated); }
+            } else if (byte == '}' && --depth == 1) {
+                token_ = token;
+                event.seen = seen;
+                event.repeated = repeated;
+                return ChromeScan::whole;
+            }
         }
+        ++depth;
     }
 }
 
-/// The value behind the colon; false where the window ends within it.
-bool ChromeScanner::read_value(ChromeKey key, std::uint32_t colon, ChromeEvent& event) {
-    std::uint32_t at = colon + 1;
-    while (at < size_ && is_white(text_[at])) { ++at; }
-    std::uint32_t const bit = ChromeEvent::bit(key);
-    event.repeated |= event.seen & bit;
-    event.seen |= bit;
-    event.numbers &= ~bit;
-    event.quoted &= ~bit;
-    char const first = text_[at];
-    if (first == '"') { return read_text(key, at, event); }
-    char const* digits = text_ + at;
+/// Digits at `at`, of times as thousandths; false where there is more to the value.
+template <bool is_time> [[gnu::always_inline]] inline bool read_plain(char const* at, std::int64_t& number) {
+    char const* digits = at;
     std::uint64_t whole = 0;
     read_digits(digits, whole);
-    if (digits == text_ + at || (whole == 0 && digits > text_ + at + 1)) { return read_odd_value(key, at, event); }
-    bool const is_time = key == time || key == duration;
+    if (digits == at || (whole == 0 && digits > at + 1)) { return false; }
     if (is_time) {
         whole *= 1000; // of at most 16 digits
         if (*digits == '.') {
@@ -200,71 +255,107 @@ bool ChromeScanner::read_value(ChromeKey key, std::uint32_t colon, ChromeEvent& 
             std::uint64_t decimals = 0;
             read_digits(digits, decimals);
             auto const count = digits - point - 1;
-            if (count < 1 || count > 3) { return read_odd_value(key, at, event); }
+            if (count < 1 || count > 3) { return false; }
             whole += decimals * (count == 3 ? 1 : count == 2 ? 10 : 100);
         }
     }
-    if (!ends_value(*digits) || whole > std::uint64_t{1} << 62) { return read_odd_value(key, at, event); }
-    event.number[static_cast<unsigned>(key)] = static_cast<std::int64_t>(whole);
-    event.numbers |= bit;
+    if (!ends_value(*digits) || whole > std::uint64_t{1} << 62) { return false; }
+    number = static_cast<std::int64_t>(whole);
     return true;
 }
 
+template <ChromeKey key> [[gnu::always_inline]] inline void ChromeScanner::read_known(ChromeEvent& event) const {
+    if (!event.has(key)) { return; }
+    char const* const at = text_ + value_at(event.colon[static_cast<unsigned>(key)]);
+    auto& number = event.number[static_cast<unsigned>(key)];
+    if (*at != '"' && read_plain < key == time || key == duration > (at, number)) {
+        event.numbers |= ChromeEvent::bit(key);
+    } else {
+        read_value(key, event);
+    }
+}
+
+void ChromeScanner::read(ChromeEvent& event, std::uint32_t keys) const {
+    constexpr std::uint32_t usual = ChromeEvent::bits(process, thread, time, duration, correlation);
+    if ((keys & usual) == usual) { // code of their own: what comes is foreseen better
+        read_known<process>(event);
+        read_known<thread>(event);
+        read_known<time>(event);
+        read_known<duration>(event);
+        read_known<correlation>(event);
+        keys &= ~usual;
+    }
+    for (std::uint32_t left = event.seen & keys; left != 0; left &= left - 1) {
+        read_value(static_cast<ChromeKey>(__builtin_ctz(left)), event);
+    }
+}
+
+void ChromeScanner::read_strings(ChromeEvent& event, std::uint32_t keys) const {
+    for (std::uint32_t left = event.seen & keys; left != 0; left &= left - 1) {
+        auto const key = static_cast<unsigned>(__builtin_ctz(left));
+        if (text_[value_at(event.colon[key])] == '"') { read_value(static_cast<ChromeKey>(key), event); }
+    }
+}
+
+void ChromeScanner::read_value(ChromeKey key, ChromeEvent& event) const {
+    std::uint32_t const at = value_at(event.colon[static_cast<unsigned>(key)]);
+    if (text_[at] == '"') { return read_text(key, at, event); }
+    auto& number = event.number[static_cast<unsigned>(key)];
+    bool const is_time = key == time || key == duration;
+    bool const plain = is_time ? read_plain<true>(text_ + at, number) : read_plain<false>(text_ + at, number);
+    if (!plain) { return read_odd_value(key, at, event); }
+    event.numbers |= ChromeEvent::bit(key);
+}
+
 /// Strings; those that are numbers, too.
-bool ChromeScanner::read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event) {
+void ChromeScanner::read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event) const {
     std::uint32_t const quote = index_.quote(at + 1);
-    if (quote >= size_) { return false; }
     std::string_view const text(text_ + at + 1, quote - at - 1);
     event.text[static_cast<unsigned>(key)] = text;
     event.quoted |= ChromeEvent::bit(key);
     bool const is_time = key == time || key == duration;
     bool const may_be_number = is_time || (key >= process && key <= rank && key != arguments) || key == elements_in ||
                                key == elements_out || key == group_size || key == sequence;
-    if (!may_be_number || text.empty()) { return true; }
+    if (!may_be_number || text.empty()) { return; }
     auto& number = event.number[static_cast<unsigned>(key)];
     if (is_time ? read_thousandths(text, number) : read_whole(text, number)) { event.numbers |= ChromeEvent::bit(key); }
-    return true;
 }
 
 /// Objects and arrays, and numbers that are signed, long, or written with an exponent.
-bool ChromeScanner::read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) {
-    if (text_[at] == '{') {
-        if (key == arguments) { arguments_ = at; }
-        event.text[static_cast<unsigned>(key)] = {};
-        return true;
+void ChromeScanner::read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) const {
+    auto& text = event.text[static_cast<unsigned>(key)];
+    text = {};
+    if (text_[at] == '{') { return; }
+    if (text_[at] == '[') {
+        if (key == shapes || key == types || key == group_ranks) { text = brackets(at); }
+        return;
     }
-    if (text_[at] == '[') { return read_brackets(key, at, event); }
     std::uint32_t end = at;
     while (end < size_ && !ends_value(text_[end]) && text_[end] != ']') { ++end; }
-    std::string_view const text(text_ + at, end - at);
-    event.text[static_cast<unsigned>(key)] = text;
+    text = {text_ + at, end - at};
     auto& number = event.number[static_cast<unsigned>(key)];
     bool const is_time = key == time || key == duration;
     bool const starts = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
     if (starts && (is_time ? read_thousandths(text, number) : read_whole(text, number))) {
         event.numbers |= ChromeEvent::bit(key);
     }
-    return true;
 }
 
-/// An array as text. Its braces and colons are tokens as others are.
-bool ChromeScanner::read_brackets(ChromeKey key, std::uint32_t at, ChromeEvent& event) {
-    event.text[static_cast<unsigned>(key)] = {};
-    if (key != shapes && key != types && key != group_ranks) { return true; }
-    std::uint32_t depth = 0, end = at;
-    for (; end < size_; ++end) {
+/// The array at `at` as text; empty where it holds objects or does not end.
+std::string_view ChromeScanner::brackets(std::uint32_t at) const {
+    std::uint32_t depth = 0;
+    for (std::uint32_t end = at; end < size_; ++end) {
         if (text_[end] == '"') {
             end = index_.quote(end + 1);
         } else if (text_[end] == '[') {
             ++depth;
         } else if (text_[end] == ']' && --depth == 0) {
-            event.text[static_cast<unsigned>(key)] = {text_ + at, end + 1 - at};
-            return true;
+            return {text_ + at, end + 1 - at};
         } else if (text_[end] == '{' || text_[end] == '}') {
-            return true; // no list of shapes
+            return {};
         }
     }
-    return false;
+    return {};
 }
 
 /// Whether the brace cannot open a value of the event at `start`: it stands in an object where a key should.

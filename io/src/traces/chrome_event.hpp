@@ -43,18 +43,21 @@ enum class ChromeKey : std::uint8_t {
 };
 inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::types) + 1;
 
-/// One event. Of a value that is a number only `number` is set, of any other only `text`, without the quotes of strings;
-/// times are whole nanoseconds.
+/// One event: which keys it has and where, and the values of those that were read (`ChromeScanner::read`). Of a value
+/// that is a number only `number` is set, of any other only `text`, without the quotes of strings; times are whole
+/// nanoseconds.
 struct ChromeEvent {
-    std::uint32_t seen = 0;         ///< keys, a bit each
-    std::uint32_t numbers = 0;      ///< of them those whose value is a number
-    std::uint32_t quoted = 0;       ///< and those whose value stood between quotes
-    std::uint32_t repeated = 0;     ///< keys that were there already
-    std::uint64_t at = 0, size = 0; ///< bytes
+    std::uint32_t seen = 0;                       ///< keys, a bit each
+    std::uint32_t numbers = 0;                    ///< of those that were read the ones whose value is a number
+    std::uint32_t quoted = 0;                     ///< and those whose value stood between quotes
+    std::uint32_t repeated = 0;                   ///< keys that were there already
+    std::uint64_t at = 0, size = 0;               ///< bytes
+    std::array<std::uint32_t, chrome_keys> colon; ///< where the value of a key follows
     std::array<std::int64_t, chrome_keys> number;
     std::array<std::string_view, chrome_keys> text;
 
     static constexpr std::uint32_t bit(ChromeKey key) { return 1U << static_cast<unsigned>(key); }
+    template <class... Keys> static constexpr std::uint32_t bits(Keys... keys) { return (bit(keys) | ...); }
     [[nodiscard]] bool has(ChromeKey key) const { return (seen & bit(key)) != 0; }
     [[nodiscard]] bool is_number(ChromeKey key) const { return (numbers & bit(key)) != 0; }
     [[nodiscard]] std::string_view text_of(ChromeKey key) const {
@@ -82,16 +85,24 @@ public:
     void open(char const* text, std::uint32_t size);
     /// The event whose opening brace is at `at`; places must not fall from call to call.
     ChromeScan scan(std::uint32_t at, ChromeEvent& event);
+    /// Reads values of an event that was scanned last and is whole: those of `keys` that it has.
+    void read(ChromeEvent& event, std::uint32_t keys) const;
+    /// The same for those that are strings.
+    void read_strings(ChromeEvent& event, std::uint32_t keys) const;
     /// Where the scan stopped: behind the event, or where it went wrong.
     [[nodiscard]] std::uint32_t end() const { return end_; }
     /// Whether the bytes from `from` up to `end()` hold anything but plain strings and numbers; `from` must not fall.
     [[nodiscard]] bool unusual(std::uint32_t from) { return index_.unusual(from / 64 * 64) < end_; }
 
 private:
-    bool read_value(ChromeKey key, std::uint32_t colon, ChromeEvent& event);
-    bool read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event);
-    bool read_brackets(ChromeKey key, std::uint32_t at, ChromeEvent& event);
-    bool read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event);
+    [[nodiscard]] std::uint32_t value_at(std::uint32_t colon) const;
+    template <bool careful> ChromeScan scan_keys(std::uint32_t at, ChromeEvent& event);
+    template <bool careful> ChromeScan pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event);
+    void read_value(ChromeKey key, ChromeEvent& event) const;
+    template <ChromeKey key> void read_known(ChromeEvent& event) const;
+    void read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;
+    [[nodiscard]] std::string_view brackets(std::uint32_t at) const;
+    void read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;
     bool begins_another(std::uint32_t start, std::uint32_t brace);
     ChromeScan stopped(std::uint32_t start, ChromeScan otherwise);
 
@@ -99,8 +110,7 @@ private:
     char const* text_ = nullptr;
     std::uint32_t size_ = 0, end_ = 0;
     std::uint32_t const* token_ = nullptr;
-    std::uint32_t arguments_ = 0; ///< where the arguments of the event begin
-    std::string open_;            ///< brackets that are open at `walked_` within the event at `walked_from_`
+    std::string open_; ///< brackets that are open at `walked_` within the event at `walked_from_`
     std::uint32_t walked_ = 0, walked_from_ = ~0U;
 };
 

@@ -87,6 +87,19 @@ std::optional<std::int64_t> trailing_number(std::string_view text) {
     return number;
 }
 
+/// Keys whose values intervals of a category need; those of a collective or of shapes where they are there.
+std::uint32_t keys_of(ChromeEvent const& event, ChromeCategory which) {
+    constexpr std::uint32_t all =
+        ChromeEvent::bits(ChromeKey::name, process, thread, time, duration, ChromeKey::correlation, rank);
+    std::uint32_t keys = all;
+    if (event.has(collective)) { return ~0U; }
+    if (event.has(ChromeKey::shapes)) { keys |= ChromeEvent::bits(ChromeKey::shapes, types); }
+    if (which <= ChromeCategory::device_annotation) { keys |= ChromeEvent::bits(stream, ChromeKey::device); }
+    if (which == ChromeCategory::kernel) { keys |= ChromeEvent::bit(external); }
+    if (which == ChromeCategory::copy) { keys |= ChromeEvent::bit(bytes); }
+    return keys;
+}
+
 std::size_t slot_of(ChromePart::Lane const& lane) {
     auto const bits = static_cast<std::uint64_t>(lane.process) * 0x9e3779b97f4a7c15U +
                       static_cast<std::uint64_t>(lane.thread) * 2 + (lane.device ? 1 : 0);
@@ -109,10 +122,14 @@ ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
     std::string_view const text = event.text_of(category);
     if (text.size() < 4) { return ChromeCategory::none; }
     std::uint64_t first = 0, last = 0;
-    std::size_t const most = std::min<std::size_t>(text.size(), 8);
-    __builtin_memcpy(&first, text.data(), most);
-    __builtin_memcpy(&last, text.data() + text.size() - most, most);
-    auto& cached = category_cache_[((first ^ last ^ text.size()) * 0x9e3779b97f4a7c15U) >> 60];
+    if (text.size() >= 8) {
+        __builtin_memcpy(&first, text.data(), 8);
+        __builtin_memcpy(&last, text.data() + text.size() - 8, 8);
+    } else {
+        __builtin_memcpy(&first, text.data(), 4);
+        __builtin_memcpy(&last, text.data() + text.size() - 4, 4);
+    }
+    auto& cached = category_cache_[((first + last * 3 + text.size()) * 0x9e3779b97f4a7c15U) >> 58];
     bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
     if (same && text.size() <= 16) { return cached.category; }
     cached = {first, last, text.size(), chrome_category(text)};
@@ -175,23 +192,29 @@ void ChromePart::count_oddities(ChromeEvent const& event) {
     if (times != 0) { faults.count(ChromeFault::number_as_text, event.at); }
 }
 
-void ChromePart::keep(ChromeEvent const& event) {
+void ChromePart::keep(ChromeEvent& event, ChromeScanner const& scanner) {
     ++events;
-    count_oddities(event);
+    scanner.read(event, ChromeEvent::bit(phase));
     std::string_view const what = event.text_of(phase);
     switch (what.size() == 1 ? what[0] : '\0') {
-    case 'X': add_span(event, true); break;
-    case 'B': add_span(event, false); break;
+    case 'X': return add_span(event, scanner, true);
+    case 'B': return add_span(event, scanner, false);
     case 'E':
+        scanner.read(event, ChromeEvent::bits(process, thread, time));
         if (measured(event, false)) {
             Lane const lane_here{false, place_of(event, process), place_of(event, thread)};
             edges.push_back({no_span, thread_number(lane_here), event.number_of(time), event.at});
         }
         break;
-    case 'M': add_lane_name(event); break;
+    case 'M':
+        scanner.read(event, ChromeEvent::bits(process, thread, ChromeKey::name, label));
+        add_lane_name(event);
+        break;
     case '\0': faults.count(ChromeFault::no_event, event.at); break;
     default: break;
     }
+    scanner.read_strings(event, ChromeEvent::bits(time, duration));
+    count_oddities(event);
 }
 
 bool ChromePart::measured(ChromeEvent const& event, bool with_duration) {
@@ -214,8 +237,13 @@ bool ChromePart::measured(ChromeEvent const& event, bool with_duration) {
     return true;
 }
 
-void ChromePart::add_span(ChromeEvent const& event, bool complete) {
+void ChromePart::add_span(ChromeEvent& event, ChromeScanner const& scanner, bool complete) {
+    scanner.read(event, ChromeEvent::bit(category));
     ChromeCategory const which = category_of(event);
+    std::uint32_t const wanted = which == ChromeCategory::left_out ? 0 : keys_of(event, which);
+    scanner.read(event, wanted & ~ChromeEvent::bits(phase, category));
+    if (which == ChromeCategory::left_out) { scanner.read_strings(event, ChromeEvent::bits(time, duration)); }
+    count_oddities(event);
     if (which == ChromeCategory::left_out || !measured(event, complete)) { return; }
     if (!event.has(ChromeKey::name)) { faults.count(ChromeFault::no_name, event.at); }
     if (!event.has(process) || !event.has(thread)) { faults.count(ChromeFault::no_thread, event.at); }

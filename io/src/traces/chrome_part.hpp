@@ -67,7 +67,7 @@ public:
     static constexpr std::uint32_t no_span = ~0U;
 
     /// Takes what an event says; what is odd about it is counted in `faults`.
-    void keep(ChromeEvent const& event);
+    void keep(ChromeEvent& event, ChromeScanner const& scanner);
     /// Joins what came after this in the text.
     void append(ChromePart&& next);
     /// Makes room for so many intervals.
@@ -101,7 +101,7 @@ private:
     std::uint32_t thread_number(Lane lane);
     void count_oddities(ChromeEvent const& event);
     bool measured(ChromeEvent const& event, bool with_duration);
-    void add_span(ChromeEvent const& event, bool complete);
+    void add_span(ChromeEvent& event, ChromeScanner const& scanner, bool complete);
     SpanKind kind_of(ChromeEvent const& event, ChromeCategory category, std::uint32_t name);
     void add_sides(ChromeEvent const& event, ChromeCategory category, std::uint32_t span, SpanKind what);
     TracedCollective collective_of(ChromeEvent const& event, std::uint32_t span);
@@ -130,7 +130,7 @@ private:
         std::size_t size = 0;
         ChromeCategory category = ChromeCategory::none;
     };
-    std::array<CachedCategory, 16> category_cache_;
+    std::array<CachedCategory, 64> category_cache_;
     std::string scratch_;
 };
 

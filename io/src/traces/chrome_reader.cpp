@@ -242,7 +242,7 @@ void ChromeReader::keep_event(Window const& window, std::size_t from, std::size_
     if (scanner_.unusual(static_cast<std::uint32_t>(at - from))) {
         inspect_text(window.view().substr(at, event_.size), event_.at, part_.faults);
     }
-    part_.keep(event_);
+    part_.keep(event_, scanner_);
 }
 
 void feed_all(ChromeReader& reader, ChromeText const& text, std::uint64_t base, std::size_t block) {

@@ -45,7 +45,7 @@ private:
 };
 
 /// Instructions that the index can be made with; all give the same. For tests and measurements.
-enum class JsonInstructions { best, sse2, plain };
+enum class JsonInstructions { best, avx2, sse2, plain };
 void use_json_instructions(JsonInstructions instructions);
 
 } // namespace headroom::io
