@@ -127,6 +127,7 @@ std::string said(std::vector<RankTrace> const& traces) {
         for (auto const& call : trace.collectives) {
             add(call.span, call.group, trace.collective_names[call.what], call.elements_in);
         }
+        for (auto const& wait : trace.waits) { add(wait.span, wait.lane, wait.record); }
         for (auto const& issue : trace.issues) { add(issue.kind, issue.count, issue.first_at); }
     }
     return text;

@@ -26,7 +26,8 @@ inline bool holds_together(RankTrace const& trace) {
     bool sound = line.end.size() == spans && line.lane.size() == spans && line.name.size() == spans &&
                  trace.kind.size() == spans && trace.correlation.size() == spans &&
                  trace.lanes.size() == line.lanes.size() && stands(trace.collectives, spans) &&
-                 stands(trace.shapes, spans) && stands(trace.copies, spans) && stands(trace.counted, spans);
+                 stands(trace.shapes, spans) && stands(trace.copies, spans) && stands(trace.counted, spans) &&
+                 stands(trace.waits, spans);
     for (std::size_t i = 0; sound && i < spans; ++i) {
         sound = line.begin[i] >= 0 && line.end[i] >= line.begin[i] && line.lane[i] < line.lanes.size() &&
                 line.name[i] < line.names.size();
@@ -35,6 +36,7 @@ inline bool holds_together(RankTrace const& trace) {
         sound = sound && call.what < trace.collective_names.size() && call.group < trace.groups.size();
     }
     for (auto const& shape : trace.shapes) { sound = sound && shape.text < trace.shape_texts.size(); }
+    for (auto const& wait : trace.waits) { sound = sound && wait.lane < line.lanes.size(); }
     for (auto const& issue : trace.issues) { sound = sound && issue.count > 0; }
     return sound;
 }

@@ -72,6 +72,30 @@ TEST(ChromeEvents, RanksInOneFileAreApart) {
     EXPECT_EQ(traces[1].rank, 1);
 }
 
+TEST(ChromeEvents, WaitsNameTheStreamAndTheRecord) {
+    std::string const row = R"({"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":7,"ts":3,"dur":1,
+        "args":{"cuda_sync_kind":"Stream Wait Event","stream":7,"correlation":9,"device":0,"wait_on_stream":)";
+    std::string const work = R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":20,"ts":1,"dur":1,
+        "args":{"device":0,"stream":20,"correlation":4}},)";
+    auto const events = work + row + R"(20,"wait_on_cuda_event_record_corr_id":5}},)" + row +
+                        R"(20,"wait_on_cuda_event_record_corr_id":-1}},)" + row +
+                        R"(-1,"wait_on_cuda_event_record_corr_id":-1}},)" + row + "99}}";
+    for (std::size_t const block : {std::size_t{64}, std::size_t{1} << 20}) {
+        io::TraceReading reading;
+        reading.block = block;
+        reading.threads = 2;
+        auto const trace = io::read_traces("[" + events + "]", "trace.json", reading).at(0);
+        ASSERT_EQ(trace.size(), 5U);
+        ASSERT_EQ(trace.waits.size(), 2U); // "none" and a stream on which nothing ran say nothing
+        EXPECT_EQ(trace.kind[1], SpanKind::device_wait);
+        EXPECT_EQ(trace.waits[0].span, 1U);
+        EXPECT_EQ(trace.lanes[trace.waits[0].lane].thread, 20);
+        EXPECT_EQ(trace.waits[0].record, 5U);
+        EXPECT_EQ(trace.waits[1].span, 2U);
+        EXPECT_EQ(trace.waits[1].record, 0U);
+    }
+}
+
 TEST(ChromeEvents, CollectivesSayWhatTheyMove) {
     auto const traces = read(
         R"({"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":9,"tid":9,"ts":1,"dur":1,"args":{"External id":5,

@@ -23,6 +23,8 @@ constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"External id", external},
                                    KeyRow{"external id", external},
                                    KeyRow{"stream", stream},
+                                   KeyRow{"wait_on_stream", awaited_stream},
+                                   KeyRow{"wait_on_cuda_event_record_corr_id", awaited_record},
                                    KeyRow{"device", device},
                                    KeyRow{"bytes", bytes},
                                    KeyRow{"rank", rank},
@@ -58,7 +60,7 @@ public:
             std::size_t slot = slot_of(tail_of(row.text));
             while (slots_[slot].key != other && slots_[slot].next != 0) { slot = slots_[slot].next; }
             if (slots_[slot].key != other) {
-                slots_[slot].unclear = true;
+                slots_[slot].unclear |= 1U;
                 slot = slots_[slot].next = static_cast<std::uint8_t>(next_++);
             }
             slots_[slot] = slot_for(row);
@@ -70,8 +72,8 @@ public:
         std::uint64_t last = 0;
         __builtin_memcpy(&last, quote - 7, 8);
         Slot const& slot = slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
-        if (careful || slot.unclear) { return search(slot, quote); }
         auto const alike = static_cast<unsigned>((last & slot.mask) == slot.bytes);
+        if (careful || (slot.unclear >> alike & 1U) != 0) { return search(slot, quote); }
         return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) & (0U - alike));
     }
 
@@ -83,8 +85,8 @@ private:
         char const* text = nullptr;
         std::uint8_t size = 0; ///< of the key with its quotes
         ChromeKey key = other;
-        bool unclear = false;  ///< there is more to compare than those bytes, or another key
-        std::uint8_t next = 0; ///< with the same tail
+        std::uint8_t unclear = 0; ///< bits: there may be another key with this tail; there are more bytes to compare
+        std::uint8_t next = 0;    ///< with the same tail
     };
     static constexpr std::uint64_t byte_of(KeyRow const& row, std::size_t back) {
         bool const quote = back == 0 || back == row.text.size() + 1;
@@ -96,7 +98,7 @@ private:
         slot.text = row.text.data();
         slot.size = static_cast<std::uint8_t>(size);
         slot.key = row.key;
-        slot.unclear = size > 8;
+        slot.unclear = size > 8 ? 2 : 0;
         slot.bytes = 0;
         for (std::size_t back = 0; back < std::min<std::size_t>(size, 16); ++back) {
             auto const shift = 56 - 8 * (back % 8);

@@ -164,6 +164,18 @@ std::string shape_words(std::string_view text) {
     return words;
 }
 
+/// Waits for streams that the trace has; where nothing ran there is nothing to wait for.
+std::vector<TracedWait> waits_of(ChromePart const& part) {
+    std::map<ChromePart::Lane, std::uint32_t> numbers;
+    for (std::uint32_t lane = 0; lane < part.lanes.size(); ++lane) { numbers.emplace(part.lanes[lane], lane); }
+    std::vector<TracedWait> waits;
+    for (auto const& row : part.awaits) {
+        auto const known = numbers.find(row.stream);
+        if (known != numbers.end()) { waits.push_back({row.span, known->second, row.record}); }
+    }
+    return waits;
+}
+
 std::vector<TraceGroup> groups_of(ChromePart const& part, ChromeMetadata const& metadata) {
     std::vector<TraceGroup> groups;
     for (std::uint32_t at = 0; at < part.group_texts.size(); ++at) {
@@ -187,6 +199,7 @@ void move_columns(ChromePart& part, RankTrace& trace) {
     trace.kind = std::move(part.kind);
     trace.correlation = std::move(part.correlation);
     std::transform(part.lanes.begin(), part.lanes.end(), std::back_inserter(trace.lanes), plain_lane);
+    trace.waits = waits_of(part);
     trace.collectives = std::move(part.collectives);
     trace.shapes = std::move(part.shapes);
     trace.copies = std::move(part.copies);

@@ -88,6 +88,9 @@ void ChromePart::join_sides(ChromePart& next, std::uint32_t spans) {
         return RecordedShape{row.span + spans, shaped[row.text]};
     });
     join_column(copies, next.copies, [&](CopyBytes row) { return CopyBytes{row.span + spans, row.bytes}; });
+    join_column(awaits, next.awaits, [&](Await const& row) {
+        return Await{row.span + spans, joined(next, row.stream), row.record};
+    });
     join_column(ranks, next.ranks, [&](RankRow row) { return RankRow{row.span + spans, row.rank}; });
     join_column(edges, next.edges, [&](Edge row) {
         return Edge{row.span == no_span ? no_span : row.span + spans, threaded[row.thread], row.time, row.at};

@@ -95,6 +95,7 @@ std::uint32_t keys_of(ChromeEvent const& event, ChromeCategory which) {
     if (event.has(collective)) { return ~0U; }
     if (event.has(ChromeKey::shapes)) { keys |= ChromeEvent::bits(ChromeKey::shapes, types); }
     if (which <= ChromeCategory::device_annotation) { keys |= ChromeEvent::bits(stream, ChromeKey::device); }
+    if (which == ChromeCategory::device_wait) { keys |= ChromeEvent::bits(awaited_stream, awaited_record); }
     if (which == ChromeCategory::kernel) { keys |= ChromeEvent::bit(external); }
     if (which == ChromeCategory::copy) { keys |= ChromeEvent::bit(bytes); }
     return keys;
@@ -286,6 +287,10 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
 void ChromePart::add_sides(ChromeEvent const& event, ChromeCategory which, std::uint32_t span, SpanKind what) {
     if (event.is_number(rank)) { ranks.push_back({span, event.number_of(rank)}); }
     if (what == SpanKind::memory && event.is_number(bytes)) { copies.push_back({span, event.number_of(bytes)}); }
+    if (what == SpanKind::device_wait && event.number_of(awaited_stream, -1) >= 0) {
+        Lane const stream{true, lanes[lane[span]].process, event.number_of(awaited_stream)};
+        awaits.push_back({span, stream, short_correlation(event.number_of(awaited_record))});
+    }
     if (what == SpanKind::communication) {
         if (event.has(collective)) {
             collectives.push_back(collective_of(event, span));

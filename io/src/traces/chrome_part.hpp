@@ -60,6 +60,12 @@ public:
         std::uint32_t span = 0;
         std::int64_t rank = 0;
     };
+    /// What a row of waiting states: the stream, and the call that recorded the event there (see `TracedWait`).
+    struct Await {
+        std::uint32_t span = 0;
+        Lane stream;
+        std::uint32_t record = 0;
+    };
     struct LaneName {
         Place process = 0, thread = 0;
         std::uint32_t text = 0;
@@ -85,6 +91,7 @@ public:
     std::vector<Tie> bare;  ///< communication on the device that says nothing of itself
     std::vector<RecordedShape> shapes;
     std::vector<CopyBytes> copies;
+    std::vector<Await> awaits;
     std::vector<Edge> edges;
     std::vector<Lane> threads; ///< of edges
     std::vector<RankRow> ranks;

@@ -39,6 +39,7 @@ template <class Stays> void keep_spans(RankTrace& trace, Stays const& stays) {
     renumber(trace.collectives, numbers);
     renumber(trace.shapes, numbers);
     renumber(trace.copies, numbers);
+    renumber(trace.waits, numbers);
 }
 
 /// The rank of each interval; by process where it is not stated, the first where no interval of the process states it.

@@ -130,6 +130,7 @@ void finish_trace(RankTrace& trace) {
     by_span(trace.shapes);
     by_span(trace.copies);
     by_span(trace.counted);
+    by_span(trace.waits);
     trace.steps = annotated_steps(trace);
     auto const by_kind = [](auto const& left, auto const& right) { return left.kind < right.kind; };
     std::stable_sort(trace.issues.begin(), trace.issues.end(), by_kind);
