@@ -132,7 +132,8 @@ TEST_P(DamagedTrace, GivesWhatItHolds) {
         if (!truncated) { EXPECT_EQ(sums.last - sums.first, 200'000); }
         auto const& issues = traces[0].issues;
         EXPECT_EQ(issues.empty(), *kind == '\0');
-        bool const said = std::any_of(issues.begin(), issues.end(), [&](auto const& one) { return one.kind == kind; });
+        bool const said =
+            std::any_of(issues.begin(), issues.end(), [wanted = kind](auto const& one) { return one.kind == wanted; });
         EXPECT_TRUE(said || *kind == '\0') << kind;
     }
 }
