@@ -114,8 +114,7 @@ TEST(BreakdownProperty, IsWhatCountingEveryNanosecondGives) {
         }
         auto const& whole = breakdown.whole;
         auto expected = counted(trace, whole.begin, whole.end);
-        expected.begin = whole.begin; // where an interval of no length comes first or last
-        expected.end = whole.end;
+        EXPECT_TRUE(whole.busy > 0 || whole.window == 0); // what takes no time opens no window
         expected.count = whole.count;
         expect_equal(whole, expected);
         expect_equal(device_times(trace), whole);

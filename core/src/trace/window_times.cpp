@@ -187,15 +187,6 @@ private:
     }
 };
 
-/// Of the intervals that take time.
-Ticks last_end(std::span<BusyInterval const> intervals) {
-    Ticks last = std::numeric_limits<Ticks>::min();
-    for (auto const& interval : intervals) {
-        if (interval.end > interval.begin) { last = std::max(last, interval.end); }
-    }
-    return last;
-}
-
 } // namespace
 
 DeviceTimes times_of_all(std::span<BusyInterval const> intervals) {
@@ -203,18 +194,20 @@ DeviceTimes times_of_all(std::span<BusyInterval const> intervals) {
     UnionSweep sets;
     std::array<std::int64_t, 3> count{};
     std::array<std::uint64_t, 3> total{};
+    bool worked = false;
+    Ticks begin = intervals.front().begin;
     for (auto const& interval : intervals) {
-        sets.add(interval);
+        // What takes no time opens no window: a copy of nothing before the first kernel is no moment of work.
+        if (interval.end > interval.begin) {
+            begin = worked ? begin : interval.begin;
+            worked = true;
+            sets.add(interval);
+        }
         auto const kind = static_cast<std::size_t>(interval.kind);
         ++count[kind];
         total[kind] += static_cast<std::uint64_t>(interval.end) - static_cast<std::uint64_t>(interval.begin);
     }
-    // What takes no time opens no window: a copy of nothing before the first kernel is no moment of work.
-    auto const works = [](BusyInterval const& interval) { return interval.end > interval.begin; };
-    auto const first = std::find_if(intervals.begin(), intervals.end(), works);
-    bool const worked = first != intervals.end();
-    auto const begin = worked ? first->begin : intervals.front().begin;
-    auto const end = worked ? last_end(intervals) : begin;
+    auto const end = worked ? sets.busy_until() : begin;
     auto times = from_lengths(sets.before(end), end - begin);
     times.begin = begin;
     times.end = end;
