@@ -125,7 +125,7 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb calibrate_verb() {
-    return {"calibrate", "a calibration file from traces, benchmark logs and other calibrations",
+    return {"calibrate", "a calibration file from traces, benchmark logs and others",
             positionals, {options, setting_options(), strategy_options(), output_options()},
             examples,    run};
 }

@@ -117,7 +117,7 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb trace_verb() {
-    return {"trace",     "where the time of a run went: computation, communication, idle, who was late",
+    return {"trace",     "where the time of a run went, from profiler traces: who was late",
             positionals, {trace_options(), output_options()},
             examples,    run};
 }

@@ -55,6 +55,9 @@ std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy
                                             LayerCosts const& costs, PlacedTraffic const& placed,
                                             Fabric const& fabric) {
     if (!drains_in_turn(strategy) || costs.frozen_blocks > 0) { return {}; }
+    if (placed.data.blocking.base() > 0.0) {
+        return {};
+    } // servers and local steps hold up all stages, the fullest longest
     auto const fullest = holding_at(setting, strategy, placed.data);
     StageHolding const first{.held = stage_parameters(setting, strategy, StagePlace::first),
                              .trained = fullest.trained};
