@@ -113,7 +113,9 @@ std::size_t GzipSource::inflate_once(char* into, std::size_t size, std::size_t& 
     feed_->take(taken);
     // The library takes its 32-bit count for how far back it may look: it must not wrap to a small number.
     if (state_->total_out >= (1U << 31)) { state_->total_out -= 1U << 30; }
-    return out - state_->avail_out;
+    // Of what it gave, too: where it stopped in the middle, its count of room is off, while its place is right.
+    auto const given = reinterpret_cast<char const*>(state_->next_out) - into;
+    return std::min(out, static_cast<std::size_t>(std::max<std::ptrdiff_t>(given, 0)));
 }
 
 std::size_t GzipSource::inflate(char* into, std::size_t size) {
