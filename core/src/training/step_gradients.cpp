@@ -449,6 +449,10 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     N exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
                                      : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
                                                     fully_exposed, one_by_one);
+    // servers and few trained blocks queue for an adapter with next to nothing: beyond it the queue is others'
+    if (f.traffic.blocking.base() > 0.0 || f.costs.frozen_blocks > 0) {
+        exposed = smaller(exposed, exposure.reductions * exposure.reduce + exposure.gather);
+    }
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     if (f.strategy.pp > 1) {

@@ -70,6 +70,8 @@ std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy
         return std::max(0.0, traffic.reduce().base() - backward) + traffic.blocking.base() + update;
     };
     auto traffic = data_traffic(setting, strategy, placed.placement, fabric, first.held, first.trained);
+    // a mixture may hold less of everything and send more of one kind: then it is told as the fullest
+    if (traffic.reduce() > placed.data.reduce() || traffic.gather() > placed.data.gather()) { return {}; }
     double const early = (strategy.pp - 1.0) * backward / pipeline_shape(strategy, setting.workload).chunks;
     if (after(first, traffic) < after(fullest, placed.data) - early) { return {}; }
     return traffic;
