@@ -1,5 +1,4 @@
 #include "trace/answer.hpp"
-
 #include "trace/wide_time.hpp"
 
 #include <algorithm>
