@@ -3,7 +3,8 @@
 // Target: at least 500,000 complete evaluations a second and 2 s for the whole space.
 // Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 105,072 strategies in 76 ms, 1.4 million
 // evaluations a second. `one_size` gives the legal strategies by size, `mixture` those of DeepSeek-V3 on 2,048 H800: 37,044
-// in 96 ms, 0.39 million a second (57 and 50 ms before the first stage's traffic was priced). While every strategy had its stages, traffic and activations priced anew it was 64 and 74 ms.
+// in 96 ms, 0.39 million a second (57 and 50 ms before the first stage's traffic was priced).
+// While every strategy had its stages, traffic and activations priced anew it was 64 and 74 ms.
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/plan.hpp"

@@ -118,7 +118,10 @@ std::vector<std::string> lane_words(ChromePart const& part) {
     for (auto const& name : part.lane_names) { stated[{name.process, name.thread}] = name.text; }
     std::vector<std::string> words;
     for (auto const& lane : part.lanes) {
-        bool const word = ChromePart::is_word(lane.thread);
+        // A number may be as large as what stands for a word: then there is no such word.
+        auto const of_words =
+            static_cast<std::uint64_t>(lane.thread) - static_cast<std::uint64_t>(ChromePart::word_base);
+        bool const word = ChromePart::is_word(lane.thread) && of_words < part.words.size();
         std::string text(lane.device ? "stream " : "thread ");
         text += word ? std::string(part.words[static_cast<std::uint32_t>(lane.thread - ChromePart::word_base)])
                      : std::to_string(lane.thread);
