@@ -168,7 +168,7 @@ void add_entry(std::string& out, std::string const& name, std::string const& wor
 std::string help_of(Verb const& verb) {
     std::string out = "headroom " + std::string{verb.name} + ": " + verb.summary + "\n\nusage: headroom " + verb.name;
     for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
-    out += " [OPTIONS]\n";
+    out += verb.takes_command ? " [OPTIONS] -- COMMAND\n" : " [OPTIONS]\n";
     for (Positional const& positional : verb.positionals) {
         out += "\n";
         add_entry(out, positional.name, positional.help);
@@ -198,7 +198,17 @@ std::string help_of(Verb const& verb) {
     return out + "\nExamples\n" + verb.examples + "\n";
 }
 
+/// Takes what stands after the first `--` out of the words.
+std::vector<std::string> cut_command(std::vector<std::string>& words) {
+    auto const dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes == words.end()) { return {}; }
+    std::vector<std::string> command(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+    return command;
+}
+
 int run_verb(Verb const& verb, std::vector<std::string> words) {
+    auto command = verb.takes_command ? cut_command(words) : std::vector<std::string>{};
     CLI::App app{verb.summary, "headroom " + std::string{verb.name}};
     app.allow_extras();
     app.set_help_flag("--help,-h");
@@ -222,16 +232,32 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     for (auto const& [name, option] : parsed.given) {
         if (option->count() > 0) { arguments.add(name, parsed.values[name]); }
     }
+    if (!command.empty()) { arguments.add("COMMAND", std::move(command)); }
     if (auto const file = arguments.text("--config")) { add_configuration(arguments, verb, *file); }
     return verb.run(arguments);
+}
+
+/// The verbs of two words that begin with this one.
+std::vector<Verb> subjects_of(std::string const& name) {
+    std::vector<Verb> subjects;
+    for (Verb const& verb : verbs()) {
+        if (std::string_view{verb.name}.starts_with(name + " ")) { subjects.push_back(verb); }
+    }
+    return subjects;
 }
 
 std::string overview() {
     std::string out = "headroom: will more machines help, how much, where does it stop, at what cost?\n\n"
                       "usage: headroom VERB [ARGUMENTS]\n\n";
+    std::string before;
     for (Verb const& verb : verbs()) {
-        std::string const name = verb.name;
-        out += "  " + name + std::string(12 - name.size(), ' ') + verb.summary + "\n";
+        std::string const whole = verb.name, name = whole.substr(0, whole.find(' '));
+        if (name == before) { continue; }
+        before = name;
+        std::vector<std::string> subjects;
+        for (Verb const& subject : subjects_of(name)) { subjects.emplace_back(subject.name + name.size() + 1); }
+        std::string const words = subjects.empty() ? verb.summary : "what is real, timed: " + join(subjects, ", ");
+        out += "  " + name + std::string(12 - name.size(), ' ') + words + "\n";
     }
     return out + "\n  headroom VERB --help      options of a verb, with examples\n"
                  "  headroom --version        version and catalog\n\n"
@@ -241,6 +267,24 @@ std::string overview() {
                  "Exit codes: 0 done, 1 internal fault, 2 usage, 3 no feasible answer, 4 input\n"
                  "unreadable, 5 too little data, 99 a gate (--require) failed, 130 interrupted\n"
                  "(what was finished is written).\n";
+}
+
+/// `headroom measure`, with a word behind it that is none of its subjects, or without one.
+int explain_subjects(std::string const& name, std::vector<Verb> const& subjects,
+                     std::vector<std::string> const& words) {
+    std::string list;
+    std::vector<std::string> names;
+    for (Verb const& verb : subjects) {
+        list += "  " + std::string{verb.name} + "\n      " + verb.summary + "\n";
+        names.emplace_back(std::string_view{verb.name}.substr(name.size() + 1));
+    }
+    if (words.size() > 1 && words[1] != "--help" && words[1] != "-h") {
+        refuse("command line", headroom::quoted(words[1]) + " is nothing to " + name, "",
+               suggestion(words[1], names, "choose from " + join(names, ", ")));
+    }
+    io::write_file("-", "headroom " + name + ": what of?\n\n" + list + "\n  headroom " + name +
+                            " SUBJECT --help      its options, with examples\n");
+    return words.size() > 1 ? Exit::done : Exit::usage;
 }
 
 int dispatch(std::vector<std::string> words) {
@@ -261,8 +305,12 @@ int dispatch(std::vector<std::string> words) {
     std::vector<std::string> names;
     for (Verb const& verb : verbs()) {
         if (name == verb.name) { return run_verb(verb, {words.begin() + 1, words.end()}); }
+        if (words.size() > 1 && name + " " + words[1] == verb.name) {
+            return run_verb(verb, {words.begin() + 2, words.end()});
+        }
         names.emplace_back(verb.name);
     }
+    if (auto const subjects = subjects_of(name); !subjects.empty()) { return explain_subjects(name, subjects, words); }
     if (name.starts_with('-')) {
         refuse("command line", "unknown option " + headroom::quoted(name), "the verb comes first",
                "see headroom --help");

@@ -25,7 +25,8 @@ struct Positional {
     bool many = false;
 };
 
-/// A verb: what it accepts and what it does. `run` returns the exit code.
+/// A verb: what it accepts and what it does. `run` returns the exit code. A name of two words ("measure comm") is a subject
+/// of the first.
 struct Verb {
     char const* name;
     char const* summary;
@@ -33,6 +34,7 @@ struct Verb {
     std::vector<std::span<Option const>> options; ///< its own, then shared ones
     char const* examples;
     int (*run)(Arguments const&);
+    bool takes_command = false; ///< what stands after `--` is a command of the user's: the argument "COMMAND"
 };
 
 /// Exit codes: what scripts rely on.
@@ -56,12 +58,19 @@ Verb roofline_verb();
 Verb comm_verb();
 Verb trace_verb();
 Verb calibrate_verb();
+Verb measure_roofline_verb();
+Verb measure_comm_verb();
+Verb measure_scaling_verb();
+Verb history_verb();
 Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
-    return {plan_verb(),     predict_verb(), validate_verb(), laws_verb(),      graph_verb(),
-            roofline_verb(), comm_verb(),    trace_verb(),    calibrate_verb(), catalog_verb()};
+    return {plan_verb(),         predict_verb(),         validate_verb(),
+            laws_verb(),         graph_verb(),           roofline_verb(),
+            comm_verb(),         trace_verb(),           measure_roofline_verb(),
+            measure_comm_verb(), measure_scaling_verb(), history_verb(),
+            calibrate_verb(),    catalog_verb()};
 }
 
 } // namespace headroom::cli
