@@ -197,9 +197,8 @@ double slowdown_of_last_passes(Inputs const& in) {
 /// Data-parallel traffic and update of the first stage, which the step waits for, against those of the fullest.
 double first_stage_is_not_the_fullest(Inputs const& in) {
     if (!in.pipeline() || runs_without_flush(in.strategy)) { return 0.0; } // each stage with its own
-    auto const fabric = calibrated_fabric(in.setting.cluster, in.setting.constants);
     auto const placed = placed_traffic(in.setting, in.strategy);
-    auto const first = first_stage_ends(in.setting, in.strategy, in.costs, placed, fabric);
+    auto const first = first_stage_ends(in.setting, in.strategy, in.costs, placed);
     auto const fullest = first ? *first : placed.data;
     double const mine = seconds_of(sum_of(in.traffic, &UnitTraffic::reduce) + sum_of(in.traffic, &UnitTraffic::gather));
     double const theirs = (fullest.reduce() + fullest.gather()).base();

@@ -90,8 +90,8 @@ Parts<N> compose_at(StagePlace where, StepSetting const& setting, Strategy const
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     double const micro_batches = micro_batch_count(strategy, setting.workload);
     std::optional<PricedStage> of;
-    auto const first = where == StagePlace::whole ? first_stage_ends(setting, strategy, costs, placed, fabric)
-                                                  : std::optional<DataTraffic>{};
+    auto const first =
+        where == StagePlace::whole ? first_stage_ends(setting, strategy, costs, placed) : std::optional<DataTraffic>{};
     if (where != StagePlace::whole || costs.frozen_blocks > 0 || first) {
         of = priced_stage(where, setting, strategy, costs, slowest, placed, fabric, first);
     }

@@ -49,7 +49,7 @@ StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, La
 /// The traffic of the first stage, where the step waits for its gradients and update though another one holds more: stages
 /// drain towards it.
 std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy const& strategy,
-                                            LayerCosts const& costs, PlacedTraffic const& placed, Fabric const& fabric);
+                                            LayerCosts const& costs, PlacedTraffic const& placed);
 /// What the fullest stage holds, of which the traffic is known.
 StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
 

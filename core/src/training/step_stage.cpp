@@ -52,26 +52,20 @@ LastThrough last_through(StepSetting const& setting, Strategy const& strategy, L
 } // namespace
 
 std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy const& strategy,
-                                            LayerCosts const& costs, PlacedTraffic const& placed,
-                                            Fabric const& fabric) {
-    if (!drains_in_turn(strategy) || costs.frozen_blocks > 0) { return {}; }
-    if (placed.data.blocking.base() > 0.0) {
-        return {};
-    } // servers and local steps hold up all stages, the fullest longest
+                                            LayerCosts const& costs, PlacedTraffic const& placed) {
+    if (!placed.first || costs.frozen_blocks > 0) { return {}; }
+    auto const& traffic = *placed.first;
     auto const fullest = holding_at(setting, strategy, placed.data);
-    StageHolding const first{.held = stage_parameters(setting, strategy, StagePlace::first),
-                             .trained = fullest.trained};
-    if (first.held.all() >= fullest.held.all() * (1.0 - 1e-3)) { return {}; } // as good as the same
+    StageHolding const first{
+        .held = {.dense = traffic.dense.parameters_held, .experts = traffic.experts.parameters_held},
+        .trained = fullest.trained};
     double const backward =
         (costs.block.total() - costs.block.forward()).base() * depth_of(setting.model) / strategy.pp;
-    auto const after = [&](StageHolding const& of, DataTraffic const& traffic) {
+    auto const after = [&](StageHolding const& of, DataTraffic const& sent) {
         double const update = setting.constants[Constant::optimizer_traffic] *
                               kept_of(strategy, of, &Shards::optimizer) / sustained_memory(setting).base();
-        return std::max(0.0, traffic.reduce().base() - backward) + traffic.blocking.base() + update;
+        return std::max(0.0, sent.reduce().base() - backward) + sent.blocking.base() + update;
     };
-    auto traffic = data_traffic(setting, strategy, placed.placement, fabric, first.held, first.trained);
-    // a mixture may hold less of everything and send more of one kind: then it is told as the fullest
-    if (traffic.reduce() > placed.data.reduce() || traffic.gather() > placed.data.gather()) { return {}; }
     double const early = (strategy.pp - 1.0) * backward / pipeline_shape(strategy, setting.workload).chunks;
     if (after(first, traffic) < after(fullest, placed.data) - early) { return {}; }
     return traffic;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace headroom {
@@ -112,7 +113,9 @@ SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, Laye
 /// Where the ranks are, and what those that hold the same parameters send one another.
 struct PlacedTraffic {
     Placement placement;
-    DataTraffic data;
+    DataTraffic data; ///< of the fullest stage
+    /// Of the first stage, whose last backward pass is the last of all, where another one is fuller.
+    std::optional<DataTraffic> first = {};
 };
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
 
