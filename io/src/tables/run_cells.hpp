@@ -10,6 +10,11 @@
 
 namespace headroom::io {
 
+/// Thrown where rows are read, and caught there: one that cannot be asked, with the reason.
+struct Skip {
+    std::string reason;
+};
+
 /// One row of a published-runs table, read by column name. Empty cells are absent values.
 class RunCells {
 public:

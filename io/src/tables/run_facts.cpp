@@ -1,0 +1,168 @@
+#include "tables/run_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace headroom::io {
+namespace {
+
+/// Products of cells can be large: in floating point they cannot overflow.
+double product_of(std::initializer_list<int> factors) {
+    double product = 1.0;
+    for (int const factor : factors) { product *= factor; }
+    return product;
+}
+
+} // namespace
+
+PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers) {
+    PartialStrategy partial;
+    partial.tp = row.integer("tp");
+    partial.pp = row.integer("pp");
+    partial.virtual_pp = row.integer("virtual_pp");
+    partial.cp = row.integer("cp");
+    partial.ep = row.integer("ep");
+    partial.dp = row.integer("dp");
+    partial.micro_batch = row.integer("micro_batch");
+    partial.grad_accum = row.integer("grad_accum");
+    partial.precision = precision_from(row.text("precision"));
+    if (partial.precision == Precision::bf16 && cluster.accelerator.peak.bf16.base() <= 0.0) {
+        partial.precision = Precision::fp16;
+    }
+    auto const sp = row.text("sp");
+    if (sp == "y" || sp == "n") { partial.sequence_parallel = sp == "y"; }
+    auto const recompute = row.text("activation_recompute");
+    for (Recompute const candidate : recomputations) {
+        if (recompute == name_of(candidate)) { partial.recompute = candidate; }
+    }
+    auto const sharding = row.text("zero_stage_or_fsdp");
+    partial.offload = offload_of(sharding);
+    auto const flags = row.text("overlap_flags");
+    if (partial.offload == Offload::none) { // a heading holds for rows that say nothing of their own
+        partial.offload = offload_of(flags.empty() ? row.text("source_path_or_table") : flags);
+    }
+    partial.zero = zero_stage(sharding);
+    partial.shard = shard_group(sharding);
+    if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
+    if (row.mentions("LoRA")) { partial.trained = Trained::adapters; }
+    // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
+    if (partial.dp && partial.tp && partial.pp &&
+        product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {
+        int const rest =
+            workers / static_cast<int>(std::min(1e9, product_of({*partial.tp, *partial.pp, partial.cp.value_or(1)})));
+        if (partial.zero == 3 && *partial.dp > 1 && rest % *partial.dp == 0) { partial.shard = rest / *partial.dp; }
+        partial.dp.reset();
+    }
+    if (partial.shard == workers) { partial.shard = 0; }
+    return partial;
+}
+
+void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& partial) {
+    auto const noted = noted_batch(row.text("notes"), row.text("precision"));
+    if (!partial.micro_batch) { partial.micro_batch = noted.micro_batch; }
+    if (!partial.grad_accum) { partial.grad_accum = noted.accumulation; }
+    if (noted.tf32 && partial.precision == Precision::fp32) { partial.precision = Precision::tf32; }
+    if (partial.micro_batch && model.batched_in_tokens) {
+        partial.micro_batch = std::max(1, *partial.micro_batch / std::max(1, model.nominal_length));
+    }
+}
+
+double share_of_tokens(RunCells const& row, Question const& question, PublishedRun& run) {
+    auto const& model = question.model;
+    if (model.nominal_fill >= 1.0) { return 1.0; }
+    int const length = question.workload.sequence_length;
+    bool const pretrains = length == model.nominal_length && !fine_tunes(row.text("source_path_or_table"));
+    bool const binned = question.framework.sequence_bin > 0 && pretrains;
+    if (!binned && !row.mentions("UNPADDED")) { return 1.0; }
+    double const half_a_bin = binned ? 0.5 * question.framework.sequence_bin / length : 0.0;
+    double const share = std::min(1.0, model.nominal_fill + half_a_bin);
+    run.assumed.push_back(fmt::format("share of tokens that are not padding = {}", share));
+    return share;
+}
+
+int global_batch(RunCells const& row, Model const& model, PartialStrategy& partial, int workers, PublishedRun& run) {
+    if (auto const batch = row.integer("global_batch_sequences")) {
+        if (partial.dp && partial.micro_batch && partial.grad_accum) { partial.grad_accum.reset(); } // it follows
+        return *batch;
+    }
+    bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
+    int const usual = wide ? model.nominal_batch / 2 : model.nominal_batch;
+    auto const micro = partial.micro_batch;
+    auto const replicas = partial.dp;
+    if ((!micro || !replicas) && usual < 1) { throw Skip{"no global batch stated"}; }
+    if (!micro) { partial.micro_batch = usual; }
+    run.batch_assumed = !micro;
+    int const steps = partial.grad_accum.value_or(1);
+    run.assumed.push_back(micro ? "global batch = dp x micro-batch x accumulation steps"
+                                : "batch of an accelerator = " + std::to_string(usual));
+    double const batch = product_of({replicas.value_or(workers), *partial.micro_batch, steps});
+    if (batch > 1e9) { throw Skip{"a batch beyond any run"}; }
+    return static_cast<int>(batch);
+}
+
+void add_measured(RunCells const& row, Question const& question, int workers, PublishedRun& run) {
+    double const batch = question.workload.global_batch;
+    double const tokens = batch * question.workload.sequence_length;
+    constexpr double tera = 1e12;
+    auto const take = [&run](double seconds, char const* from) {
+        run.measured = Seconds{seconds};
+        run.measured_from = from;
+    };
+    if (auto const value = row.number("measured_step_seconds")) { return take(*value, "step seconds"); }
+    if (auto const value = row.number("measured_tokens_per_s_total")) {
+        return take(tokens / *value, "tokens per second");
+    }
+    if (auto const value = row.number("measured_tokens_per_s_per_gpu")) {
+        return take(tokens / (*value * workers), "tokens per second per accelerator");
+    }
+    if (auto const value = row.number("samples_per_s")) { return take(batch / *value, "samples per second"); }
+    if (auto const value = row.number("measured_tflops_per_gpu")) {
+        auto const counts = row.text("tflops_counts");
+        if (counts != "model" && counts != "hardware") { throw Skip{"TFLOP/s without a stated convention"}; }
+        auto const convention =
+            row.text("tflops_attention") == "causal" ? AttentionConvention::causal : AttentionConvention::full;
+        auto const& workload = question.workload;
+        auto const forward = forward_flops(question.model, workload.tokens(), workload.attended(), convention);
+        auto const& strategy = question.strategy;
+        auto const trained = trained_work(strategy, question.model);
+        Flops const work = counts == "hardware" ? hardware_flops(forward, trained, strategy.recompute,
+                                                                 recomputed_share(strategy, question.model))
+                                                : training_flops(forward, trained);
+        return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
+    }
+    throw Skip{"no step time, throughput or TFLOP/s stated"};
+}
+
+std::optional<PublishedUtilization> stated_utilization(RunCells const& row) {
+    auto const attention = row.text("tflops_attention");
+    if (attention != "causal" && attention != "full") { return std::nullopt; }
+    constexpr double percent = 0.01;
+    PublishedUtilization printed{.mfu = row.number("measured_mfu_pct"),
+                                 .hfu = row.number("measured_hfu_pct"),
+                                 .convention =
+                                     attention == "causal" ? AttentionConvention::causal : AttentionConvention::full};
+    for (auto* const one : {&printed.mfu, &printed.hfu}) {
+        if (*one) { **one *= percent; }
+        if (*one && !(**one > 0.0)) { one->reset(); }
+    }
+    return printed;
+}
+
+std::string strategy_kind(Strategy const& strategy) {
+    std::string kind;
+    auto const add = [&kind](bool used, char const* name) {
+        if (used) { kind += (kind.empty() ? "" : "+") + std::string{name}; }
+    };
+    add(strategy.trained == Trained::adapters, "lora");
+    add(strategy.zero == 3, "zero3");
+    add(strategy.tp > 1, "tp");
+    add(strategy.pp > 1, "pp");
+    add(strategy.cp > 1, "cp");
+    add(strategy.ep > 1, "ep");
+    add(strategy.offload != Offload::none, "offload");
+    return kind.empty() ? "data parallel" : kind;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tables/run_cells.hpp"
+
+#include "headroom/machine.hpp"
+#include "headroom/run.hpp"
+
+#include <optional>
+#include <string>
+
+namespace headroom::io {
+
+/// The degrees and settings that a row states.
+PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
+/// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.
+void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& partial);
+/// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
+/// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.
+double share_of_tokens(RunCells const& row, Question const& question, PublishedRun& run);
+/// Stated, or what every replica works through, or what is usual for the model on each accelerator.
+/// Errors: Skip.
+int global_batch(RunCells const& row, Model const& model, PartialStrategy& partial, int workers, PublishedRun& run);
+/// Measured step time by the contract's order of preference. Errors: Skip.
+void add_measured(RunCells const& row, Question const& question, int workers, PublishedRun& run);
+/// MFU and HFU in percent, where the convention for attention is stated.
+std::optional<PublishedUtilization> stated_utilization(RunCells const& row);
+/// "tp+pp", "zero3": what the strategy is made of; "data parallel" where it is nothing else.
+std::string strategy_kind(Strategy const& strategy);
+
+} // namespace headroom::io

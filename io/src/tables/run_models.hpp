@@ -1,0 +1,37 @@
+#pragma once
+
+#include "tables/run_cells.hpp"
+
+#include "headroom/io/catalog.hpp"
+#include "headroom/model.hpp"
+#include "headroom/run.hpp"
+
+#include <map>
+#include <string>
+
+namespace headroom::io {
+
+/// The models that rows of a table of published runs name or describe; remembers records that many rows share.
+class RunModels {
+public:
+    explicit RunModels(Catalog const& catalog) : catalog_{catalog} {}
+
+    /// The catalog's model with the row's dimensions, or one in the common shape of its kind. Errors: Skip.
+    Model model(RunCells const& row, PublishedRun& run);
+    /// The catalog's model of that name; null when there is none.
+    Model const* known_model(RunCells const& row) {
+        std::string const name = catalog_name(row);
+        return catalog_.has_model(name) ? &cached_model(name) : nullptr;
+    }
+    /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), as written, else
+    /// without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
+    [[nodiscard]] std::string catalog_name(RunCells const& row) const;
+
+private:
+    Model const& cached_model(std::string const& name);
+
+    Catalog const& catalog_;
+    std::map<std::string, Model> models_;
+};
+
+} // namespace headroom::io
