@@ -30,7 +30,7 @@ struct TraceRequest {
     std::int32_t threads = 1, shard = 0, shards = 1;
     std::uint64_t block = 0, text_limit = 0;
     double ratio_limit = 0.0;
-    std::uint64_t names = 0; ///< bytes of them
+    std::uint64_t names = 0; ///< bytes of the name of steps and of the files, each ended by a zero
 };
 static_assert(std::is_trivially_copyable_v<TraceRequest>);
 
@@ -90,8 +90,9 @@ std::string receive(int from) {
 using Progress = std::function<bool(std::uint64_t, std::uint64_t)>;
 
 /// This process's part of what is asked: of every part that was asked for, a part again.
-io::TraceSet read_mine(TraceRequest const& request, io::TraceFiles const& files, Progress const& progress) {
-    DigestQuestion question{.wants_path = request.wants_path};
+io::TraceSet read_mine(TraceRequest const& request, std::string const& step_name, io::TraceFiles const& files,
+                       Progress const& progress) {
+    DigestQuestion question{.wants_path = request.wants_path, .step_name = step_name};
     if (request.has_step) { question.step = request.step; }
     io::TraceReading const reading{.threads = request.threads,
                                    .block = request.block,
@@ -104,7 +105,7 @@ io::TraceSet read_mine(TraceRequest const& request, io::TraceFiles const& files,
 /// The first process's side of a request: asks, reads its own part, and joins all.
 io::TraceSet read_together(io::TraceFiles const& files, DigestQuestion const& question, io::TraceReading const& reading,
                            io::TraceShard shard, Progress const& progress, int processes_here) {
-    std::string names;
+    std::string names = question.step_name + '\0';
     for (auto const& file : files.files) { names += file.string() + '\0'; }
     TraceRequest request{.goes_on = true,
                          .has_step = question.step.has_value(),
@@ -122,7 +123,7 @@ io::TraceSet read_together(io::TraceFiles const& files, DigestQuestion const& qu
     std::vector<io::TraceSet> parts;
     std::exception_ptr failure; // the others send their parts all the same, and would wait for ever
     try {
-        parts.push_back(read_mine(request, files, progress));
+        parts.push_back(read_mine(request, question.step_name, files, progress));
     } catch (...) { failure = std::current_exception(); }
     for (int process = 1; process < job_size(); ++process) {
         std::string const bytes = receive(process);
@@ -141,10 +142,11 @@ void serve() {
         std::string names(request.names, '\0');
         broadcast(names.data(), names.size());
         io::TraceFiles files;
-        for (std::size_t at = 0; at < names.size(); at += files.files.back().native().size() + 1) {
+        std::string const step_name = names.c_str();
+        for (std::size_t at = step_name.size() + 1; at < names.size(); at += files.files.back().native().size() + 1) {
             files.files.emplace_back(names.data() + at);
         }
-        send(io::write_trace_part(read_mine(request, files, {})));
+        send(io::write_trace_part(read_mine(request, step_name, files, {})));
     }
 }
 

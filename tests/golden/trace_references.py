@@ -129,6 +129,32 @@ def compare_damaged():
             check(rank["rank"] == 3, f"{path.name}: rank {rank['rank']} instead of 3")
 
 
+# Of HTA's critical paths those of ranges that lie in no other one: file, the range that is the step, and which one it is.
+PATHS = {
+    "alexnet_forward_0": "[param|pytorch.model.alex_net|0|0|0|measure|forward]",
+    "event_sync": None,
+}
+
+
+def compare_paths():
+    """HTA's path has no time where the program does nothing; the rest is the same but for waits of the host, which it lacks."""
+    reference = json.loads((SHARED / "hta/hta_reference/golden_critical_path.json").read_text())
+    for name, steps in PATHS.items():
+        theirs = reference[name]
+        done = run("trace", SHARED / theirs["file"], "--format", "json", *(["--step-name", steps] if steps else []))
+        path = json.loads(done.out)["critical_path"]
+        kinds, delays = path["by_kind"], path["delays"]
+        device = (kinds["compute"] + kinds["memory"]) * 1e6
+        check(abs(device - theirs["bound_by_us"]["gpu_compute_bound"]) <= 2, f"{name}: {device} us of the device")
+        stream = delays["stream"] * 1e6
+        check(abs(stream - theirs["bound_by_us"].get("gpu_kernel_kernel_overhead", 0)) <= 1, f"{name}: {stream} us in line")
+        host = (kinds["launch"] + kinds["host"] + delays["launch"]) * 1e6
+        reached = theirs["bound_by_us"]["cpu_bound"] + theirs["bound_by_us"]["gpu_kernel_launch_overhead"]
+        check(abs(host - reached) <= 5, f"{name}: {host} us of the host, not {reached}")
+        busy = (path["depth_seconds"] - delays["program"] - kinds["synchronization"]) * 1e6
+        check(abs(busy - theirs["depth_us"]) <= 5, f"{name}: {busy} us, not {theirs['depth_us']}")
+
+
 if not SHARED.is_dir():
     print(f"skipped: no recorded traces at {SHARED}")
 else:
@@ -139,5 +165,6 @@ else:
     for path in sorted(SHARED.glob("*/exact_reference/*__skew.csv")):
         compare_skew(path)
     compare_damaged()
+    compare_paths()
     print(f"{ranks} ranks compared")
 finish()

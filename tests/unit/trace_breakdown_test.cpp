@@ -133,6 +133,31 @@ TEST(Breakdown, TellsEveryStepInItsOwnWindow) {
     EXPECT_EQ(breakdown.steps[1].idle.other, 120 * us); // no launch is known
 }
 
+TEST(Breakdown, TakesRangesOfAGivenNameForSteps) {
+    // Expectation: the outermost ranges of just that name; where there is none of it, those that have it in theirs. The
+    // profiler's own steps do not count then, nor do copies of ranges on the device.
+    MadeTrace made = two_kernels_and_a_collective();
+    made.on_thread(SpanKind::annotation, "ProfilerStep#3", 1, 90 * us, 310 * us);
+    made.on_thread(SpanKind::annotation, "train", 1, 95 * us, 190 * us);
+    made.on_thread(SpanKind::annotation, "train", 1, 100 * us, 120 * us);
+    made.on_thread(SpanKind::annotation, "train_step", 1, 195 * us, 305 * us);
+    made.on_stream(SpanKind::annotation, "train", 7, 400 * us, 500 * us);
+    auto const trace = made.trace();
+    auto const windows = [&](std::string_view name) {
+        std::vector<std::pair<Ticks, Ticks>> all;
+        for (auto const& step : breakdown_of(trace, name).steps) {
+            EXPECT_EQ(step.step.number, static_cast<std::int64_t>(all.size()));
+            all.emplace_back(step.step.begin, step.step.end);
+        }
+        return all;
+    };
+    using Windows = std::vector<std::pair<Ticks, Ticks>>;
+    EXPECT_EQ(windows("train"), (Windows{{95 * us, 190 * us}}));
+    EXPECT_EQ(windows("rain"), (Windows{{95 * us, 190 * us}, {195 * us, 305 * us}}));
+    EXPECT_TRUE(windows("validate").empty());
+    EXPECT_EQ(breakdown_of(trace, "rain").steps[1].shares.compute, 100 * us);
+}
+
 TEST(Breakdown, NumbersStepsWhoseNamesWereCutShort) {
     auto made = two_kernels_and_a_collective();
     made.on_thread(SpanKind::annotation, "ProfilerStep*", 1, 200 * us, 300 * us);

@@ -14,6 +14,9 @@ constexpr double least_limit = 1e3, largest_limit = 9e18;
 
 constexpr std::array options{
     Option{"--step", "N", "the step whose critical path is told (default: the middle one)", "Question"},
+    Option{"--step-name", "TEXT",
+           "ranges of the host with this name are the steps (else those that have it in theirs): forward, train_step",
+           "Question"},
     Option{"--top", "N", "kernels that are listed (default: 10)", "Question"},
     Option{"--baseline", "PATH", "another set to compare with (again for more files)", "Question", Takes::values},
     Option{"--machine", "NAME|FILE", "how near kernels are to its roofline, where their work is known", "Question"},
@@ -76,6 +79,7 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
         refuse("PATH", "missing", "", "name a trace, or a folder with one for each rank");
     }
     if (auto const step = arguments.text("--step")) { asked.question.digest.step = read_step(*step); }
+    asked.question.digest.step_name = arguments.text("--step-name").value_or("");
     if (auto const shard = arguments.text("--shard")) {
         refuse_beside_shard(arguments);
         asked.question.shard = read_shard(*shard);
@@ -84,7 +88,8 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
     if (arguments.has("--baseline")) {
         asked.baseline = asked.question;
         asked.baseline->paths = arguments.all("--baseline");
-        asked.baseline->digest = {.step = {}, .wants_path = false};
+        asked.baseline->digest.step = {};
+        asked.baseline->digest.wants_path = false;
     }
     asked.machine = arguments.text("--machine");
     asked.timeline = timeline_file(arguments, output);

@@ -15,6 +15,8 @@ namespace headroom {
 struct DigestQuestion {
     std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
     bool wants_path = true;
+    std::string step_name =
+        {}; ///< of the ranges of the host that are steps; empty: the profiler's own, else what repeats
 };
 
 /// A kernel with a count of its work, where shapes are recorded or a profiler counted.

@@ -3,6 +3,7 @@
 #include "headroom/rank_trace.hpp"
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -93,6 +94,8 @@ struct RankBreakdown {
     std::vector<NameTotal> names;    ///< of device work, longest total first, then by name
     std::int64_t without_launch = 0; ///< device intervals whose launch is not in the file
 };
-RankBreakdown breakdown_of(RankTrace const& trace);
+/// `step_name`: of the outermost ranges of the host that are steps, or a part of their names where none has just that one;
+/// empty: the profiler's own steps, without any what repeats.
+RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name = {});
 
 } // namespace headroom

@@ -95,15 +95,15 @@ DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
     return trace::times_in(trace::busy_intervals(trace).intervals, {&window, 1}).front();
 }
 
-RankBreakdown breakdown_of(RankTrace const& trace) {
+RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
     auto const busy = trace::busy_intervals(trace);
     trace::Launches const launches{trace};
     RankBreakdown breakdown;
     breakdown.on_host = busy.on_host;
     breakdown.only_sums = trace.only_sums;
     breakdown.whole = trace::times_of_all(busy.intervals);
-    auto steps = has_times_of_day(trace) ? trace::annotated_steps(trace) : std::vector<TraceStep>{};
-    if (steps.empty() && has_times_of_day(trace)) {
+    auto steps = has_times_of_day(trace) ? trace::annotated_steps(trace, step_name) : std::vector<TraceStep>{};
+    if (steps.empty() && step_name.empty() && has_times_of_day(trace)) {
         steps = trace::repeated_steps(trace, busy);
         breakdown.steps_detected = !steps.empty();
     }

@@ -2,6 +2,8 @@
 
 #include "trace/shaped_kernels.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -58,7 +60,11 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.events = trace.events;
     digest.spans = trace.size();
     digest.issues = trace.issues;
-    digest.breakdown = breakdown_of(trace);
+    digest.breakdown = breakdown_of(trace, question.step_name);
+    if (!question.step_name.empty() && digest.breakdown.steps.empty()) {
+        count_issue(digest.issues, "no range of the name that steps should have",
+                    trace.source + ": " + quoted(question.step_name));
+    }
     digest.kernels = shaped_kernels(trace);
     bool const knows_when = !trace.only_sums && !trace.no_times;
     if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective

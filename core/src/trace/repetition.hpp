@@ -4,13 +4,15 @@
 
 #include "headroom/rank_trace.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace headroom::trace {
 
 /// Steps that the trace itself tells: `RankTrace::steps`, each window once; else ranges of the host whose names begin
-/// with "ProfilerStep" but are cut short, numbered by order.
-std::vector<TraceStep> annotated_steps(RankTrace const& trace);
+/// with "ProfilerStep" but are cut short, numbered by order. With a name: the outermost ranges of the host of that name, where
+/// there is none those that have it in theirs, numbered by order.
+std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view name = {});
 
 /// Steps from what comes again and again, numbered from 0; empty where nothing does.
 ///
