@@ -127,11 +127,14 @@ std::uint64_t StoreDatabase::bytes() const {
 }
 
 void StoreDatabase::execute(char const* sql) const {
+    errno = 0;
     if (int const state = sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr); state != SQLITE_OK) { fail(state); }
 }
 
 void StoreDatabase::fail(int code) const {
-    int const error = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const last = errno; // SQLite forgets its own where a commit fails and is undone
+    int const own = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const error = own != 0 ? own : last;
     std::string const why = handle_ ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
     constexpr char const* elsewhere = "give --store another file";
     int const kind = code & 0xFF;
@@ -156,7 +159,8 @@ void StoreDatabase::fail(int code) const {
                          elsewhere);
     }
     if (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) {
-        unreadable_error(where(), "cannot be opened", error != 0 ? reason(error) : why, elsewhere);
+        unreadable_error(where(), kind == SQLITE_IOERR ? "cannot be read or written" : "cannot be opened",
+                         error != 0 ? reason(error) : why, elsewhere);
     }
     if (kind == SQLITE_TOOBIG) {
         unreadable_error(where(), "holds a text that is too long",
@@ -199,6 +203,7 @@ StoreStatement& StoreStatement::with_nothing() {
 }
 
 bool StoreStatement::next() {
+    errno = 0;
     int const state = sqlite3_step(statement_.get());
     if (state == SQLITE_DONE) { return false; }
     if (state != SQLITE_ROW) { database_->fail(state); }
