@@ -62,7 +62,8 @@ io::Store open_store(Arguments const& arguments, Access access) {
                           .why = "there is no " + file_of(arguments).string(),
                           .hint = "begin with headroom measure --help"}};
     }
-    return io::Store{file_of(arguments), access};
+    auto const file = file_of(arguments);
+    return io::Store{file, io::is_there(file) ? access : Access::read}; // looking at it makes no store
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {

@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace headroom::io {
 
@@ -75,6 +76,10 @@ void StoreDatabase::check_place(Store::Access access) const {
     fs::create_directories(folder, problem);
     if (problem) {
         unreadable_error(where(), fmt::format("its folder '{}' cannot be made", folder.string()), problem.message(),
+                         "give --store another file");
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        unreadable_error(where(), "may not be written", fmt::format("its folder: {}", reason(errno)),
                          "give --store another file");
     }
 }
