@@ -324,6 +324,9 @@ TEST_F(StoreTest, OtherFilesAreRefusedAndStayAsTheyAre) {
         EXPECT_THAT(refusal_to_open(access), HasSubstr("is no store of measurements (it is no SQLite database)"));
     }
     EXPECT_EQ(fs::file_size(file()), text.size());
+    std::ofstream{file()} << "x";
+    EXPECT_THAT(refusal_to_open(Access::write), HasSubstr("it is no SQLite database"));
+    EXPECT_EQ(fs::file_size(file()), 1U);
     fs::remove(file());
     run_sql("CREATE TABLE bookmarks (url TEXT)");
     for (Access const access : {Access::read, Access::write}) {

@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t least_file = 4096; ///< bytes of room for rows: what is asked of an empty file has answers too
 
+constexpr std::uint64_t least_page = 512; ///< bytes, of any database
+
 std::string reason(int error) { return std::error_code{error, std::generic_category()}.message(); }
 
 bool is_no_space(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
@@ -69,6 +71,8 @@ void StoreDatabase::check_place(Store::Access access) const {
     if (fs::is_directory(status)) { unreadable_error(where(), "is a folder", "", "give --store the name of a file"); }
     if (fs::exists(status)) {
         if (!fs::is_regular_file(status)) { unreadable_error(where(), "is no plain file"); }
+        // of less than the smallest page SQLite makes an empty database, and writes over it
+        if (auto const size = bytes(); size > 0 && size < least_page) { fail(SQLITE_NOTADB); }
         return;
     }
     if (access == Store::Access::read) { unreadable_error(where(), "no such file"); }
