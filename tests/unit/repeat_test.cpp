@@ -61,7 +61,7 @@ struct Agreement {
 };
 
 Agreement agreement(double wander, double memory, double noise, RepeatOptions const& options) {
-    constexpr int pairs = 200;
+    constexpr int pairs = 150;
     Agreement share;
     for (int i = 0; i < pairs; ++i) {
         std::array<RepeatInterval, 2> runs;
@@ -102,7 +102,7 @@ TEST(Repeat, AFewRoundsStateAWiderIntervalAndNoLess) {
 }
 
 TEST(RepeatInterval, IsWidenedByTheLikenessOfNeighbours) {
-    // Twelve rounds in four steps: c = 3/4, c + (1 + 3 c) / 12 is above 1: r is the most there is.
+    // Twelve rounds in four steps: c_1 = 3/4, c_1 + (1 + 3 c_1) / 12 is above 1: r is the most there is.
     std::vector<double> const rising{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}, mixed{1, 4, 2, 3, 1, 4, 2, 3, 1, 4, 2, 3};
     auto const like = repeat_interval(rising, 0.0), unlike = repeat_interval(mixed, 0.0);
     EXPECT_DOUBLE_EQ(like.median, unlike.median);

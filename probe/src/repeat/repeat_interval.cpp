@@ -37,16 +37,28 @@ double deviation_of(std::span<double const> values) {
     return std::sqrt(squares / (n - 1.0));
 }
 
-/// How much a round is like the next. What few rounds show is too low, by (1 + 3 r) / n.
-double likeness_of(std::span<double const> rounds, double middle) {
+/// Correlation of rounds with those `lag` later; 0 where all are the same.
+double correlation(std::span<double const> rounds, double middle, std::size_t lag) {
     double together = 0.0, squares = 0.0;
     for (std::size_t i = 0; i < rounds.size(); ++i) {
         squares += (rounds[i] - middle) * (rounds[i] - middle);
-        if (i > 0) { together += (rounds[i] - middle) * (rounds[i - 1] - middle); }
+        if (i >= lag) { together += (rounds[i] - middle) * (rounds[i - lag] - middle); }
     }
-    if (!(squares > 0.0)) { return 0.0; }
-    double const n = static_cast<double>(rounds.size()), seen = together / squares;
-    return std::clamp(seen + (1.0 + 3.0 * seen) / n, 0.0, most_likeness);
+    return squares > 0.0 ? together / squares : 0.0;
+}
+
+/// Of the next round alone, and of all rounds until two neighbouring lags together are no longer alike: where each round
+/// errs by itself besides, the next is little like it, and many after it are as much.
+double likeness_of(std::span<double const> rounds, double middle) {
+    double const n = static_cast<double>(rounds.size());
+    double const next = correlation(rounds, middle, 1);
+    double sum = 1.0;
+    for (std::size_t lag = 1; lag + 1 < rounds.size() / 2; lag += 2) {
+        double const both = correlation(rounds, middle, lag) + correlation(rounds, middle, lag + 1);
+        if (both <= 0.0) { break; }
+        sum += 2.0 * (both + 2.0 / n);
+    }
+    return std::clamp(std::max(next + (1.0 + 3.0 * next) / n, (sum - 1.0) / (sum + 1.0)), 0.0, most_likeness);
 }
 
 double worth_of(double rounds, double likeness) { return rounds * (1.0 - likeness) / (1.0 + likeness); }

@@ -20,7 +20,7 @@ struct RepeatInterval {
     double median = 0.0;
     double low = 0.0, high = 0.0;
     double coverage = 0.0;              ///< of a repeat; 0 where one round says nothing of it
-    double round_likeness = 0.0;        ///< correlation of a round with the next
+    double round_likeness = 0.0;        ///< how much a round is like the next; 0: not at all
     [[nodiscard]] double width() const; ///< (high - low) / |median|
     /// Rounds that do not depend on each other and say as much as these: n (1 - r) / (1 + r).
     [[nodiscard]] double worth() const;
@@ -33,7 +33,8 @@ struct RepeatInterval {
 ///     m -+ t s sqrt(pi / w),  w = n (1 - r) / (1 + r), t of Student for w - 1,  s^2 = S^2 (1 - 1/n) / (1 - 1/w),
 ///         S the standard deviation of rounds; below nine rounds and where r > 0
 ///     m -+ m `least_half_width`: what runs differ by, though each agrees with itself (pages, a warmer chip)
-///     r = c + (1 + 3 c) / n, in [0, 0.95],  c the correlation of a round with the next; 0 below four rounds
+///     r = max{c_1 + (1 + 3 c_1) / n, (T - 1) / (T + 1)}, in [0, 0.95],  T = 1 + 2 sum (c_k + 1/n),  c_k the correlation
+///         of a round with the k-th after it, in pairs of k until a pair adds up to nothing; 0 below four rounds
 ///
 /// The root of two is there (it makes pi of pi / 2, too) because a repeat errs as much as the first run did: within an
 /// interval of 95 % of the median itself only 83 of 100 repeats lie. w is there because a machine that wanders makes
@@ -41,7 +42,7 @@ struct RepeatInterval {
 /// Assumes:    what changes from run to run changes within a run, too: it holds where a run is five times as long as the
 ///             machine remembers. Of one that is steady for an hour and another one the next, a run knows nothing.
 /// Errors:     InputError{insufficient} without rounds.
-/// Source:     [KaliberaJones2013] [DavidNagaraja2003]
+/// Source:     [KaliberaJones2013] [DavidNagaraja2003] [Geyer1992]
 RepeatInterval repeat_interval(std::span<double const> rounds, double least_half_width = 0.01);
 
 /// Medians of the rounds of one point, from samples as they are kept: a round begins with a warm-up.
@@ -51,7 +52,7 @@ struct RepeatOptions {
     double width = 0.05;         ///< of an interval that is narrow enough, whole, over the median
     double seconds = 120.0;      ///< after which no round begins, but for the first
     double least_seconds = 20.0; ///< over which rounds are spread, if every interval is narrow earlier
-    double least_worth = 5.0;    ///< of a narrow interval's rounds, see `RepeatInterval::worth`
+    double least_worth = 7.0;    ///< of a narrow interval's rounds, see `RepeatInterval::worth`
     int least_rounds = 9;        ///< fewer do not give an interval without assumptions
     int most_rounds = 1000;
     int in_round = 3;               ///< repetitions that count, of a point in a round
