@@ -23,11 +23,6 @@ std::vector<std::size_t> product_orders(RooflineTask const& task) {
 
 } // namespace
 
-double TimedPoint::value(double seconds_taken) const {
-    double const count = static_cast<double>(rounds);
-    return work > 0.0 ? work * count / seconds_taken : seconds_taken / count;
-}
-
 std::string cores_words(int count) { return counted(static_cast<std::size_t>(count), "core"); }
 
 RooflineBench::RooflineBench(RooflineTask const& task, probe::MachineShape const& shape) {
@@ -122,7 +117,7 @@ void RooflineBench::add_library_product(probe::GemmLibrary const& library, std::
                                         std::size_t order, std::size_t team) {
     int const threads = static_cast<int>(cores_[team].size());
     probe::ProductSpace& space = space_of(precision, order);
-    TimedPoint timed{product_point(library.name, precision, order, threads), operations_of(order), {}};
+    TimedPoint timed{.point = product_point(library.name, precision, order, threads), .work = operations_of(order)};
     auto const work = [&library, &space, threads](std::uint64_t rounds) {
         if (library.set_threads) { library.set_threads(threads); }
         for (std::uint64_t i = 0; i < rounds; ++i) { library.multiply(space); }
@@ -154,7 +149,7 @@ void RooflineBench::add_own_product(std::size_t order, std::size_t team) {
     auto& threads = *std::next(teams_.begin(), static_cast<std::ptrdiff_t>(team));
     probe::ProductSpace& space = space_of("fp32", order);
     auto const gemm = std::make_shared<std::vector<probe::OwnGemm>>(static_cast<std::size_t>(threads.size()));
-    TimedPoint timed{product_point("Headroom", "fp32", order, threads.size()), operations_of(order), {}};
+    TimedPoint timed{.point = product_point("Headroom", "fp32", order, threads.size()), .work = operations_of(order)};
     timed.point.parameters.emplace_back("own", "yes");
     timed.seconds = [&threads, &space, gemm, order](std::uint64_t rounds) {
         return threads.run([&](int thread) {

@@ -26,13 +26,14 @@ struct RooflineTask {
     std::uint64_t seed = 1;
 };
 
-/// A point, and how it is timed: `seconds(rounds)` does it so often.
+/// A point, and how it is timed: `seconds(rounds)` does it so often. Its value is work x rounds / seconds.
 struct TimedPoint {
     MeasuredPoint point;
-    double work = 0.0; ///< of a round, in what the unit counts; 0: the value is the seconds of a round
-    std::function<double(std::uint64_t rounds)> seconds;
+    double work = 0.0; ///< of a round, in what the unit counts
+    std::function<double(std::uint64_t rounds)> seconds = {};
     std::uint64_t rounds = 1; ///< that fill the time of a repetition
-    [[nodiscard]] double value(double seconds_taken) const;
+    /// Instead of `seconds`: one repetition whose length it chooses, and its value.
+    std::function<std::optional<double>()> whole = {};
 };
 
 /// Everything that is timed on this machine, with what it needs. Libraries are loaded when it is made, the process that
@@ -40,6 +41,8 @@ struct TimedPoint {
 class RooflineBench {
 public:
     RooflineBench(RooflineTask const& task, probe::MachineShape const& shape);
+    RooflineBench(RooflineBench const&) = delete; // points refer to it
+    RooflineBench& operator=(RooflineBench const&) = delete;
     std::vector<TimedPoint> points;
     std::vector<std::string> absent; ///< what is not measured here, and why: one sentence each
     Facts facts;                     ///< libraries and pinning, beside those of the machine
@@ -63,7 +66,6 @@ private:
     std::vector<probe::GemmLibrary> libraries_;
     std::list<probe::ProductSpace> spaces_;
     std::list<probe::RooflineKernels> kernels_;
-    std::vector<std::shared_ptr<void>> kept_; ///< what points need besides
 };
 
 /// "1 core", "16 cores"

@@ -80,7 +80,7 @@ public:
     std::vector<MeasuredKernel> kernels;
 
     [[nodiscard]] std::vector<MeasuredFigure const*> of_quantity(std::string_view quantity) const;
-    /// The bandwidths of so many cores, main memory last.
+    /// The bandwidths of so many cores, main memory last; of each level the fastest kernel's, for that is the ceiling.
     [[nodiscard]] std::vector<MeasuredFigure const*> levels(int of_threads) const;
     [[nodiscard]] MeasuredPeak const* peak(std::string_view precision, int of_threads) const;
 

@@ -72,8 +72,17 @@ std::vector<MeasuredFigure const*> MeasuredRoofline::of_quantity(std::string_vie
 }
 
 std::vector<MeasuredFigure const*> MeasuredRoofline::levels(int of_threads) const {
-    auto found = of_quantity("bandwidth");
-    std::erase_if(found, [&](MeasuredFigure const* one) { return one->threads != of_threads; });
+    std::vector<MeasuredFigure const*> found;
+    for (MeasuredFigure const* one : of_quantity("bandwidth")) {
+        if (one->threads != of_threads) { continue; }
+        auto const same = [&](MeasuredFigure const* other) { return other->of("level") == one->of("level"); };
+        auto const known = std::ranges::find_if(found, same);
+        if (known == found.end()) {
+            found.push_back(one);
+        } else if (is_faster(one, *known)) {
+            *known = one;
+        }
+    }
     std::ranges::stable_sort(found, {}, [](MeasuredFigure const* one) {
         bool const memory = one->of("level") == main_memory;
         return std::pair{memory, one->number("capacity")};
