@@ -30,10 +30,21 @@ std::string ridge_words(MeasuredRooflineReport const& report) {
     return text;
 }
 
+/// More than half of the figures scatter.
+bool is_noisy(MeasuredRooflineReport const& report) {
+    constexpr double much = 0.05;
+    auto const noisy = std::ranges::count_if(report.roofline.figures,
+                                             [](MeasuredFigure const& one) { return one.summary.spread > much; });
+    return 2 * static_cast<std::size_t>(noisy) > report.roofline.figures.size();
+}
+
 std::string verdict(MeasuredRooflineReport const& report) {
     std::string text = peaks_words(report) + ". ";
     text[0] = text[0] == 'p' ? 'P' : 'N';
-    return text + ridge_words(report);
+    return (is_noisy(report) ? "The machine was busy or unsteady: these figures are too low, take them again when it is "
+                               "quiet. "
+                             : "") +
+           text + ridge_words(report);
 }
 
 std::string kernels_words(MeasuredRooflineReport const& report) {
@@ -59,10 +70,10 @@ Table peaks_table(MeasuredRoofline const& roofline) {
     Table table{.title = "Peaks",
                 .columns = {{"precision", Align::left},
                             {"cores"},
-                            {"peak FLOP/s"},
-                            {"95 % interval"},
+                            {"peak"},
+                            {"interval %"},
                             {"by", Align::left},
-                            {"best product", Align::left, true},
+                            {"best product", Align::left},
                             {"% of peak"}},
                 .rows = {}};
     for (MeasuredPeak const& peak : roofline.peaks) {
@@ -91,9 +102,10 @@ Table levels_table(MeasuredRooflineReport const& report) {
                             {"cores"},
                             {"capacity"},
                             {"bandwidth"},
-                            {"95 % interval"},
+                            {"interval %"},
+                            {"by", Align::left},
                             {"latency"},
-                            {"fp32 ridge FLOP/B"}},
+                            {"fp32 ridge"}},
                 .rows = {}};
     for (int const threads : roofline.threads) {
         for (MeasuredFigure const* level : roofline.levels(threads)) {
@@ -107,7 +119,7 @@ Table levels_table(MeasuredRooflineReport const& report) {
             double const capacity = level->number("capacity");
             table.rows.push_back({level->of("level"), std::to_string(threads),
                                   capacity > 0.0 ? format_binary(Bytes{capacity}) : "-", rate_words(*level),
-                                  interval_words(*level),
+                                  interval_words(*level), level->of("kernel"),
                                   latency == nullptr || threads > 1 ? "-" : rate_words(*latency), ridge});
         }
     }
@@ -122,15 +134,25 @@ Table kernels_table(MeasuredRoofline const& roofline) {
                             {"data in", Align::left},
                             {"roof"},
                             {"measured"},
-                            {"% of roof"},
-                            {"why", Align::left, true}},
+                            {"interval %"},
+                            {"% of roof"}},
                 .rows = {}};
     for (MeasuredKernel const& kernel : roofline.kernels) {
         table.rows.push_back({kernel.figure->of("kernel"), std::to_string(kernel.figure->threads),
                               significant(kernel.intensity), kernel.level->of("level"), format(kernel.roof),
-                              rate_words(*kernel.figure), percent(kernel.share), reason_of(kernel)});
+                              rate_words(*kernel.figure), interval_words(*kernel.figure), percent(kernel.share)});
     }
     return table;
+}
+
+Items reasons_of(MeasuredRooflineReport const& report) {
+    Items items{.title = "Why", .items = {}};
+    for (MeasuredKernel const& kernel : report.roofline.kernels) {
+        if (kernel.figure->threads != report.cores()) { continue; }
+        items.items.push_back(kernel.figure->of("kernel") + ", " + kernel.figure->of("problem") + ": " +
+                              reason_of(kernel));
+    }
+    return items;
 }
 
 /// One row a thing, the counts of cores beside each other.
@@ -190,7 +212,10 @@ Document document_of(MeasuredRooflineReport const& report, bool page) {
     if (!report.warnings.empty()) { blocks.emplace_back(Items{"Warnings", report.warnings}); }
     if (!roofline.peaks.empty()) { blocks.emplace_back(peaks_table(roofline)); }
     if (!roofline.of_quantity("bandwidth").empty()) { blocks.emplace_back(levels_table(report)); }
-    if (!roofline.kernels.empty()) { blocks.emplace_back(kernels_table(roofline)); }
+    if (!roofline.kernels.empty()) {
+        blocks.emplace_back(kernels_table(roofline));
+        blocks.emplace_back(reasons_of(report));
+    }
     for (int const threads : roofline.threads) {
         Chart chart = measured_chart(report, threads);
         if (!chart.series.empty() && (page || threads == report.cores())) { blocks.emplace_back(std::move(chart)); }

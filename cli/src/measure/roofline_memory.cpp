@@ -60,7 +60,6 @@ void RooflineBench::add_memory(RooflineTask const& task, probe::MachineShape con
         points.push_back(std::move(timed));
     }
     for (std::string const& remark : probe::memory_remarks(used, options)) { absent.push_back("memory: " + remark); }
-    for (auto const& [name, value] : bench->conditions()) { facts.emplace_back("memory bench " + name, value); }
 }
 
 } // namespace headroom::cli

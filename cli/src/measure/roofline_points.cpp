@@ -133,13 +133,11 @@ void RooflineBench::add_library_product(probe::GemmLibrary const& library, std::
         };
     }
     points.push_back(timed);
-    if (!freed_ || freed_->seconds(library.name, precision, order, cores_[team]) < 0.0) { return; }
+    if (!freed_ || freed_->seconds(library.name, precision, order, cores_[team], 1) < 0.0) { return; }
     timed.point.label += ", variables removed";
     timed.point.parameters.emplace_back("freed", "yes");
     timed.seconds = [this, name = library.name, precision, order, cores = cores_[team]](std::uint64_t rounds) {
-        double all = 0.0;
-        for (std::uint64_t i = 0; i < rounds; ++i) { all += freed_->seconds(name, precision, order, cores); }
-        return all;
+        return freed_->seconds(name, precision, order, cores, rounds);
     };
     points.push_back(std::move(timed));
 }

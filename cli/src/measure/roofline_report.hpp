@@ -43,6 +43,7 @@ std::optional<OwnAgainstLibrary> own_against_library(MeasuredRoofline const& roo
 
 /// A figure in its unit, "117 GFLOP/s"; whole operations for int8 too.
 std::string rate_words(MeasuredFigure const& figure);
+/// The interval as parts of the median below and above it: "-1.2 +0.8", in percent.
 std::string interval_words(MeasuredFigure const& figure);
 std::string processor_name(Campaign const& campaign);
 

@@ -58,12 +58,9 @@ std::string rate_words(MeasuredFigure const& figure) {
 }
 
 std::string interval_words(MeasuredFigure const& figure) {
-    auto const word = [&](double value) {
-        if (figure.point.unit == "seconds") { return format(Seconds{value}); }
-        if (figure.point.unit == "bytes/second") { return format(BytesPerSecond{value}); }
-        return format(FlopsPerSecond{value});
-    };
-    return word(figure.summary.low) + " to " + word(figure.summary.high);
+    SampleSummary const& of = figure.summary;
+    if (!(of.median > 0.0)) { return "-"; }
+    return "-" + percent(1.0 - of.low / of.median, 2) + " +" + percent(of.high / of.median - 1.0, 2);
 }
 
 std::string processor_name(Campaign const& campaign) {

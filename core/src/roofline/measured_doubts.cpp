@@ -111,7 +111,8 @@ void doubt_roofs(MeasuredRoofline const& roofline, std::vector<std::string>& dou
     for (MeasuredPeak const& peak : roofline.peaks) {
         if (peak.chain != nullptr && peak.roof == peak.product) {
             doubts.push_back("peak: " + peak.product->point.label + " is faster than any chain of instructions in " +
-                             peak.precision + ": a unit is at work that no chain drives; the product is the roof");
+                             peak.precision + ": a unit is at work that no chain drives, or others had the cores while the chains were timed; "
+                             "the product is the roof");
         }
     }
 }

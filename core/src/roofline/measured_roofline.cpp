@@ -20,10 +20,11 @@ bool is_faster(MeasuredFigure const* left, MeasuredFigure const* right) {
     return left != nullptr && (right == nullptr || left->summary.median > right->summary.median);
 }
 
-/// A product beyond its peak beyond doubt.
+/// A product beyond its peak beyond doubt: all but always faster than the chain ever was.
 MeasuredFigure const* roof_of(MeasuredPeak const& peak) {
+    constexpr double excess = 1.05;
     if (peak.chain == nullptr) { return peak.product; }
-    bool const above = peak.product != nullptr && peak.product->summary.low > peak.chain->summary.most;
+    bool const above = peak.product != nullptr && peak.product->summary.low > excess * peak.chain->summary.most;
     return above ? peak.product : peak.chain;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -55,8 +56,9 @@ public:
     ~FreedLibraries();
     FreedLibraries(FreedLibraries const&) = delete;
     FreedLibraries& operator=(FreedLibraries const&) = delete;
-    /// Seconds of one product; below zero: it cannot (another library is found, or the process is gone).
-    double seconds(std::string const& library, std::string const& precision, std::size_t n, std::vector<int> const& cores);
+    /// Seconds of so many products; below zero: it cannot (another library is found, or the process is gone).
+    double seconds(std::string const& library, std::string const& precision, std::size_t n,
+                   std::vector<int> const& cores, std::uint64_t rounds);
 
 private:
     struct Process;
