@@ -89,7 +89,7 @@ HEADROOM_TARGET("avx512f,avx512bw,avx512vnni") double int8_dot(std::uint64_t rou
         ((sums[I] = _mm512_dpbusd_epi32(sums[I], left, right)), ...);
     }
     __m512i all = _mm512_setzero_si512();
-    ((all = _mm512_or_si512(all, sums[I])), ...);
+    ((all = _mm512_add_epi32(all, sums[I])), ...);
     return first_of(&all);
 }
 double run_int8_dot(std::uint64_t rounds) { return int8_dot(rounds, Chains<wide_chains>{}); }
@@ -102,7 +102,7 @@ HEADROOM_TARGET("avx2,avxvnni") double int8_narrow_dot(std::uint64_t rounds, std
         ((sums[I] = _mm256_dpbusd_avx_epi32(sums[I], left, right)), ...);
     }
     __m256i all = _mm256_setzero_si256();
-    ((all = _mm256_or_si256(all, sums[I])), ...);
+    ((all = _mm256_add_epi32(all, sums[I])), ...);
     return first_of(&all);
 }
 double run_int8_narrow_dot(std::uint64_t rounds) { return int8_narrow_dot(rounds, Chains<narrow_chains>{}); }
@@ -117,7 +117,7 @@ HEADROOM_TARGET("avx512f,avx512bw,avx512vl,avx512fp16") double fp16_fma(std::uin
         ((sums[I] = _mm512_fmadd_ph(sums[I], factor, term)), ...);
     }
     __m512i all = _mm512_setzero_si512();
-    ((all = _mm512_or_si512(all, _mm512_castph_si512(sums[I]))), ...);
+    ((all = _mm512_add_epi32(all, _mm512_castph_si512(sums[I]))), ...);
     return first_of(&all);
 }
 double run_fp16_fma(std::uint64_t rounds) { return fp16_fma(rounds, Chains<wide_chains>{}); }
