@@ -24,8 +24,10 @@ int device_count() {
 /// Every local device with its buffers and its stream.
 class Group {
 public:
-    explicit Group(std::size_t bytes) : communicators_(static_cast<std::size_t>(device_count())), streams_(communicators_.size()) {
-        check_nccl(ncclCommInitAll(communicators_.data(), static_cast<int>(communicators_.size()), nullptr), "joining devices");
+    explicit Group(std::size_t bytes)
+        : communicators_(static_cast<std::size_t>(device_count())), streams_(communicators_.size()) {
+        check_nccl(ncclCommInitAll(communicators_.data(), static_cast<int>(communicators_.size()), nullptr),
+                   "joining devices");
         for (std::size_t i = 0; i < streams_.size(); ++i) {
             check(cudaSetDevice(static_cast<int>(i)), "choosing a device");
             check(cudaStreamCreate(&streams_[i]), "making a stream");
@@ -46,7 +48,9 @@ public:
         check_nccl(ncclGroupStart(), "beginning a group");
         for (std::size_t i = 0; i < streams_.size(); ++i) {
             void* const data = buffers_[i]->get();
-            check_nccl(ncclAllReduce(data, data, bytes / sizeof(float), ncclFloat, ncclSum, communicators_[i], streams_[i]), "reducing");
+            check_nccl(
+                ncclAllReduce(data, data, bytes / sizeof(float), ncclFloat, ncclSum, communicators_[i], streams_[i]),
+                "reducing");
         }
         check_nccl(ncclGroupEnd(), "ending a group");
         for (auto const one : streams_) { check(cudaStreamSynchronize(one), "waiting for a reduction"); }
@@ -68,7 +72,11 @@ void measure_all_reduce(Sink const& sink) {
     Group group{sizes[2]};
     for (std::size_t const bytes : sizes) {
         Point point{"gpu all_reduce of " + std::to_string(bytes) + " bytes",
-                    {{"quantity", "gpu"}, {"what", "all_reduce"}, {"library", "NCCL"}, {"bytes", std::to_string(bytes)}, {"devices", std::to_string(device_count())}},
+                    {{"quantity", "gpu"},
+                     {"what", "all_reduce"},
+                     {"library", "NCCL"},
+                     {"bytes", std::to_string(bytes)},
+                     {"devices", std::to_string(device_count())}},
                     "seconds",
                     {}};
         for (int i = 0; i < repetitions; ++i) {

@@ -8,7 +8,10 @@ constexpr std::size_t bytes = std::size_t{256} << 20U;
 /// Samples as rates: `moved` bytes a round.
 void tell(Sink const& sink, std::string const& what, std::vector<double> seconds, double moved) {
     for (double& one : seconds) { one = moved / one; }
-    sink({"gpu " + what, {{"quantity", "gpu"}, {"what", what}, {"bytes", std::to_string(bytes)}}, "bytes/second", std::move(seconds)});
+    sink({"gpu " + what,
+          {{"quantity", "gpu"}, {"what", what}, {"bytes", std::to_string(bytes)}},
+          "bytes/second",
+          std::move(seconds)});
 }
 
 struct HostBuffer {
@@ -34,8 +37,10 @@ void measure_copies(Sink const& sink) {
     tell(sink, "host to device, pinned", clock.samples(copy(to.get(), pinned.data, cudaMemcpyHostToDevice)), once);
     tell(sink, "device to host, pinned", clock.samples(copy(pinned.data, from.get(), cudaMemcpyDeviceToHost)), once);
     std::vector<char> ordinary(bytes, 1);
-    tell(sink, "host to device, ordinary pages", clock.samples(copy(to.get(), ordinary.data(), cudaMemcpyHostToDevice)), once);
-    tell(sink, "device to host, ordinary pages", clock.samples(copy(ordinary.data(), from.get(), cudaMemcpyDeviceToHost)), once);
+    tell(sink, "host to device, ordinary pages", clock.samples(copy(to.get(), ordinary.data(), cudaMemcpyHostToDevice)),
+         once);
+    tell(sink, "device to host, ordinary pages",
+         clock.samples(copy(ordinary.data(), from.get(), cudaMemcpyDeviceToHost)), once);
 }
 
 } // namespace headroom::gpu

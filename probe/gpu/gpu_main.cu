@@ -28,8 +28,8 @@ std::string quoted(std::string const& text) {
 class Writer {
 public:
     void add(Point const& point) {
-        std::printf("%s\n  {\"label\": %s, \"unit\": %s, \"parameters\": {", first_ ? "" : ",", quoted(point.label).c_str(),
-                    quoted(point.unit).c_str());
+        std::printf("%s\n  {\"label\": %s, \"unit\": %s, \"parameters\": {", first_ ? "" : ",",
+                    quoted(point.label).c_str(), quoted(point.unit).c_str());
         first_ = false;
         char const* comma = "";
         for (auto const& [name, value] : point.parameters) {
@@ -37,7 +37,9 @@ public:
             comma = ", ";
         }
         std::printf("}, \"samples\": [");
-        for (std::size_t i = 0; i < point.samples.size(); ++i) { std::printf("%s%.17g", i > 0 ? ", " : "", point.samples[i]); }
+        for (std::size_t i = 0; i < point.samples.size(); ++i) {
+            std::printf("%s%.17g", i > 0 ? ", " : "", point.samples[i]);
+        }
         std::printf("]}");
         std::fflush(stdout);
     }
@@ -51,9 +53,18 @@ int no_device(std::string const& why) {
     return 0;
 }
 
+/// 0: there is no driver.
+int driver_version() {
+    int version = 0;
+    return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+}
+
 int run() {
     int count = 0;
     cudaError_t const found = cudaGetDeviceCount(&count);
+    if (found == cudaErrorInsufficientDriver && driver_version() == 0) {
+        return no_device("no driver of NVIDIA's is there");
+    }
     if (found != cudaSuccess) { return no_device(cudaGetErrorString(found)); }
     if (count == 0) { return no_device("no device"); }
     cudaDeviceProp device{};
@@ -62,11 +73,12 @@ int run() {
     check(cudaDriverGetVersion(&driver), "asking for the driver");
     check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
     std::string const alone = why_no_all_reduce();
-    std::printf("{\"device\": %s, \"why\": %s, \"facts\": {\"gpu devices\": \"%d\", \"gpu memory bytes\": \"%zu\", \"gpu "
-                "processors\": \"%d\", \"gpu capability\": \"%d.%d\", \"cuda driver\": \"%d\", \"cuda runtime\": \"%d\"}, "
-                "\"points\": [",
-                quoted(device.name).c_str(), quoted(alone.empty() ? "" : "all_reduce: " + alone).c_str(), count,
-                device.totalGlobalMem, device.multiProcessorCount, device.major, device.minor, driver, runtime);
+    std::printf(
+        "{\"device\": %s, \"why\": %s, \"facts\": {\"gpu devices\": \"%d\", \"gpu memory bytes\": \"%zu\", \"gpu "
+        "processors\": \"%d\", \"gpu capability\": \"%d.%d\", \"cuda driver\": \"%d\", \"cuda runtime\": \"%d\"}, "
+        "\"points\": [",
+        quoted(device.name).c_str(), quoted(alone.empty() ? "" : "all_reduce: " + alone).c_str(), count,
+        device.totalGlobalMem, device.multiProcessorCount, device.major, device.minor, driver, runtime);
     Writer writer;
     Sink const sink = [&writer](Point const& point) { writer.add(point); };
     measure_launches(sink);

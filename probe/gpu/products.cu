@@ -13,7 +13,7 @@ struct Format {
     cublasComputeType_t compute;
     cudaDataType_t scale;
     std::size_t factor_bytes, result_bytes;
-    bool transposed;     ///< the left factor has to be
+    bool transposed;      ///< the left factor has to be
     int least_capability; ///< of the device, 10 x major + minor
 };
 
@@ -30,7 +30,8 @@ constexpr Format formats[] = {
 struct Shape {
     std::uint64_t m, n, k;
 };
-constexpr Shape shapes[] = {{1024, 1024, 1024}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 16, 8192}, {8192, 256, 8192}};
+constexpr Shape shapes[] = {
+    {1024, 1024, 1024}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 16, 8192}, {8192, 256, 8192}};
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20U;
 
@@ -44,15 +45,25 @@ void check_blas(cublasStatus_t status, char const* doing) {
 class Product {
 public:
     Product(cublasLtHandle_t handle, Format const& format, Shape const& shape)
-        : handle_{handle}, format_{format}, a_{shape.m * shape.k * format.factor_bytes},
-          b_{shape.k * shape.n * format.factor_bytes}, c_{shape.m * shape.n * format.result_bytes}, space_{workspace_bytes} {
+        : handle_{handle},
+          format_{format},
+          a_{shape.m * shape.k * format.factor_bytes},
+          b_{shape.k * shape.n * format.factor_bytes},
+          c_{shape.m * shape.n * format.result_bytes},
+          space_{workspace_bytes} {
         check_blas(cublasLtMatmulDescCreate(&how_, format.compute, format.scale), "describing a product");
         cublasOperation_t const turn = format.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-        check_blas(cublasLtMatmulDescSetAttribute(how_, CUBLASLT_MATMUL_DESC_TRANSA, &turn, sizeof turn), "transposing");
+        check_blas(cublasLtMatmulDescSetAttribute(how_, CUBLASLT_MATMUL_DESC_TRANSA, &turn, sizeof turn),
+                   "transposing");
         auto const rows = format.transposed ? shape.k : shape.m, columns = format.transposed ? shape.m : shape.k;
-        check_blas(cublasLtMatrixLayoutCreate(&left_, format.factor, rows, columns, static_cast<std::int64_t>(rows)), "describing a factor");
-        check_blas(cublasLtMatrixLayoutCreate(&right_, format.factor, shape.k, shape.n, static_cast<std::int64_t>(shape.k)), "describing a factor");
-        check_blas(cublasLtMatrixLayoutCreate(&result_, format.result, shape.m, shape.n, static_cast<std::int64_t>(shape.m)), "describing a result");
+        check_blas(cublasLtMatrixLayoutCreate(&left_, format.factor, rows, columns, static_cast<std::int64_t>(rows)),
+                   "describing a factor");
+        check_blas(
+            cublasLtMatrixLayoutCreate(&right_, format.factor, shape.k, shape.n, static_cast<std::int64_t>(shape.k)),
+            "describing a factor");
+        check_blas(
+            cublasLtMatrixLayoutCreate(&result_, format.result, shape.m, shape.n, static_cast<std::int64_t>(shape.m)),
+            "describing a result");
         choose();
     }
     ~Product() {
@@ -72,8 +83,8 @@ public:
         void const* zero = &zero32;
         if (format_.scale == CUDA_R_64F) { one = &one64, zero = &zero64; }
         if (format_.scale == CUDA_R_32I) { one = &one_whole, zero = &zero_whole; }
-        check_blas(cublasLtMatmul(handle_, how_, one, a_.get(), left_, b_.get(), right_, zero, c_.get(), result_, c_.get(),
-                                  result_, &chosen_.algo, space_.get(), workspace_bytes, nullptr),
+        check_blas(cublasLtMatmul(handle_, how_, one, a_.get(), left_, b_.get(), right_, zero, c_.get(), result_,
+                                  c_.get(), result_, &chosen_.algo, space_.get(), workspace_bytes, nullptr),
                    "multiplying");
     }
 
@@ -82,9 +93,11 @@ private:
     void choose() {
         cublasLtMatmulPreference_t wish{};
         check_blas(cublasLtMatmulPreferenceCreate(&wish), "asking for an algorithm");
-        cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof workspace_bytes);
+        cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                             sizeof workspace_bytes);
         int found = 0;
-        auto const status = cublasLtMatmulAlgoGetHeuristic(handle_, how_, left_, right_, result_, result_, wish, 1, &chosen_, &found);
+        auto const status =
+            cublasLtMatmulAlgoGetHeuristic(handle_, how_, left_, right_, result_, result_, wish, 1, &chosen_, &found);
         cublasLtMatmulPreferenceDestroy(wish);
         check_blas(status, "asking for an algorithm");
         if (found == 0) { throw std::runtime_error{"no algorithm for this product"}; }
@@ -101,7 +114,11 @@ private:
 Point point_of(Format const& format, Shape const& shape) {
     std::string const size = std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" + std::to_string(shape.k);
     return {"gpu product " + std::string{format.name} + " " + size,
-            {{"quantity", "gpu"}, {"what", "product"}, {"library", "cuBLASLt"}, {"precision", format.name}, {"shape", size}},
+            {{"quantity", "gpu"},
+             {"what", "product"},
+             {"library", "cuBLASLt"},
+             {"precision", format.name},
+             {"shape", size}},
             "flops/second",
             {}};
 }
@@ -120,8 +137,11 @@ void measure(cublasLtHandle_t handle, Format const& format, Shape const& shape, 
     try {
         StreamClock clock;
         Product const product{handle, format, shape};
-        double const operations = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-        for (double const seconds : clock.samples([&] { product.multiply(); })) { point.samples.push_back(operations / seconds); }
+        double const operations =
+            2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+        for (double const seconds : clock.samples([&] { product.multiply(); })) {
+            point.samples.push_back(operations / seconds);
+        }
     } catch (std::runtime_error const& error) {
         point.samples.clear();
         point.parameters["failed"] = error.what();

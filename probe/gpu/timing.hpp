@@ -35,7 +35,10 @@ public:
     template <class Work> std::vector<double> samples(Work const& work) {
         constexpr double wanted = 0.01;
         double const once = seconds(work);
-        int const rounds = once > 0.0 ? static_cast<int>(wanted / once < 1.0 ? 1.0 : wanted / once > 1e4 ? 1e4 : wanted / once) : 1;
+        int const rounds = once > 0.0 ? static_cast<int>(wanted / once < 1.0   ? 1.0
+                                                         : wanted / once > 1e4 ? 1e4
+                                                                               : wanted / once)
+                                      : 1;
         std::vector<double> taken;
         for (int i = 0; i < repetitions; ++i) {
             double const all = seconds([&] {

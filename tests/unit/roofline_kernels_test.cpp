@@ -8,10 +8,11 @@
 #include "headroom/probe/roofline_kernels.hpp"
 #include "headroom/probe/row_kernels.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <random>
 #include <stdexcept>
 #include <tuple>
@@ -77,8 +78,8 @@ TEST(ProductSpaces, KnowAWrongProduct) {
         EXPECT_GT(space.error(), 0.0) << precision << ": nothing was computed yet";
     }
     ProductSpace space{"fp32", 33};
-    OwnGemm{}.multiply(33, 33, 33, {static_cast<float const*>(space.a()), 33}, {static_cast<float const*>(space.b()), 33},
-                       {static_cast<float*>(space.c()), 33});
+    OwnGemm{}.multiply(33, 33, 33, {static_cast<float const*>(space.a()), 33},
+                       {static_cast<float const*>(space.b()), 33}, {static_cast<float*>(space.c()), 33});
     EXPECT_EQ(space.error(), 0.0) << "whole numbers have an exact product";
 }
 
@@ -133,7 +134,9 @@ TEST(RowKernels, SoftmaxOfRows) {
             auto const begin = in.begin() + static_cast<std::ptrdiff_t>(row * columns);
             double const most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(columns));
             double sum = 0.0;
-            for (std::size_t i = 0; i < columns; ++i) { sum += std::exp(static_cast<double>(begin[static_cast<std::ptrdiff_t>(i)]) - most); }
+            for (std::size_t i = 0; i < columns; ++i) {
+                sum += std::exp(static_cast<double>(begin[static_cast<std::ptrdiff_t>(i)]) - most);
+            }
             for (std::size_t i = 0; i < columns; ++i) {
                 double const right = std::exp(static_cast<double>(in[row * columns + i]) - most) / sum;
                 ASSERT_NEAR(out[row * columns + i], right, 8e-6 * right + 1e-30) << columns << " at " << i;
@@ -151,7 +154,9 @@ TEST(RowKernels, LayerNormOfRows) {
             float const* const x = in.data() + row * columns;
             double mean = 0.0, variance = 0.0;
             for (std::size_t i = 0; i < columns; ++i) { mean += x[i] / static_cast<double>(columns); }
-            for (std::size_t i = 0; i < columns; ++i) { variance += (x[i] - mean) * (x[i] - mean) / static_cast<double>(columns); }
+            for (std::size_t i = 0; i < columns; ++i) {
+                variance += (x[i] - mean) * (x[i] - mean) / static_cast<double>(columns);
+            }
             for (std::size_t i = 0; i < columns; ++i) {
                 double const right = (x[i] - mean) / std::sqrt(variance + 1e-5) * weight[i] + bias[i];
                 ASSERT_NEAR(out[row * columns + i], right, 2e-5) << columns << " at " << i;
@@ -177,7 +182,9 @@ std::vector<float> naive_attention(AttentionCall const& call) {
         for (double& score : scores) { sum += score = std::exp(score - most); }
         for (std::size_t d = 0; d < call.width; ++d) {
             double value = 0.0;
-            for (std::size_t key = 0; key < call.length; ++key) { value += scores[key] * call.values[key * call.width + d]; }
+            for (std::size_t key = 0; key < call.length; ++key) {
+                value += scores[key] * call.values[key * call.width + d];
+            }
             out[row * call.width + d] = static_cast<float>(value / sum);
         }
     }
@@ -187,7 +194,8 @@ std::vector<float> naive_attention(AttentionCall const& call) {
 TEST(Attention, BothKindsEqualTheNaiveOne) {
     for (auto const& [queries, length] : {std::pair<std::size_t, std::size_t>{1, 1}, {5, 9}, {97, 385}, {200, 800}}) {
         std::size_t const width = 24;
-        auto query = numbers(queries * width, 1), keys = numbers(width * length, 2), values = numbers(length * width, 3);
+        auto query = numbers(queries * width, 1), keys = numbers(width * length, 2),
+             values = numbers(length * width, 3);
         for (float& value : query) { value *= 8.0F; } // so that a few keys have most of the weight
         std::vector<float> out(queries * width), scores(queries * length);
         AttentionCall const call{queries, length, width, query.data(), keys.data(), values.data(), out.data()};
@@ -236,7 +244,10 @@ TEST(PinnedTeams, RunEveryPartOnceAndThrowWhatItThrows) {
         EXPECT_GE(team.run([&](int part) { ++calls[part]; }), 0.0);
     }
     for (auto const& count : calls) { EXPECT_EQ(count, 50); }
-    EXPECT_THROW(team.run([](int part) { if (part == 1) { throw std::runtime_error{"no"}; } }), std::runtime_error);
+    EXPECT_THROW(team.run([](int part) {
+        if (part == 1) { throw std::runtime_error{"no"}; }
+    }),
+                 std::runtime_error);
     EXPECT_GE(team.run([](int) {}), 0.0) << "it goes on after that";
 }
 

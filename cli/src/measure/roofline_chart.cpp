@@ -25,7 +25,9 @@ Series roof(std::string name, Mark mark, double peak, double bandwidth, Window w
         line.x.push_back(window.low * std::pow(window.high / window.low, static_cast<double>(i) / steps));
     }
     double const corner = peak / bandwidth;
-    if (corner > window.low && corner < window.high) { line.x.insert(std::ranges::upper_bound(line.x, corner), corner); }
+    if (corner > window.low && corner < window.high) {
+        line.x.insert(std::ranges::upper_bound(line.x, corner), corner);
+    }
     for (double const x : line.x) {
         line.y.push_back(attainable_rate(FlopsPerByte{x}, FlopsPerSecond{peak}, BytesPerSecond{bandwidth}).base());
     }
@@ -52,8 +54,9 @@ Chart measured_chart(MeasuredRooflineReport const& report, int threads) {
     MeasuredRoofline const& roofline = report.roofline;
     auto const levels = roofline.levels(threads);
     Chart chart{.title = "Measured roofline, " + cores_words(threads),
-                .caption = "Each slope is the bandwidth of a level of memory, each flat part a peak; a kernel belongs under "
-                           "the slope of the level in which its data live.",
+                .caption =
+                    "Each slope is the bandwidth of a level of memory, each flat part a peak; a kernel belongs under "
+                    "the slope of the level in which its data live.",
                 .x = {"operations a byte", AxisScale::logarithmic},
                 .y = {"FLOP/s", AxisScale::logarithmic},
                 .series = {}};

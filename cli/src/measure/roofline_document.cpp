@@ -14,7 +14,8 @@ std::string peaks_words(MeasuredRooflineReport const& report) {
         std::string const by = peak.roof == peak.chain ? peak.roof->of("instruction_set") : peak.roof->of("library");
         words.push_back(peak.precision + " " + rate_words(*peak.roof) + " (" + by + ")");
     }
-    return words.empty() ? "no arithmetic was measured" : "peak of " + cores_words(report.cores()) + ": " + join(words, ", ");
+    return words.empty() ? "no arithmetic was measured"
+                         : "peak of " + cores_words(report.cores()) + ": " + join(words, ", ");
 }
 
 std::string ridge_words(MeasuredRooflineReport const& report) {
@@ -25,7 +26,8 @@ std::string ridge_words(MeasuredRooflineReport const& report) {
     for (MeasuredRidge const& ridge : report.roofline.ridges) {
         if (ridge.threads != report.cores() || ridge.level != far || ridge.precision != "fp32") { continue; }
         text += " The ridge of fp32 is at " + significant(ridge.flops_per_byte) + " operations a byte (" +
-                significant(ridge.low) + " to " + significant(ridge.high) + "): below it a kernel waits for " + far + ".";
+                significant(ridge.low) + " to " + significant(ridge.high) + "): below it a kernel waits for " + far +
+                ".";
     }
     return text;
 }
@@ -41,9 +43,10 @@ bool is_noisy(MeasuredRooflineReport const& report) {
 std::string verdict(MeasuredRooflineReport const& report) {
     std::string text = peaks_words(report) + ". ";
     text[0] = text[0] == 'p' ? 'P' : 'N';
-    return (is_noisy(report) ? "The machine was busy or unsteady: these figures are too low, take them again when it is "
-                               "quiet. "
-                             : "") +
+    return (is_noisy(report)
+                ? "The machine was busy or unsteady: these figures are too low, take them again when it is "
+                  "quiet. "
+                : "") +
            text + ridge_words(report);
 }
 
@@ -79,11 +82,10 @@ Table peaks_table(MeasuredRoofline const& roofline) {
     for (MeasuredPeak const& peak : roofline.peaks) {
         bool const chain = peak.roof == peak.chain;
         auto const* product = peak.product;
-        table.rows.push_back(
-            {peak.precision, std::to_string(peak.threads), rate_words(*peak.roof), interval_words(*peak.roof),
-             peak.roof->of(chain ? "instruction_set" : "library"),
-             product == nullptr ? "-" : product->of("library") + " " + product->of("order"),
-             product == nullptr ? "-" : percent(product->summary.median / peak.roof->summary.median)});
+        table.rows.push_back({peak.precision, std::to_string(peak.threads), rate_words(*peak.roof),
+                              interval_words(*peak.roof), peak.roof->of(chain ? "instruction_set" : "library"),
+                              product == nullptr ? "-" : product->of("library") + " " + product->of("order"),
+                              product == nullptr ? "-" : percent(product->summary.median / peak.roof->summary.median)});
     }
     return table;
 }
@@ -182,6 +184,19 @@ std::string product_name(MeasuredFigure const& one) {
            (one.of("freed") == "yes" ? ", variables removed" : "");
 }
 
+/// In plain words where there is nothing to show.
+Block gpu_block(MeasuredRooflineReport const& report) {
+    auto const figures = report.roofline.of_quantity("gpu");
+    if (figures.empty()) { return Paragraph{"not measured (" + report.gpu_why + ")", "GPU"}; }
+    Table table{.title = "GPU: " + report.gpu,
+                .columns = {{"what", Align::left, true}, {"measured"}, {"interval %"}},
+                .rows = {}};
+    for (MeasuredFigure const* one : figures) {
+        table.rows.push_back({one->point.label, rate_words(*one), interval_words(*one)});
+    }
+    return table;
+}
+
 Table conditions_table(Campaign const& campaign) {
     Table table{.title = "Conditions", .columns = {{"what", Align::left}, {"value", Align::left, true}}, .rows = {}};
     for (auto const& [name, value] : campaign.machine) { table.rows.push_back({printable(name), printable(value)}); }
@@ -191,11 +206,13 @@ Table conditions_table(Campaign const& campaign) {
 std::string taken_words(MeasuredRooflineReport const& report) {
     std::size_t counted_samples = 0;
     for (MeasuredFigure const& one : report.roofline.figures) { counted_samples += one.summary.count; }
-    std::string text = counted(counted_samples, "repetition") + " of " + counted(report.roofline.figures.size(), "point") +
+    std::string text = counted(counted_samples, "repetition") + " of " +
+                       counted(report.roofline.figures.size(), "point") +
                        " count, one more of each warmed up; medians, with intervals of their order statistics";
     if (report.resumed > 0) { text += "; " + counted(report.resumed, "sample") + " were there before"; }
     if (!report.complete) { text += "; interrupted: the same command goes on"; }
-    text += report.store.empty() ? "; kept nowhere" : "; kept in " + report.store + " as " + std::to_string(report.campaign.id);
+    text += report.store.empty() ? "; kept nowhere"
+                                 : "; kept in " + report.store + " as " + std::to_string(report.campaign.id);
     return text;
 }
 
@@ -207,7 +224,9 @@ Document document_of(MeasuredRooflineReport const& report, bool page) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     if (auto const words = kernels_words(report); !words.empty()) { blocks.emplace_back(Paragraph{words, "kernels"}); }
-    if (auto const words = libraries_words(report); !words.empty()) { blocks.emplace_back(Paragraph{words, "libraries"}); }
+    if (auto const words = libraries_words(report); !words.empty()) {
+        blocks.emplace_back(Paragraph{words, "libraries"});
+    }
     blocks.emplace_back(Paragraph{taken_words(report), "taken"});
     if (!report.warnings.empty()) { blocks.emplace_back(Items{"Warnings", report.warnings}); }
     if (!roofline.peaks.empty()) { blocks.emplace_back(peaks_table(roofline)); }
@@ -226,6 +245,7 @@ Document document_of(MeasuredRooflineReport const& report, bool page) {
     };
     add("Arithmetic by instruction set", "chains of multiply-adds", "peak", chain_name);
     add("Products of square matrices", "precision, library, order", "product", product_name);
+    blocks.emplace_back(gpu_block(report));
     if (!report.absent.empty()) { blocks.emplace_back(Items{"Not measured", report.absent}); }
     blocks.emplace_back(conditions_table(report.campaign));
     return document;

@@ -1,5 +1,4 @@
 #include "measure/roofline_report.hpp"
-
 #include "output.hpp"
 
 #include <algorithm>
@@ -159,6 +158,9 @@ Json json_of(MeasuredRooflineReport const& report) {
                     .set("ridges", ridges_json(roofline))
                     .set("kernels", kernels)
                     .set("own_products", own_json(roofline))
+                    .set("gpu", Json::object()
+                                    .set("device", report.gpu.empty() ? Json{} : Json{report.gpu})
+                                    .set("not_measured", report.gpu_why.empty() ? Json{} : Json{report.gpu_why}))
                     .set("figures", figures)
                     .set("warnings", Json::array_of(report.warnings))
                     .set("not_measured", Json::array_of(report.absent));
@@ -167,8 +169,8 @@ Json json_of(MeasuredRooflineReport const& report) {
 }
 
 Sheet sheet_of(MeasuredRooflineReport const& report) {
-    Sheet sheet{{"label", "quantity", "unit", "threads", "precision", "count", "median", "low", "high", "coverage", "least",
-                 "most", "spread"},
+    Sheet sheet{{"label", "quantity", "unit", "threads", "precision", "count", "median", "low", "high", "coverage",
+                 "least", "most", "spread"},
                 {}};
     for (MeasuredFigure const& one : report.roofline.figures) {
         SampleSummary const& of = one.summary;

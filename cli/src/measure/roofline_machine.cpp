@@ -1,5 +1,6 @@
-#include "headroom/error.hpp"
 #include "measure/roofline_report.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,9 @@ std::string quoted_toml(std::string_view text) {
     return out + '"';
 }
 
-std::string with_unit(double base, double unit, char const* name) { return '"' + exact(base / unit) + ' ' + name + '"'; }
+std::string with_unit(double base, double unit, char const* name) {
+    return '"' + exact(base / unit) + ' ' + name + '"';
+}
 std::string bandwidth_text(double base) { return with_unit(base, 1e9, "GB/s"); }
 std::string rate_text(double base) { return with_unit(base, 1e9, "GFLOP/s"); }
 std::string size_text(double base) { return with_unit(base, 1024.0, "KiB"); }
@@ -45,8 +48,8 @@ void add_products(std::string& out, MeasuredRooflineReport const& report) {
     std::string lines;
     for (MeasuredPeak const& peak : report.roofline.peaks) {
         if (peak.threads != report.cores() || peak.product == nullptr || !has_place(peak.precision)) { continue; }
-        lines += peak.precision + " = " + rate_text(peak.product->summary.median) + " # " + peak.product->of("library") +
-                 ", order " + peak.product->of("order") + '\n';
+        lines += peak.precision + " = " + rate_text(peak.product->summary.median) + " # " +
+                 peak.product->of("library") + ", order " + peak.product->of("order") + '\n';
     }
     if (!lines.empty()) { out += "\n[measured] # the fastest product of matrices\n" + lines; }
 }
@@ -78,8 +81,9 @@ std::string machine_file(MeasuredRooflineReport const& report) {
                           .hint = "let the measurement run to its end"}};
     }
     std::string out = "# Measured by headroom " HEADROOM_VERSION " on " + cores_words(report.cores()) + ".\n";
-    out += "name = " + quoted_toml(processor_name(report.campaign) + ", " + cores_words(report.cores()) + ", measured") +
-           "\n\n[memory]\n";
+    out +=
+        "name = " + quoted_toml(processor_name(report.campaign) + ", " + cores_words(report.cores()) + ", measured") +
+        "\n\n[memory]\n";
     add_level(out, *levels.back());
     for (MeasuredFigure const* latency : report.roofline.of_quantity("latency")) {
         if (latency->of("level") == "memory") {

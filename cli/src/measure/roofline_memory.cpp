@@ -1,6 +1,5 @@
-#include "measure/roofline_points.hpp"
-
 #include "document/json.hpp"
+#include "measure/roofline_points.hpp"
 
 #include "headroom/probe/memory_rates.hpp"
 

@@ -39,7 +39,8 @@ void RooflineBench::make_teams(RooflineTask const& task, probe::MachineShape con
     for (int const threads : task.threads) {
         std::vector<int> cores;
         for (int i = 0; i < threads; ++i) {
-            cores.push_back(shape.core_ids.empty() ? i : shape.core_ids[static_cast<std::size_t>(i) % shape.core_ids.size()]);
+            cores.push_back(
+                shape.core_ids.empty() ? i : shape.core_ids[static_cast<std::size_t>(i) % shape.core_ids.size()]);
         }
         teams_.emplace_back(cores);
         pinned = pinned && teams_.back().pinned();
@@ -78,7 +79,8 @@ void RooflineBench::add_peaks(RooflineTask const& task) {
     for (char const* precision : {"fp64", "fp32", "fp16", "bf16", "int8"}) {
         bool const there = std::ranges::find(chains, precision, &probe::ArithmeticChain::precision) != chains.end();
         if (!there && wants(task, precision)) {
-            absent.push_back(std::string{precision} + ": this processor has no instructions for it that are driven here");
+            absent.push_back(std::string{precision} +
+                             ": this processor has no instructions for it that are driven here");
         }
     }
     for (std::string const& unit : probe::undriven_units()) { absent.push_back(unit); }
@@ -87,9 +89,8 @@ void RooflineBench::add_peaks(RooflineTask const& task) {
 // ---- products of matrices -------------------------------------------------------------------------------------------
 
 probe::ProductSpace& RooflineBench::space_of(std::string const& precision, std::size_t order) {
-    auto const found = std::ranges::find_if(spaces_, [&](probe::ProductSpace const& one) {
-        return one.precision() == precision && one.order() == order;
-    });
+    auto const found = std::ranges::find_if(
+        spaces_, [&](probe::ProductSpace const& one) { return one.precision() == precision && one.order() == order; });
     return found == spaces_.end() ? spaces_.emplace_back(precision, order) : *found;
 }
 
@@ -186,8 +187,9 @@ void RooflineBench::add_products(RooflineTask const& task) {
     libraries_ = probe::gemm_libraries();
     for (std::string const& set : probe::restraining_variables()) { facts.emplace_back("restrained by", set); }
     if (libraries_.empty()) {
-        absent.emplace_back("products by a library: no OpenBLAS, MKL, BLIS, BLAS or oneDNN is installed; Headroom's own "
-                            "product stands for them");
+        absent.emplace_back(
+            "products by a library: no OpenBLAS, MKL, BLIS, BLAS or oneDNN is installed; Headroom's own "
+            "product stands for them");
     }
     for (probe::GemmLibrary const& library : libraries_) { add_library(task, library); }
     if (!wants(task, "fp32")) { return; }

@@ -21,6 +21,8 @@ struct MeasuredRooflineReport {
     std::vector<std::string> absent;   ///< what was not measured, and why
     bool complete = true;
     std::size_t resumed = 0; ///< samples that were there before
+    std::string gpu;         ///< the graphics processor; empty: none was measured
+    std::string gpu_why;     ///< then why; else what of it was not
     std::string store;       ///< empty: kept nowhere
     std::optional<double> wall_seconds = {};
 

@@ -85,8 +85,8 @@ RooflinePlan plan_of(RooflineTask const& task, std::size_t points) {
     constexpr double beside = 2.0; // rounds' worth: filling the slots, and making what is timed
     double const wanted = task.budget_seconds / (all * usual_slot) - beside;
     RooflinePlan plan;
-    plan.repetitions = static_cast<std::uint32_t>(
-        std::clamp(wanted, static_cast<double>(fewest), static_cast<double>(most)));
+    plan.repetitions =
+        static_cast<std::uint32_t>(std::clamp(wanted, static_cast<double>(fewest), static_cast<double>(most)));
     plan.slot_seconds = std::max(least_slot, task.budget_seconds / (all * (plan.repetitions + beside)));
     return plan;
 }

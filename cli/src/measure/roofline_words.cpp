@@ -95,13 +95,12 @@ std::vector<std::string> warnings_of(MeasuredRooflineReport const& report) {
         if (name == "restrained by") { set.push_back(value); }
     }
     if (!set.empty()) {
-        warnings.push_back("variables: " + join(set, ", ") + " may hold libraries back; their products were taken with "
+        warnings.push_back("variables: " + join(set, ", ") +
+                           " may hold libraries back; their products were taken with "
                            "and without");
     }
     warn_of_variables(report.roofline, warnings);
-    if (report.cores() == 1) {
-        warnings.emplace_back("one core: nothing here says what several of them do together");
-    }
+    if (report.cores() == 1) { warnings.emplace_back("one core: nothing here says what several of them do together"); }
     for (std::string& doubt : doubts_of(report.roofline, report.campaign)) { warnings.push_back(std::move(doubt)); }
     return warnings;
 }

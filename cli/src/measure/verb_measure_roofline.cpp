@@ -1,5 +1,6 @@
 #include "document/text.hpp"
 #include "measure/measure.hpp"
+#include "measure/roofline_gpu.hpp"
 #include "measure/roofline_points.hpp"
 #include "measure/roofline_report.hpp"
 #include "measure/roofline_run.hpp"
@@ -20,7 +21,8 @@ constexpr std::array<char const*, 5> known_precisions{"fp64", "fp32", "fp16", "b
 
 constexpr std::array options{
     Option{"--threads", "1|all|N", "one core, one and all (default), or one and N", "Question"},
-    Option{"--precision", "NAMES", "fp64, fp32, fp16, bf16, int8: some of them (default: all that there are)", "Question"},
+    Option{"--precision", "NAMES", "fp64, fp32, fp16, bf16, int8: some of them (default: all that there are)",
+           "Question"},
     Option{"--kernels", "NAMES",
            "triad, sum, softmax, layer_norm, gemm_small, gemm_large, attention_unfused, attention_tiled, or none "
            "(default: all)",
@@ -44,8 +46,8 @@ std::vector<int> read_threads(Arguments const& arguments, probe::MachineShape co
     std::string const given = arguments.text("--threads").value_or("all");
     int const wanted = given == "all" ? all : parse_whole(given, "--threads");
     if (wanted > all) {
-        refuse("--threads", std::to_string(wanted) + " are too many",
-               "this process may use " + cores_words(all), "give at most that many, or all");
+        refuse("--threads", std::to_string(wanted) + " are too many", "this process may use " + cores_words(all),
+               "give at most that many, or all");
     }
     return wanted == 1 ? std::vector<int>{1} : std::vector<int>{1, wanted};
 }
@@ -125,6 +127,7 @@ struct Taken {
     Campaign campaign;
     std::size_t resumed = 0;
     std::vector<std::string> absent;
+    io::GpuAnswer gpu;
     bool complete = false;
 };
 
@@ -137,8 +140,15 @@ Taken measure(RooflineTask const& task, probe::MachineShape const& shape, Argume
     }
     Watch watch{"measuring " + counted(bench.points.size(), "point"), output.quiet};
     bool const complete = take_samples(bench, task, recorder, watch);
+    io::GpuAnswer gpu;
+    if (complete) {
+        gpu = ask_gpu();
+        keep(gpu, recorder);
+    } else {
+        gpu.why = "interrupted before its turn";
+    }
     recorder.finish(complete ? CampaignState::done : CampaignState::interrupted);
-    return {recorder.campaign(), recorder.resumed(), std::move(bench.absent), complete};
+    return {recorder.campaign(), recorder.resumed(), std::move(bench.absent), std::move(gpu), complete};
 }
 
 bool has_answer(Campaign const& campaign) {
@@ -178,6 +188,9 @@ int run(Arguments const& arguments) {
     report.absent = std::move(taken.absent);
     report.complete = taken.complete;
     report.resumed = taken.resumed;
+    report.gpu = taken.gpu.device;
+    report.gpu_why = taken.gpu.why;
+    report.campaign.machine.insert(report.campaign.machine.end(), taken.gpu.facts.begin(), taken.gpu.facts.end());
     report.store = store;
     report.warnings = warnings_of(report);
     add_failures(report);
@@ -191,9 +204,12 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb measure_roofline_verb() {
-    return {"measure roofline", "what this machine can do: peaks, bandwidths, latencies, kernels",
-            {},                 {options, store_options(), output_options()},
-            examples,           run};
+    return {"measure roofline",
+            "what this machine can do: peaks, bandwidths, latencies, kernels",
+            {},
+            {options, store_options(), output_options()},
+            examples,
+            run};
 }
 
 } // namespace headroom::cli

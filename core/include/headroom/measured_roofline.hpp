@@ -39,7 +39,7 @@ struct MeasuredFigure {
 struct MeasuredPeak {
     std::string precision;
     int threads = 1;
-    MeasuredFigure const* chain = nullptr;   ///< of the fastest instruction set; none where only a library computes in it
+    MeasuredFigure const* chain = nullptr; ///< of the fastest instruction set; none where only a library computes in it
     MeasuredFigure const* product = nullptr; ///< the fastest, of any library and order
     /// The roof: the chain's rate, or that of a product that is faster, by more than its interval: then a unit is at work
     /// that no chain drives.

@@ -1,21 +1,19 @@
 #include "headroom/error.hpp"
 #include "headroom/measured_roofline.hpp"
+#include "headroom/quantity.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace headroom {
 namespace {
 
 constexpr double much_spread = 0.05, much_drift = 0.05, sure = 0.01, asked_coverage = 0.9;
-constexpr double small_excess = 1.05;    ///< above a roof by no more than errors of both
+constexpr double small_excess = 1.05; ///< above a roof by no more than errors of both
 constexpr double least_gain_of_cores = 0.7;
 
 std::string percent_words(double share) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.0f %%", 100.0 * share);
-    return text;
+    return format_count(100.0 * share, 2) + " %";
 }
 
 std::string some_of(std::vector<std::string> const& names) {
@@ -44,8 +42,8 @@ void doubt_noise(MeasuredRoofline const& roofline, std::vector<std::string>& dou
         few += one.summary.coverage < asked_coverage ? 1 : 0;
     }
     if (!noisy.empty()) {
-        doubts.push_back("noise: repetitions of " + of_all(noisy.size(), roofline) +
-                         " scatter by more than 5 % (" + some_of(noisy) + ")");
+        doubts.push_back("noise: repetitions of " + of_all(noisy.size(), roofline) + " scatter by more than 5 % (" +
+                         some_of(noisy) + ")");
     }
     if (!drifting.empty()) {
         doubts.push_back("drift: " + of_all(drifting.size(), roofline) + " changed while they were taken (" +
@@ -110,9 +108,11 @@ void doubt_roofs(MeasuredRoofline const& roofline, std::vector<std::string>& dou
     }
     for (MeasuredPeak const& peak : roofline.peaks) {
         if (peak.chain != nullptr && peak.roof == peak.product) {
-            doubts.push_back("peak: " + peak.product->point.label + " is faster than any chain of instructions in " +
-                             peak.precision + ": a unit is at work that no chain drives, or others had the cores while the chains were timed; "
-                             "the product is the roof");
+            doubts.push_back(
+                "peak: " + peak.product->point.label + " is faster than any chain of instructions in " +
+                peak.precision +
+                ": a unit is at work that no chain drives, or others had the cores while the chains were timed; "
+                "the product is the roof");
         }
     }
 }
@@ -124,9 +124,7 @@ void doubt_load(Campaign const& campaign, std::vector<std::string>& doubts) {
     }
     constexpr double idle = 0.5;
     if (most > idle) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.1f", most);
-        doubts.push_back("load: " + std::string{text} +
+        doubts.push_back("load: " + format_count(most, 2) +
                          " processes wanted to run while the first round was taken: others used the machine");
     }
 }

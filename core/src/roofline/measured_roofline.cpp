@@ -92,9 +92,8 @@ std::vector<MeasuredFigure const*> MeasuredRoofline::levels(int of_threads) cons
 }
 
 MeasuredPeak const* MeasuredRoofline::peak(std::string_view precision, int of_threads) const {
-    auto const found = std::ranges::find_if(peaks, [&](MeasuredPeak const& one) {
-        return one.precision == precision && one.threads == of_threads;
-    });
+    auto const found = std::ranges::find_if(
+        peaks, [&](MeasuredPeak const& one) { return one.precision == precision && one.threads == of_threads; });
     return found == peaks.end() ? nullptr : &*found;
 }
 
@@ -134,7 +133,9 @@ void MeasuredRoofline::place(MeasuredFigure const& figure) {
     auto const levels_here = levels(figure.threads);
     double const operations = figure.number("operations"), bytes = figure.number("bytes");
     if (peak_here == nullptr || levels_here.empty() || !(bytes > 0.0) || !(operations > 0.0)) { return; }
-    auto const holds = [&](MeasuredFigure const* level) { return level->number("capacity") >= figure.number("touched"); };
+    auto const holds = [&](MeasuredFigure const* level) {
+        return level->number("capacity") >= figure.number("touched");
+    };
     auto const home = std::ranges::find_if(levels_here, holds);
     MeasuredKernel kernel{.figure = &figure,
                           .intensity = operations / bytes,

@@ -55,7 +55,9 @@ bool read_all(int from, void* data, std::size_t bytes) {
 void stay_on(Request const& request) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    for (std::uint32_t i = 0; i < request.core_count; ++i) { CPU_SET(static_cast<std::size_t>(request.cores[i]), &set); }
+    for (std::uint32_t i = 0; i < request.core_count; ++i) {
+        CPU_SET(static_cast<std::size_t>(request.cores[i]), &set);
+    }
     sched_setaffinity(0, sizeof set, &set);
 }
 

@@ -37,7 +37,7 @@ struct GemmLibrary {
     std::string file;    ///< what was loaded
     std::string kind;    ///< of processor that it computes for, where it says so: "Haswell"
     std::vector<std::string> precisions;
-    std::vector<std::string> refused;           ///< precisions whose product was wrong when tried, and why
+    std::vector<std::string> refused;            ///< precisions whose product was wrong when tried, and why
     std::function<void(ProductSpace&)> multiply; ///< on as many threads as were set
     std::function<void(int)> set_threads;        ///< of the calling thread's products; empty: it cannot be told
 };
