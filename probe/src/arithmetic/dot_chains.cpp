@@ -65,7 +65,8 @@ constexpr std::size_t wide_chains = 24, narrow_chains = 12;
 #define HEADROOM_TARGET(names) __attribute__((target(names), flatten))
 
 template <std::size_t... I>
-HEADROOM_TARGET("avx512f,avx512bw,avx512bf16") double bf16_dot(std::uint64_t rounds, std::index_sequence<I...>) {
+HEADROOM_TARGET("avx512f,avx512bw,avx512bf16")
+double bf16_dot(std::uint64_t rounds, std::index_sequence<I...>) {
     __m512bh const left = (__m512bh)_mm512_set1_epi16(0x3f00);  // 0.5
     __m512bh const right = (__m512bh)_mm512_set1_epi16(0x3a00); // about 0.0005
     __m512 sums[] = {_mm512_set1_ps(1.0F + static_cast<float>(I))...};
@@ -82,34 +83,37 @@ double run_bf16_dot(std::uint64_t rounds) { return bf16_dot(rounds, Chains<wide_
 
 /// Sums wrap around as two's complement does; only that they depend on every round matters.
 template <std::size_t... I>
-HEADROOM_TARGET("avx512f,avx512bw,avx512vnni") double int8_dot(std::uint64_t rounds, std::index_sequence<I...>) {
+HEADROOM_TARGET("avx512f,avx512bw,avx512vnni")
+double int8_dot(std::uint64_t rounds, std::index_sequence<I...>) {
     __m512i const left = _mm512_set1_epi8(3), right = _mm512_set1_epi8(1);
     __m512i sums[] = {_mm512_set1_epi32(static_cast<int>(I))...};
     for (std::uint64_t round = 0; round < rounds; ++round) {
         ((sums[I] = _mm512_dpbusd_epi32(sums[I], left, right)), ...);
     }
     __m512i all = _mm512_setzero_si512();
-    ((all = _mm512_or_si512(all, sums[I])), ...);
+    ((all = _mm512_add_epi32(all, sums[I])), ...);
     return first_of(&all);
 }
 double run_int8_dot(std::uint64_t rounds) { return int8_dot(rounds, Chains<wide_chains>{}); }
 
 template <std::size_t... I>
-HEADROOM_TARGET("avx2,avxvnni") double int8_narrow_dot(std::uint64_t rounds, std::index_sequence<I...>) {
+HEADROOM_TARGET("avx2,avxvnni")
+double int8_narrow_dot(std::uint64_t rounds, std::index_sequence<I...>) {
     __m256i const left = _mm256_set1_epi8(3), right = _mm256_set1_epi8(1);
     __m256i sums[] = {_mm256_set1_epi32(static_cast<int>(I))...};
     for (std::uint64_t round = 0; round < rounds; ++round) {
         ((sums[I] = _mm256_dpbusd_avx_epi32(sums[I], left, right)), ...);
     }
     __m256i all = _mm256_setzero_si256();
-    ((all = _mm256_or_si256(all, sums[I])), ...);
+    ((all = _mm256_add_epi32(all, sums[I])), ...);
     return first_of(&all);
 }
 double run_int8_narrow_dot(std::uint64_t rounds) { return int8_narrow_dot(rounds, Chains<narrow_chains>{}); }
 
 #ifdef HEADROOM_DOT_FP16
 template <std::size_t... I>
-HEADROOM_TARGET("avx512f,avx512bw,avx512vl,avx512fp16") double fp16_fma(std::uint64_t rounds, std::index_sequence<I...>) {
+HEADROOM_TARGET("avx512f,avx512bw,avx512vl,avx512fp16")
+double fp16_fma(std::uint64_t rounds, std::index_sequence<I...>) {
     __m512h const factor = _mm512_castsi512_ph(_mm512_set1_epi16(0x3800)); // 0.5
     __m512h const term = _mm512_castsi512_ph(_mm512_set1_epi16(0x3a00));   // 0.75
     __m512h sums[] = {_mm512_castsi512_ph(_mm512_set1_epi16(static_cast<short>(0x3c00 + I)))...};
@@ -117,7 +121,7 @@ HEADROOM_TARGET("avx512f,avx512bw,avx512vl,avx512fp16") double fp16_fma(std::uin
         ((sums[I] = _mm512_fmadd_ph(sums[I], factor, term)), ...);
     }
     __m512i all = _mm512_setzero_si512();
-    ((all = _mm512_or_si512(all, _mm512_castph_si512(sums[I]))), ...);
+    ((all = _mm512_add_epi32(all, _mm512_castph_si512(sums[I]))), ...);
     return first_of(&all);
 }
 double run_fp16_fma(std::uint64_t rounds) { return fp16_fma(rounds, Chains<wide_chains>{}); }
@@ -129,13 +133,16 @@ void add_dot_chains(std::vector<ArithmeticChain>& chains) {
     Extensions const here = extensions();
     constexpr double wide = 2.0 * wide_chains, narrow = 2.0 * narrow_chains;
 #ifdef HEADROOM_DOT_FP16
-    if (here.avx512_fp16) { chains.push_back({"fp16", "AVX512-FP16", "multiply-add, 32 lanes", 32 * wide, run_fp16_fma}); }
+    if (here.avx512_fp16) {
+        chains.push_back({"fp16", "AVX512-FP16", "multiply-add, 32 lanes", 32 * wide, run_fp16_fma});
+    }
 #endif
     if (here.avx512_bf16) {
         chains.push_back({"bf16", "AVX512-BF16", "dot products of two, 16 sums in fp32", 32 * wide, run_bf16_dot});
     }
     if (here.avx_vnni) {
-        chains.push_back({"int8", "AVX-VNNI", "dot products of four, 8 sums in int32", 32 * narrow, run_int8_narrow_dot});
+        chains.push_back(
+            {"int8", "AVX-VNNI", "dot products of four, 8 sums in int32", 32 * narrow, run_int8_narrow_dot});
     }
     if (here.avx512_vnni) {
         chains.push_back({"int8", "AVX512-VNNI", "dot products of four, 16 sums in int32", 64 * wide, run_int8_dot});

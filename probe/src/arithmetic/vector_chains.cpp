@@ -4,13 +4,11 @@
 #define HWY_WANT_SSE4 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "arithmetic/vector_chains.cpp"
-#include <hwy/foreach_target.h> // must come before highway.h
-
-#include <hwy/highway.h>
-
 #include "arithmetic/chains.hpp"
 
 #include <cstddef>
+#include <hwy/foreach_target.h> // must come before highway.h
+#include <hwy/highway.h>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -37,7 +35,9 @@ template <class T, std::size_t... I> HWY_INLINE double run_chains(std::uint64_t 
     return static_cast<double>(hn::GetLane(hn::SumOfLanes(d, all)));
 }
 
-double run_fp32(std::uint64_t rounds) { return run_chains<float>(rounds, std::make_index_sequence<chains_of_target>{}); }
+double run_fp32(std::uint64_t rounds) {
+    return run_chains<float>(rounds, std::make_index_sequence<chains_of_target>{});
+}
 double run_fp64(std::uint64_t rounds) {
 #if HWY_HAVE_FLOAT64
     return run_chains<double>(rounds, std::make_index_sequence<chains_of_target>{});
@@ -46,9 +46,7 @@ double run_fp64(std::uint64_t rounds) {
 #endif
 }
 
-ChainShape shape() {
-    return {hn::Lanes(hn::ScalableTag<float>{}), chains_of_target, HWY_HAVE_FLOAT64 != 0};
-}
+ChainShape shape() { return {hn::Lanes(hn::ScalableTag<float>{}), chains_of_target, HWY_HAVE_FLOAT64 != 0}; }
 
 } // namespace HWY_NAMESPACE
 } // namespace headroom::probe

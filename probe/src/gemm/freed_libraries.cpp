@@ -22,7 +22,7 @@ constexpr std::size_t most_cores = 1024, name_letters = 16;
 /// What is asked, as bytes between two processes of one program.
 struct Request {
     char library[name_letters] = {}, precision[name_letters] = {};
-    std::uint64_t n = 0;
+    std::uint64_t n = 0, rounds = 1;
     std::uint32_t core_count = 0;
     std::int32_t cores[most_cores] = {};
 };
@@ -55,7 +55,9 @@ bool read_all(int from, void* data, std::size_t bytes) {
 void stay_on(Request const& request) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    for (std::uint32_t i = 0; i < request.core_count; ++i) { CPU_SET(static_cast<std::size_t>(request.cores[i]), &set); }
+    for (std::uint32_t i = 0; i < request.core_count; ++i) {
+        CPU_SET(static_cast<std::size_t>(request.cores[i]), &set);
+    }
     sched_setaffinity(0, sizeof set, &set);
 }
 
@@ -72,7 +74,7 @@ double answer_to(Request const& request, std::vector<GemmLibrary>& libraries,
     if (found->set_threads) { found->set_threads(static_cast<int>(request.core_count)); }
     if (is_new) { found->multiply(space->second); }
     auto const begin = std::chrono::steady_clock::now();
-    found->multiply(space->second);
+    for (std::uint64_t i = 0; i < request.rounds; ++i) { found->multiply(space->second); }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -115,7 +117,7 @@ FreedLibraries::~FreedLibraries() {
 }
 
 double FreedLibraries::seconds(std::string const& library, std::string const& precision, std::size_t n,
-                               std::vector<int> const& cores) {
+                               std::vector<int> const& cores, std::uint64_t rounds) {
     Request request;
     if (process_->id <= 0 || library.size() >= name_letters || precision.size() >= name_letters ||
         cores.size() > most_cores) {
@@ -124,6 +126,7 @@ double FreedLibraries::seconds(std::string const& library, std::string const& pr
     std::memcpy(request.library, library.data(), library.size());
     std::memcpy(request.precision, precision.data(), precision.size());
     request.n = n;
+    request.rounds = rounds;
     request.core_count = static_cast<std::uint32_t>(cores.size());
     std::ranges::copy(cores, request.cores);
     double answer = -1.0;

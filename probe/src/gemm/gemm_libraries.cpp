@@ -25,8 +25,7 @@ std::string text_of(void* library, char const* name) {
 
 constexpr int row_major = 101, as_it_is = 111; // of cblas.h
 
-template <class T>
-using CblasGemm = void(int, int, int, int, int, int, T, T const*, int, T const*, int, T, T*, int);
+template <class T> using CblasGemm = void(int, int, int, int, int, int, T, T const*, int, T const*, int, T, T*, int);
 
 template <class T> void multiply_by(CblasGemm<T>* gemm, ProductSpace& space) {
     int const n = static_cast<int>(space.order());
@@ -83,9 +82,9 @@ using DnnlSgemm = int(char, char, std::int64_t, std::int64_t, std::int64_t, floa
                       float const*, std::int64_t, float, float*, std::int64_t);
 using DnnlBf16 = int(char, char, std::int64_t, std::int64_t, std::int64_t, float, std::uint16_t const*, std::int64_t,
                      std::uint16_t const*, std::int64_t, float, float*, std::int64_t);
-using DnnlInt8 = int(char, char, char, std::int64_t, std::int64_t, std::int64_t, float, std::uint8_t const*, std::int64_t,
-                     std::uint8_t, std::int8_t const*, std::int64_t, std::int8_t, float, std::int32_t*, std::int64_t,
-                     std::int32_t const*);
+using DnnlInt8 = int(char, char, char, std::int64_t, std::int64_t, std::int64_t, float, std::uint8_t const*,
+                     std::int64_t, std::uint8_t, std::int8_t const*, std::int64_t, std::int8_t, float, std::int32_t*,
+                     std::int64_t, std::int32_t const*);
 
 struct DnnlFunctions {
     DnnlSgemm* fp32 = nullptr;
@@ -103,8 +102,8 @@ struct DnnlFunctions {
                  static_cast<std::int8_t const*>(space.b()), n, 0, 0.0F, static_cast<std::int32_t*>(space.c()), n,
                  &offset);
         } else {
-            fp32('N', 'N', n, n, n, 1.0F, static_cast<float const*>(space.a()), n,
-                 static_cast<float const*>(space.b()), n, 0.0F, static_cast<float*>(space.c()), n);
+            fp32('N', 'N', n, n, n, 1.0F, static_cast<float const*>(space.a()), n, static_cast<float const*>(space.b()),
+                 n, 0.0F, static_cast<float*>(space.c()), n);
         }
     }
 };
@@ -174,9 +173,8 @@ std::vector<GemmLibrary> gemm_libraries() {
 }
 
 std::vector<std::string> restraining_variables() {
-    constexpr std::array names{"OPENBLAS_CORETYPE",       "DNNL_MAX_CPU_ISA",
-                               "ONEDNN_MAX_CPU_ISA",      "MKL_ENABLE_INSTRUCTIONS",   "MKL_DEBUG_CPU_TYPE",
-                               "BLIS_ARCH_TYPE"};
+    constexpr std::array names{"OPENBLAS_CORETYPE",       "DNNL_MAX_CPU_ISA",   "ONEDNN_MAX_CPU_ISA",
+                               "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE", "BLIS_ARCH_TYPE"};
     std::vector<std::string> set;
     for (char const* name : names) {
         if (char const* value = std::getenv(name)) { set.push_back(std::string{name} + "=" + value); }

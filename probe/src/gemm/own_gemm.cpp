@@ -3,13 +3,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/own_gemm.cpp"
-#include <hwy/foreach_target.h> // must come before highway.h
-
-#include <hwy/highway.h>
-
 #include "gemm/gemm_call.hpp"
 
 #include <algorithm>
+#include <hwy/foreach_target.h> // must come before highway.h
+#include <hwy/highway.h>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();

@@ -30,8 +30,7 @@ void attention_unfused(AttentionCall const& call, float* scores, OwnGemm& gemm) 
                   {call.out, call.width});
 }
 
-TiledSpace::TiledSpace(std::size_t length)
-    : scores(rows * std::min(most_columns, length)), most(rows), sums(rows) {}
+TiledSpace::TiledSpace(std::size_t length) : scores(rows * std::min(most_columns, length)), most(rows), sums(rows) {}
 
 void attention_tiled(AttentionCall const& call, TiledSpace& space, OwnGemm& gemm) {
     for (std::size_t first = 0; first < call.queries; first += TiledSpace::rows) {

@@ -79,8 +79,12 @@ RooflineKernels::Arrays::Arrays(PinnedTeam& team, KernelSizes wanted) : threads{
 
 RooflineKernel RooflineKernels::Arrays::triad_kernel() {
     double const n = static_cast<double>(sizes.elements);
-    return {"triad", "a = b + s c of " + std::to_string(sizes.elements) + " elements", 2.0 * n, 3.0 * n * element,
-            3.0 * n * element, [this](int thread, std::uint64_t rounds) {
+    return {"triad",
+            "a = b + s c of " + std::to_string(sizes.elements) + " elements",
+            2.0 * n,
+            3.0 * n * element,
+            3.0 * n * element,
+            [this](int thread, std::uint64_t rounds) {
                 auto const [first, count] = share_of(sizes.elements, row_length, thread, threads);
                 for (std::uint64_t i = 0; i < rounds; ++i) {
                     triad(out.get() + first, a.get() + first, b.get() + first, 0.5F, count);
@@ -90,7 +94,11 @@ RooflineKernel RooflineKernels::Arrays::triad_kernel() {
 
 RooflineKernel RooflineKernels::Arrays::sum_kernel() {
     double const n = static_cast<double>(sizes.elements);
-    return {"sum", "sum of " + std::to_string(sizes.elements) + " elements", n, n * element, n * element,
+    return {"sum",
+            "sum of " + std::to_string(sizes.elements) + " elements",
+            n,
+            n * element,
+            n * element,
             [this](int thread, std::uint64_t rounds) {
                 auto const [first, count] = share_of(sizes.elements, row_length, thread, threads);
                 for (std::uint64_t i = 0; i < rounds; ++i) { sink = sum_of(a.get() + first, count); }
@@ -100,8 +108,12 @@ RooflineKernel RooflineKernels::Arrays::sum_kernel() {
 RooflineKernel RooflineKernels::Arrays::softmax_kernel() {
     double const n = static_cast<double>(sizes.elements);
     std::size_t const rows = sizes.elements / row_length;
-    return {"softmax", "softmax of " + std::to_string(rows) + " rows of " + std::to_string(row_length), 5.0 * n,
-            2.0 * n * element, 2.0 * n * element, [this, rows](int thread, std::uint64_t rounds) {
+    return {"softmax",
+            "softmax of " + std::to_string(rows) + " rows of " + std::to_string(row_length),
+            5.0 * n,
+            2.0 * n * element,
+            2.0 * n * element,
+            [this, rows](int thread, std::uint64_t rounds) {
                 auto const [first, count] = share_of(rows, 1, thread, threads);
                 std::size_t const at = first * row_length;
                 for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -113,8 +125,11 @@ RooflineKernel RooflineKernels::Arrays::softmax_kernel() {
 RooflineKernel RooflineKernels::Arrays::layer_norm_kernel() {
     double const n = static_cast<double>(sizes.elements), weights = 2.0 * row_length;
     std::size_t const rows = sizes.elements / row_length;
-    return {"layer_norm", "layer norm of " + std::to_string(rows) + " rows of " + std::to_string(row_length), 8.0 * n,
-            (2.0 * n + weights) * element, (2.0 * n + weights) * element,
+    return {"layer_norm",
+            "layer norm of " + std::to_string(rows) + " rows of " + std::to_string(row_length),
+            8.0 * n,
+            (2.0 * n + weights) * element,
+            (2.0 * n + weights) * element,
             [this, rows](int thread, std::uint64_t rounds) {
                 auto const [first, count] = share_of(rows, 1, thread, threads);
                 std::size_t const at = first * row_length;
@@ -127,8 +142,11 @@ RooflineKernel RooflineKernels::Arrays::layer_norm_kernel() {
 RooflineKernel RooflineKernels::Arrays::small_gemm_kernel() {
     constexpr std::size_t n = small_order;
     double const order = static_cast<double>(n), each = static_cast<double>(threads);
-    return {"gemm_small", "product of order 64, one for each thread", 2.0 * order * order * order * each,
-            3.0 * order * order * element * each, 3.0 * order * order * element * each,
+    return {"gemm_small",
+            "product of order 64, one for each thread",
+            2.0 * order * order * order * each,
+            3.0 * order * order * element * each,
+            3.0 * order * order * element * each,
             [this](int thread, std::uint64_t rounds) {
                 std::size_t const at = static_cast<std::size_t>(thread) * n * n;
                 for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -140,14 +158,18 @@ RooflineKernel RooflineKernels::Arrays::small_gemm_kernel() {
 RooflineKernel RooflineKernels::Arrays::large_gemm_kernel() {
     std::size_t const n = sizes.order;
     double const order = static_cast<double>(n);
-    return {"gemm_large", "product of order " + std::to_string(n), 2.0 * order * order * order,
-            3.0 * order * order * element, 3.0 * order * order * element,
-            [this, n](int thread, std::uint64_t rounds) {
-                auto const [first, rows] = share_of(n, 12, thread, threads);
-                for (std::uint64_t i = 0; i < rounds; ++i) {
-                    gemm[thread].multiply(rows, n, n, {a.get() + first * n, n}, {b.get(), n}, {out.get() + first * n, n});
-                }
-            }};
+    return {
+        "gemm_large",
+        "product of order " + std::to_string(n),
+        2.0 * order * order * order,
+        3.0 * order * order * element,
+        3.0 * order * order * element,
+        [this, n](int thread, std::uint64_t rounds) {
+            auto const [first, rows] = share_of(n, 12, thread, threads);
+            for (std::uint64_t i = 0; i < rounds; ++i) {
+                gemm[thread].multiply(rows, n, n, {a.get() + first * n, n}, {b.get(), n}, {out.get() + first * n, n});
+            }
+        }};
 }
 
 /// Queries lie in `a`, keys, values and results behind each other in `b`; the unfused one keeps its scores
@@ -176,8 +198,12 @@ RooflineKernel RooflineKernels::Arrays::attention_kernel(bool tiles) {
         }
     };
     std::string const words = "one head of width 64, " + std::to_string(length) + " queries and keys";
-    return {tiles ? "attention_tiled" : "attention_unfused", words, 4.0 * l * l * d, operands + 4.0 * scores,
-            operands + scores, run};
+    return {tiles ? "attention_tiled" : "attention_unfused",
+            words,
+            4.0 * l * l * d,
+            operands + 4.0 * scores,
+            operands + scores,
+            run};
 }
 
 RooflineKernels::RooflineKernels(PinnedTeam& team, KernelSizes sizes, std::vector<std::string> const& names)

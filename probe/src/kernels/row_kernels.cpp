@@ -2,19 +2,15 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/row_kernels.cpp"
-#include <hwy/foreach_target.h> // must come before highway.h
-
-#include <hwy/highway.h>
-
-#include <hwy/contrib/math/math-inl.h>
-
 #include "headroom/probe/row_kernels.hpp"
-
-#include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <hwy/cache_control.h>
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/foreach_target.h> // must come before highway.h
+#include <hwy/highway.h>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,7 +37,7 @@ struct GemmLibrary {
     std::string file;    ///< what was loaded
     std::string kind;    ///< of processor that it computes for, where it says so: "Haswell"
     std::vector<std::string> precisions;
-    std::vector<std::string> refused;           ///< precisions whose product was wrong when tried, and why
+    std::vector<std::string> refused;            ///< precisions whose product was wrong when tried, and why
     std::function<void(ProductSpace&)> multiply; ///< on as many threads as were set
     std::function<void(int)> set_threads;        ///< of the calling thread's products; empty: it cannot be told
 };
@@ -55,8 +56,9 @@ public:
     ~FreedLibraries();
     FreedLibraries(FreedLibraries const&) = delete;
     FreedLibraries& operator=(FreedLibraries const&) = delete;
-    /// Seconds of one product; below zero: it cannot (another library is found, or the process is gone).
-    double seconds(std::string const& library, std::string const& precision, std::size_t n, std::vector<int> const& cores);
+    /// Seconds of so many products; below zero: it cannot (another library is found, or the process is gone).
+    double seconds(std::string const& library, std::string const& precision, std::size_t n,
+                   std::vector<int> const& cores, std::uint64_t rounds);
 
 private:
     struct Process;

@@ -15,11 +15,11 @@ namespace headroom::probe {
 /// A kernel as it stands under the roof, in fp32: what it does in one round of all threads together, counted, not
 /// measured.
 struct RooflineKernel {
-    std::string name;         ///< "softmax"
-    std::string words;        ///< "softmax of 16384 rows of 1024"
-    double operations = 0.0;  ///< the formulas of docs/guide/measure-roofline.md
-    double bytes = 0.0;       ///< that must move: what is read once, and what is written once
-    double touched = 0.0;     ///< bytes that a round touches: where they fit is where the data live
+    std::string name;        ///< "softmax"
+    std::string words;       ///< "softmax of 16384 rows of 1024"
+    double operations = 0.0; ///< the formulas of docs/guide/measure-roofline.md
+    double bytes = 0.0;      ///< that must move: what is read once, and what is written once
+    double touched = 0.0;    ///< bytes that a round touches: where they fit is where the data live
     std::function<void(int thread, std::uint64_t rounds)> run;
 };
 

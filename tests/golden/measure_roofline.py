@@ -1,0 +1,145 @@
+"""The measured roofline: its result follows its schema and agrees with itself, orders that physics sets hold, a machine file
+that `headroom roofline` reads, measurements that go on after Ctrl-C, and plain refusals."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+
+from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, close, equal, finish, run, schema_errors, succeed
+
+STORE = SCRATCH / "measurements.sqlite"
+MACHINE = SCRATCH / "here.toml"
+SMALL = ("--quick", "--time", "2s", "--precision", "fp32", "--kernels", "triad,gemm_small", "--quiet")
+
+
+def conforms(value, what):
+    for error in schema_errors(value):
+        check(False, f"{what}: {error}")
+    figures = {one["label"]: one for one in value["figures"]}
+    equal(len(figures), len(value["figures"]), f"{what}: every label is given once")
+    for one in value["figures"]:
+        check(one["least"] <= one["low"] <= one["median"] <= one["high"] <= one["most"], f"{what}: order within {one}")
+    levels = {(one["level"], one["threads"]): one for one in value["levels"]}
+    peaks = {(one["precision"], one["threads"]): one for one in value["peaks"]}
+    for (level, threads), one in levels.items():
+        rates = [figure["median"] for figure in value["figures"] if figure["quantity"] == "bandwidth"
+                 and figure["parameters"]["level"] == level and figure["threads"] == threads]
+        close(one["bytes_per_second"], max(rates), f"{what}: the fastest kernel is the bandwidth of {level}")
+    for one in value["ridges"]:
+        peak, level = peaks[one["precision"], one["threads"]], levels[one["level"], one["threads"]]
+        close(one["flops_per_byte"], peak["flops_per_second"] / level["bytes_per_second"], f"{what}: ridge {one}")
+        check(one["low"] <= one["flops_per_byte"] <= one["high"], f"{what}: interval of ridge {one}")
+    for one in value["peaks"]:
+        chains = [figure["median"] for figure in value["figures"] if figure["quantity"] == "peak"
+                  and figure["parameters"]["precision"] == one["precision"] and figure["threads"] == one["threads"]]
+        if one["by"] == "chain":
+            close(one["flops_per_second"], max(chains), f"{what}: the fastest instruction set is the peak")
+    for one in value["kernels"]:
+        about = f"{what}: {one['kernel']} on {one['threads']}"
+        bandwidth = levels[one["level"], one["threads"]]["bytes_per_second"]
+        peak = peaks[one["precision"], one["threads"]]["flops_per_second"]
+        close(one["intensity_flops_per_byte"], one["flops"] / one["bytes"], f"{about}: intensity")
+        close(one["roof_flops_per_second"], min(peak, one["flops"] / one["bytes"] * bandwidth), f"{about}: roof")
+        close(one["of_roof"], one["flops_per_second"] / one["roof_flops_per_second"], f"{about}: share of the roof")
+        equal(one["bound"], "memory" if one["roof_flops_per_second"] < peak else "compute", f"{about}: bound")
+        check(one["why"], f"{about}: says why")
+    return value
+
+
+def best(value, **wanted):
+    """The fastest repetition of any figure with these parameters: noise makes everything slower, nothing faster."""
+    rates = [one["most"] for one in value["figures"]
+             if all(one["parameters"].get(key) == text for key, text in wanted.items())]
+    return max(rates) if check(rates, f"a figure of {wanted}") else 0.0
+
+
+# a small campaign on one core, whole
+done = succeed("measure", "roofline", *SMALL, "--threads", 1, "--store", STORE, "--save", MACHINE, "--format", "json")
+value = done.json()
+conforms(value, "one core")
+equal(value["complete"], True, "a finished campaign is complete")
+equal(value["threads"], [1], "one core alone")
+equal({one["kernel"] for one in value["kernels"]}, {"triad", "gemm_small"}, "the kernels that were asked for")
+equal({one["precision"] for one in value["peaks"]}, {"fp32"}, "the precision that was asked for")
+check(all(one["count"] >= 6 and one["coverage"] > 0.95 for one in value["figures"]), "six repetitions, intervals of 95 %")
+near = best(value, quantity="bandwidth", level="L1", threads="1") if any(one["level"] == "L1" for one in value["levels"]) else None
+far = best(value, quantity="bandwidth", level="memory", threads="1")
+if near is not None:
+    check(near >= far, f"the first cache ({near}) is no slower than memory ({far})")
+latency = {one["level"]: one["seconds"] for one in value["latencies"]}
+check(1e-9 < latency["memory"] < 1e-4, f"latency of memory: {latency}")
+peak = best(value, quantity="peak", precision="fp32", threads="1")
+check(1e8 < peak < 1e12, f"peak of one core: {peak}")
+check(best(value, quantity="product", own="yes", threads="1") < 1.25 * peak, "no product of Headroom's above the peak of its instructions")
+check(best(value, kernel="triad", quantity="kernel") < 2 / 12 * 1e12, "a triad that memory can feed")
+
+# what was kept: every repetition, raw
+with sqlite3.connect(STORE) as kept:
+    samples = kept.execute("select count(*) from samples").fetchone()[0]
+check(samples >= 7 * len(value["figures"]), f"{samples} samples are in the store, warm-ups among them")
+
+# the machine file, read by the roofline: the same peak, bandwidth and ridge
+read = succeed("roofline", "--machine", MACHINE, "--precision", "fp32", "--format", "json").json()
+equal({one["name"] for one in read["machine"]["levels"]}, {one["level"] for one in value["levels"]}, "levels of the machine file")
+memory = next(one for one in value["ridges"] if one["level"] == "memory" and one["precision"] == "fp32")
+close(read["ridge_flops_per_byte"], memory["flops_per_byte"], "ridge of the machine file")
+
+# all cores against one
+value = succeed("measure", "roofline", *SMALL, "--store", "none", "--format", "json").json()
+conforms(value, "all cores")
+equal(value["store"], None, "--store none keeps nothing")
+if len(value["threads"]) > 1:
+    many = str(value["threads"][-1])
+    for what in ({"quantity": "peak"}, {"quantity": "bandwidth", "level": "memory"}):
+        one, every = best(value, **what, threads="1"), best(value, **what, threads=many)
+        check(every >= 0.7 * one, f"{what}: {every} on {many} cores, {one} on one")
+
+# text, page and rows
+text = succeed("measure", "roofline", *SMALL, "--threads", 1, "--store", "none", "--html", SCRATCH / "here.html")
+check(text.out.startswith(("Peak of 1 core: fp32 ", "The machine was busy")), f"the answer comes first: {text.out[:200]!r}")
+for word in ("ridge of fp32", "triad", "L1", "Conditions", "one core: nothing here says"):
+    check(word in text.out, f"the text has {word!r}")
+check(max(map(len, text.out.splitlines())) <= 80, "80 columns are enough")
+check("<svg" in (SCRATCH / "here.html").read_text() or "<script" in (SCRATCH / "here.html").read_text(), "a page with a picture")
+
+# Ctrl-C: what was taken stays, and the same command goes on
+PART = SCRATCH / "part.sqlite"
+LONG = ["measure", "roofline", *SMALL, "--threads", "1", "--store", str(PART), "--format", "json"]
+interrupted = False
+for delay in (2.0, 1.2, 3.0, 4.5, 0.8):
+    PART.unlink(missing_ok=True)
+    process = subprocess.Popen([PROGRAM, *LONG], cwd=SCRATCH, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=120)
+    if process.returncode != 130 or not PART.exists():
+        continue
+    with sqlite3.connect(PART) as kept:
+        before = kept.execute("select count(*) from samples").fetchone()[0]
+    if before == 0:
+        continue
+    interrupted = True
+    if out:
+        equal(json.loads(out)["complete"], False, "an interrupted campaign is not complete")
+    break
+if check(interrupted, "no delay interrupted the measurement with samples kept: exit 130 never seen"):
+    again = succeed(*LONG).json()
+    equal(again["complete"], True, "the second call finishes")
+    equal(again["resumed_samples"], before, "the second call has the samples of the first")
+    equal(again["campaign"], 1, "it is the same campaign")
+    conforms(again, "resumed")
+    check(all(one["count"] == again["figures"][0]["count"] for one in again["figures"]), "no repetition is taken twice or left out")
+
+# refusals: one line, exit 2
+for wrong, word in ((("--threads", 0), "--threads"), (("--threads", 100000), "--threads"), (("--threads", "some"), "--threads"),
+                    (("--precision", "fp33"), "--precision"), (("--kernels", "gem"), "--kernels"), (("--time", "0.1s"), "--time"),
+                    (("--time", "5 GB"), "--time"), (("--seed", "x"), "--seed"), (("--save", SCRATCH / "no" / "file"), "file"),
+                    (("--precision", "fp64", "--kernels", "triad"), "--kernels"), (("--store", ""), "--store")):
+    done = run("measure", "roofline", *wrong)
+    equal(done.code, 2, f"{done}: exit")
+    check(word in done.err and len(done.err.splitlines()) == 1, f"{done}: said {done.err!r}")
+
+finish()
