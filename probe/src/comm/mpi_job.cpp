@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <mutex>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -257,6 +258,7 @@ void MpiJob::measure(CommRequest const& request, Heard const& heard) {
     bool goes_on = comm != MPI_COMM_NULL;
     if (!goes_on) { heard({.failure = "the library does not let this algorithm be chosen while it runs"}); }
     int again = 0;
+    std::exception_ptr fault;
     for (int i = 0; i < request.warm_ups + request.repeats && goes_on;) {
         state.patience->begin();
         bool const warm_up = i < request.warm_ups;
@@ -272,13 +274,19 @@ void MpiJob::measure(CommRequest const& request, Heard const& heard) {
         result.warm_up = warm_up;
         result.began_ns = began;
         state.patience->end();
-        goes_on = heard(result) && result.failure.empty();
+        try {
+            goes_on = heard(result) && result.failure.empty();
+        } catch (...) { // the others would wait for ever
+            fault = std::current_exception();
+            goes_on = false;
+        }
     }
     state.patience->begin();
     MPI_Barrier(state.self.comm);
     double words[2] = {over, 0.0};
     MPI_Bcast(words, 2, MPI_DOUBLE, 0, state.self.comm);
     state.patience->end();
+    if (fault) { std::rethrow_exception(fault); }
 }
 
 void MpiJob::serve() {
