@@ -6,6 +6,7 @@
 
 #include "program.hpp"
 #include "trace/trace_parts.hpp"
+#include "verb.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/probe/mpi_job.hpp"

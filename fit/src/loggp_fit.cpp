@@ -14,8 +14,8 @@
 namespace headroom::fit {
 namespace {
 
-constexpr std::size_t few_repeats = 6;       ///< fewer have no interval that deserves its name
-constexpr double large_residual = 0.25;      ///< median over trains, beyond which this network is no LogGP
+constexpr std::size_t few_repeats = 6;  ///< fewer have no interval that deserves its name
+constexpr double large_residual = 0.25; ///< median over trains, beyond which this network is no LogGP
 constexpr double low_end = 0.05, high_end = 0.95;
 
 /// The three kinds of trains of one size.
@@ -91,8 +91,8 @@ Constants solve(std::vector<SizeTrains> const& sizes, std::vector<std::array<dou
     std::tie(found.gap, found.gap_byte) = line_through(gaps);
     std::tie(found.overhead, found.overhead_byte) = line_through(overheads);
     double const smallest = sizes.front().bytes;
-    found.latency = std::max(0.0, 0.5 * medians.front()[0] - 2.0 * found.overhead_of(smallest) -
-                                      (smallest - 1.0) * found.gap_byte);
+    found.latency =
+        std::max(0.0, 0.5 * medians.front()[0] - 2.0 * found.overhead_of(smallest) - (smallest - 1.0) * found.gap_byte);
     return found;
 }
 
@@ -124,8 +124,8 @@ void set_intervals(std::vector<SizeTrains> const& sizes, Constants const& found,
     for (int i = 0; i < std::max(settings.resamples, 1); ++i) {
         std::vector<std::array<double, 3>> medians;
         for (SizeTrains const& one : sizes) {
-            medians.push_back({drawn_median(one.lone, random), drawn_median(one.dense, random),
-                               drawn_median(one.paced, random)});
+            medians.push_back(
+                {drawn_median(one.lone, random), drawn_median(one.dense, random), drawn_median(one.paced, random)});
         }
         drawn.push_back(solve(sizes, medians));
     }
@@ -160,14 +160,17 @@ void compare(std::vector<SizeTrains> const& sizes, std::vector<std::array<double
 
 void add_notes(std::vector<SizeTrains> const& sizes, LogGpFit& fit) {
     std::size_t fewest = sizes.front().lone.size();
-    for (SizeTrains const& one : sizes) { fewest = std::min({fewest, one.lone.size(), one.dense.size(), one.paced.size()}); }
+    for (SizeTrains const& one : sizes) {
+        fewest = std::min({fewest, one.lone.size(), one.dense.size(), one.paced.size()});
+    }
     if (fewest < few_repeats) {
         fit.notes.push_back("some train has " + std::to_string(fewest) +
                             " repeats: with fewer than six the intervals cover less than they say");
     }
     if (fit.median_relative_error > large_residual) {
-        fit.notes.emplace_back("half of the trains are off by more than 25 %: this network is no LogGP on these sizes, and the "
-                               "constants are rough");
+        fit.notes.emplace_back(
+            "half of the trains are off by more than 25 %: this network is no LogGP on these sizes, and the "
+            "constants are rough");
     }
     if (fit.latency_seconds.value <= 0.0) {
         fit.notes.emplace_back("the processors' overheads are all of the smallest round trip: L does not show");

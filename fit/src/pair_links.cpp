@@ -36,12 +36,13 @@ void judge(std::span<PairTime const> pairs, std::vector<std::size_t> const& like
         least.push_back(std::log(pairs[i].least_seconds));
         median.push_back(std::log(pairs[i].median_seconds));
     }
-    Usual const usual_least = usual_of(std::move(least), settings), usual_median = usual_of(std::move(median), settings);
+    Usual const usual_least = usual_of(std::move(least), settings),
+                usual_median = usual_of(std::move(median), settings);
     for (std::size_t const i : likes) {
         bool const always = usual_least.exceeded_by(pairs[i].least_seconds);
         if (!always && !usual_median.exceeded_by(pairs[i].median_seconds)) { continue; }
-        double const factor = always ? usual_least.factor(pairs[i].least_seconds)
-                                     : usual_median.factor(pairs[i].median_seconds);
+        double const factor =
+            always ? usual_least.factor(pairs[i].least_seconds) : usual_median.factor(pairs[i].median_seconds);
         verdict.links.push_back({i, factor, always});
     }
 }

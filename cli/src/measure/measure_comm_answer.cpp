@@ -1,6 +1,5 @@
-#include "measure/measure_comm.hpp"
-
 #include "document/text.hpp"
+#include "measure/measure_comm.hpp"
 
 #include "headroom/error.hpp"
 
@@ -54,13 +53,14 @@ std::string parameter(CommMeasureReport const& report, CommTimed const& one, std
 std::optional<MeasuredCollective> row_of(CommMeasureReport const& report, CommTimed const& one) {
     auto const& request = request_of(report, one);
     probe::CommWorld const& world = report.world;
-    MeasuredCollective row{.system = world.library,
-                           .collective = Collective::point_to_point,
-                           .size = {Bytes{static_cast<double>(request.bytes)}},
-                           .ranks = world.ranks(),
-                           .nodes = world.nodes(),
-                           .time = Seconds{one.seconds.median},
-                           .algorithm = std::string{name_of(request.pattern)}};
+    MeasuredCollective row;
+    row.system = world.library;
+    row.collective = Collective::point_to_point;
+    row.size = {Bytes{static_cast<double>(request.bytes)}};
+    row.ranks = world.ranks();
+    row.nodes = world.nodes();
+    row.time = Seconds{one.seconds.median};
+    row.algorithm = std::string{name_of(request.pattern)};
     switch (request.pattern) {
     case CommPattern::one_way:
     case CommPattern::both_ways:
@@ -101,7 +101,10 @@ void add_ratios(CommMeasureReport& report) {
     for (CommTimed const& one : report.timed) {
         auto const& request = request_of(report, one);
         if (request.pattern != CommPattern::one_way) { continue; }
-        CommRatio ratio{.link = link_words(report.world, request.peer), .bytes = request.bytes, .one_way = one.seconds.median};
+        CommRatio ratio;
+        ratio.link = link_words(report.world, request.peer);
+        ratio.bytes = request.bytes;
+        ratio.one_way = one.seconds.median;
         ratio.both_ways = median_of(report, CommPattern::both_ways, request.bytes, request.peer);
         if (request.peer == outermost) { ratio.shifted = median_of(report, CommPattern::shifted, request.bytes, 0); }
         for (auto* const value : {&ratio.both_ways, &ratio.shifted}) {
@@ -136,7 +139,8 @@ void add_loggp(CommMeasureReport& report) {
         }
         if (trains.empty()) { continue; }
         try {
-            report.loggp.push_back({link_words(report.world, *peer), fit::fit_loggp(trains, {.seed = report.question.seed})});
+            report.loggp.push_back(
+                {link_words(report.world, *peer), fit::fit_loggp(trains, {.seed = report.question.seed})});
         } catch (InputError const& error) { report.notes.push_back(error.what()); }
     }
 }
@@ -146,7 +150,8 @@ void add_pairs(CommMeasureReport& report) {
     for (std::size_t i = 0; i < report.timed.size(); ++i) {
         CommTimed const& one = report.timed[i];
         if (request_of(report, one).pattern != CommPattern::pairs) { continue; }
-        int const first = std::stoi(parameter(report, one, "first")), second = std::stoi(parameter(report, one, "second"));
+        int const first = std::stoi(parameter(report, one, "first")),
+                  second = std::stoi(parameter(report, one, "second"));
         auto const host = [&](int rank) { return report.world.hosts[static_cast<std::size_t>(rank)]; };
         fit::PairTime const pair{first, second, host(first) == host(second), one.seconds.least, one.seconds.median};
         bool const small = request_of(report, one).bytes <= 4096;
@@ -173,7 +178,10 @@ void work_out(CommMeasureReport& report) {
     add_failures(report);
     if (report.timed.empty()) {
         throw InputError{Fault::insufficient,
-                         {.where = "measure comm", .problem = "nothing was timed", .why = report.failures.empty() ? "it was stopped before the first value" : report.failures.front().message}};
+                         {.where = "measure comm",
+                          .problem = "nothing was timed",
+                          .why = report.failures.empty() ? "it was stopped before the first value"
+                                                         : report.failures.front().message}};
     }
     add_rows(report);
     add_ratios(report);

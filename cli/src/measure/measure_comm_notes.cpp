@@ -1,6 +1,5 @@
-#include "measure/measure_comm.hpp"
-
 #include "document/text.hpp"
+#include "measure/measure_comm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +15,10 @@ constexpr double many_late = 0.2;
 
 void note_crowd(CommMeasureReport& report) {
     if (!report.world.crowded()) { return; }
-    report.notes.emplace_back("some host has more ranks than cores: ranks that wait take the cores of those that work, and times "
-                              "measure the scheduler. Open MPI: --mca mpi_yield_when_idle 1; medians suffer most, least "
-                              "times less");
+    report.notes.emplace_back(
+        "some host has more ranks than cores: ranks that wait take the cores of those that work, and times "
+        "measure the scheduler. Open MPI: --mca mpi_yield_when_idle 1; medians suffer most, least "
+        "times less");
 }
 
 /// A receiver that fetches asks in between the data that goes the same way.
@@ -32,8 +32,9 @@ void note_both_ways(CommMeasureReport& report) {
         }
     }
     if (at == nullptr || worst < slower_both_ways) { return; }
-    std::string text = "both ways at once, messages of " + format_binary(Bytes{static_cast<double>(at->bytes)}) + " " + at->link +
-                       " take " + significant(worst) + " times as long as one way: collectives whose ranks send and receive "
+    std::string text = "both ways at once, messages of " + format_binary(Bytes{static_cast<double>(at->bytes)}) + " " +
+                       at->link + " take " + significant(worst) +
+                       " times as long as one way: collectives whose ranks send and receive "
                        "at once pay this, and a model fitted to a ping-pong does not know it";
     bool const tcp = report.world.library.find("Open MPI") != std::string::npos && at->link == "between hosts";
     if (tcp) { text += ". Open MPI over TCP: control messages queue behind bulk data; try --mca btl_tcp_flags 1"; }
@@ -47,15 +48,16 @@ void note_late(CommMeasureReport& report) {
         if (one.late_median > many_late * one.seconds.median) { ++late; }
     }
     if (late == 0) { return; }
-    report.notes.push_back("ranks began late by more than a fifth of the median time at " + std::to_string(late) + " of " +
-                           std::to_string(of) + " points: their times hold that skew, as a program's would");
+    report.notes.push_back("ranks began late by more than a fifth of the median time at " + std::to_string(late) +
+                           " of " + std::to_string(of) + " points: their times hold that skew, as a program's would");
 }
 
 void note_clocks(CommMeasureReport& report) {
     if (report.clock_error_seconds <= 0.0) { return; }
-    report.notes.push_back("clocks of hosts agree within " + format(Seconds{report.clock_error_seconds}) +
-                           ": times of collectives and of all at once may be off by as much; those between two ranks are "
-                           "by one clock");
+    report.notes.push_back(
+        "clocks of hosts agree within " + format(Seconds{report.clock_error_seconds}) +
+        ": times of collectives and of all at once may be off by as much; those between two ranks are "
+        "by one clock");
 }
 
 void note_few(CommMeasureReport& report) {
@@ -73,7 +75,8 @@ void note_stop(CommMeasureReport& report) {
                                " points have values; the same command goes on with them");
     }
     if (report.resumed > 0) {
-        report.notes.push_back("went on: " + std::to_string(report.resumed) + " samples are of an earlier, unfinished run");
+        report.notes.push_back("went on: " + std::to_string(report.resumed) +
+                               " samples are of an earlier, unfinished run");
     }
     for (CommFailure const& one : report.failures) {
         report.notes.push_back(report.campaign.points[one.point].label + ": no value (" + one.message + ")");
@@ -83,10 +86,11 @@ void note_stop(CommMeasureReport& report) {
 void note_prediction(CommMeasureReport& report) {
     bool const collectives = report.question.wants(CommPart::collectives);
     if (!report.predictions.empty() || !collectives) { return; }
-    report.notes.emplace_back(report.question.wants(CommPart::messages)
-                                  ? "collectives were not predicted: it takes probes of three sizes or more of each link, and "
-                                    "as many ranks on each host, one host after the other"
-                                  : "collectives were not predicted: the probes of messages were left out");
+    report.notes.emplace_back(
+        report.question.wants(CommPart::messages)
+            ? "collectives were not predicted: it takes probes of three sizes or more of each link, and "
+              "as many ranks on each host, one host after the other"
+            : "collectives were not predicted: the probes of messages were left out");
 }
 
 } // namespace

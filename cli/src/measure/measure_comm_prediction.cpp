@@ -34,15 +34,18 @@ constexpr std::array aliases{
 using Statistic = double SampleSummary::*;
 
 /// The probe of one pattern between these ranks, as costs of messages by their sizes; nothing where it was not measured.
-std::optional<MessageCost> cost_of(CommMeasureReport const& report, CommPattern pattern, int peer, Statistic statistic) {
+std::optional<MessageCost> cost_of(CommMeasureReport const& report, CommPattern pattern, int peer,
+                                   Statistic statistic) {
     std::vector<MeasuredCollective> rows;
     for (CommTimed const& one : report.timed) {
         auto const& request = request_of(report, one);
         if (request.pattern != pattern || request.peer != peer) { continue; }
-        rows.push_back({.collective = Collective::point_to_point,
-                        .size = {Bytes{static_cast<double>(request.bytes)}},
-                        .ranks = 2,
-                        .time = Seconds{one.seconds.*statistic}});
+        MeasuredCollective row;
+        row.collective = Collective::point_to_point;
+        row.size = {Bytes{static_cast<double>(request.bytes)}};
+        row.ranks = 2;
+        row.time = Seconds{one.seconds.*statistic};
+        rows.push_back(std::move(row));
     }
     fit::CommunicationFits const fits = fit::fit_communication(rows);
     if (fits.fits.empty()) { return std::nullopt; }
@@ -173,7 +176,9 @@ void add_predictions(CommMeasureReport& report) {
         if (request.pattern != CommPattern::collective) { continue; }
         std::size_t const before = report.predictions.size();
         add_one(report, one, *least, *median);
-        if (report.predictions.size() == before || report.predictions.back().chosen || request.bytes < large) { continue; }
+        if (report.predictions.size() == before || report.predictions.back().chosen || request.bytes < large) {
+            continue;
+        }
         errors.push_back(std::abs(report.predictions.back().least_ratio - 1.0));
     }
     if (errors.empty()) { return; }

@@ -1,6 +1,7 @@
+#include "document/text.hpp"
 #include "measure/measure_comm.hpp"
 
-#include "document/text.hpp"
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,11 @@ constexpr std::array options{
     Option{"--sizes", "SIZES", "8B,1KiB,64KiB or 8B..16MiB (times 8; 8B..16MiB:4 times 4); up to 1 GiB", what},
     Option{"--collectives", "NAMES",
            "all_reduce,all_gather,reduce_scatter,broadcast,reduce,all_to_all,barrier (default: all)", what},
-    Option{"--algorithms", "NAMES", "library (as it chooses; default), all, or names of the library's: ring,bruck", what},
+    Option{"--algorithms", "NAMES", "library (as it chooses; default), all, or names of the library's: ring,bruck",
+           what},
     Option{"--parts", "NAMES", "messages,collectives,pairs,load,loggp (default: all)", what},
-    Option{"--time", "TIME", "to be spent on it (default: 60s); every point is timed thrice, whatever it takes", effort},
+    Option{"--time", "TIME", "to be spent on it (default: 60s); every point is timed thrice, whatever it takes",
+           effort},
     Option{"--quick", "", "fewer sizes, 10 s", effort, Takes::nothing},
     Option{"--seed", "N", "of the order in which points are timed (default: 1)", effort},
     Option{"--patience", "TIME", "for one repetition, before the job is given up (default: 60s)", effort},
@@ -104,8 +107,8 @@ void check_save(CommMeasureQuestion const& question, Output const& output) {
     if (question.save.empty()) { return; }
     if (question.save == "-") { refuse("--save", "names no file", "", "for example --save comm.csv"); }
     if (same_file(question.save, output.file) || (!output.html.empty() && same_file(question.save, output.html))) {
-        refuse("--save", headroom::quoted(question.save) + " is where the result goes too", "they would run into each other",
-               "give one of them another file");
+        refuse("--save", headroom::quoted(question.save) + " is where the result goes too",
+               "they would run into each other", "give one of them another file");
     }
 }
 

@@ -23,8 +23,14 @@ class Runner {
 public:
     Runner(CommMeasureQuestion const& question, CommTasks const& tasks, probe::CommJob& job, Recorder& recorder,
            std::stop_token stop)
-        : question_{question}, tasks_{tasks}, job_{job}, recorder_{recorder}, stop_{std::move(stop)},
-          cost_(tasks.tasks.size(), 0.0), values_(tasks.tasks.size()), failed_(tasks.tasks.size(), false),
+        : question_{question},
+          tasks_{tasks},
+          job_{job},
+          recorder_{recorder},
+          stop_{std::move(stop)},
+          cost_(tasks.tasks.size(), 0.0),
+          values_(tasks.tasks.size()),
+          failed_(tasks.tasks.size(), false),
           next_(tasks.points.size(), 0) {
         progress_.late_seconds.resize(tasks.points.size());
         for (Sample const& one : recorder.campaign().samples) { // of an earlier run that goes on
@@ -74,7 +80,8 @@ private:
         if (task.paused_by >= 0) {
             auto values = values_[static_cast<std::size_t>(task.paused_by)];
             if (values.empty()) { return; }
-            std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+            std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                             values.end());
             request.pause_seconds = values[values.size() / 2];
         }
         double const begin = clock_.seconds();

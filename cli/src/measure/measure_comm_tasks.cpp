@@ -1,7 +1,7 @@
+#include "document/text.hpp"
 #include "measure/measure_comm.hpp"
 
-#include "document/text.hpp"
-
+#include "headroom/error.hpp"
 #include "headroom/pair_rounds.hpp"
 
 #include <algorithm>
@@ -60,8 +60,8 @@ private:
 
     void add_between(CommPattern pattern, int peer, std::uint64_t bytes) {
         CommRequest const request{.pattern = pattern, .peer = peer, .in_a_row = in_a_row(bytes), .bytes = bytes};
-        std::string const label = std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B, ranks 0 and " +
-                                  std::to_string(peer);
+        std::string const label =
+            std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B, ranks 0 and " + std::to_string(peer);
         add_alone(request, label, {{"peer", std::to_string(peer)}, {"link", link_words(world_, peer)}});
     }
 
@@ -94,9 +94,12 @@ private:
                                           .peer = peer,
                                           .messages = kind == 0 ? 1 : messages_of_train,
                                           .bytes = bytes};
-                std::string const words = kind == 0 ? "one message" : kind == 1 ? "16 messages" : "16 messages with pauses";
-                group.push_back(add_task(request, "train of " + words + " of " + std::to_string(bytes) + " B, ranks 0 and " +
-                                                      std::to_string(peer),
+                std::string const words = kind == 0   ? "one message"
+                                          : kind == 1 ? "16 messages"
+                                                      : "16 messages with pauses";
+                group.push_back(add_task(request,
+                                         "train of " + words + " of " + std::to_string(bytes) + " B, ranks 0 and " +
+                                             std::to_string(peer),
                                          {{"peer", std::to_string(peer)},
                                           {"link", link_words(world_, peer)},
                                           {"messages", std::to_string(request.messages)},
@@ -131,9 +134,9 @@ private:
             std::string label{name_of(collective)};
             if (number != 0) { label += " by " + algorithm; }
             if (collective != Collective::barrier) { label += " of " + std::to_string(request.bytes) + " B"; }
-            add_alone(request, std::move(label),
-                      {{"collective", std::string{name_of(collective)}},
-                       {"algorithm", number == 0 ? "library" : algorithm}});
+            add_alone(
+                request, std::move(label),
+                {{"collective", std::string{name_of(collective)}}, {"algorithm", number == 0 ? "library" : algorithm}});
         }
     }
 
@@ -159,7 +162,9 @@ private:
             }
             for (auto const& one : world_.algorithms) {
                 bool const named = std::ranges::find(wanted, one.name) != wanted.end();
-                if (one.collective == collective && (all || named)) { add_collective(collective, one.number, one.name); }
+                if (one.collective == collective && (all || named)) {
+                    add_collective(collective, one.number, one.name);
+                }
             }
         }
     }
@@ -178,7 +183,9 @@ private:
                                           .round = static_cast<std::int32_t>(round),
                                           .bytes = bytes},
                               .points = {}};
-                for (auto const& [first, second] : rounds[round]) { task.points.push_back(add_pair(first, second, bytes)); }
+                for (auto const& [first, second] : rounds[round]) {
+                    task.points.push_back(add_pair(first, second, bytes));
+                }
                 tasks_.groups.push_back({tasks_.tasks.size()});
                 tasks_.tasks.push_back(std::move(task));
             }

@@ -15,13 +15,12 @@
 namespace headroom::cli {
 namespace {
 
-constexpr char const* examples =
-    "  mpirun -np 4 headroom measure comm\n"
-    "  mpirun -np 4 headroom measure comm --quick --format json\n"
-    "  mpirun --hostfile hosts headroom measure comm --algorithms all --time 5min\n"
-    "      --save comm.csv --html comm.html\n"
-    "  mpirun -np 16 headroom measure comm --parts pairs --time 20s\n"
-    "  headroom comm --fit comm.csv --save network.toml";
+constexpr char const* examples = "  mpirun -np 4 headroom measure comm\n"
+                                 "  mpirun -np 4 headroom measure comm --quick --format json\n"
+                                 "  mpirun --hostfile hosts headroom measure comm --algorithms all --time 5min\n"
+                                 "      --save comm.csv --html comm.html\n"
+                                 "  mpirun -np 16 headroom measure comm --parts pairs --time 20s\n"
+                                 "  headroom comm --fit comm.csv --save network.toml";
 
 /// Launchers end a job by SIGTERM, also when Ctrl-C was meant for it: the first one counts as Ctrl-C.
 extern "C" void end_softly(int) {
@@ -35,7 +34,8 @@ extern "C" void end_softly(int) {
 probe::CommJob& job_of() {
     probe::CommJob* const job = probe::comm_job();
     if (job == nullptr || job->world().ranks() < 2) {
-        refuse("measure comm", "one process has nobody to send to", "it measures messages between the processes of a job",
+        refuse("measure comm", "one process has nobody to send to",
+               "it measures messages between the processes of a job",
                "start it by a launcher: mpirun -np 2 headroom measure comm");
     }
     return *job;
@@ -60,12 +60,18 @@ Facts machine_of(probe::CommWorld const& world) {
 
 CommMeasureReport measure(Arguments const& arguments, CommMeasureQuestion question, probe::CommJob& job,
                           Output const& output) {
-    CommMeasureReport report{.question = std::move(question), .world = job.world()};
+    CommMeasureReport report;
+    report.question = std::move(question);
+    report.world = job.world();
     report.tasks = comm_tasks(report.question, report.world);
     if (report.tasks.tasks.empty()) {
         refuse("--parts", "nothing is left to be measured", "pairs take three ranks", "leave --parts out");
     }
-    Campaign head{.kind = "comm", .settings = settings_of(report.question, report.world), .machine = machine_of(report.world), .points = report.tasks.points};
+    Campaign head;
+    head.kind = "comm";
+    head.settings = settings_of(report.question, report.world);
+    head.machine = machine_of(report.world);
+    head.points = report.tasks.points;
     Recorder recorder{arguments, std::move(head)};
     report.resumed = recorder.resumed();
     {

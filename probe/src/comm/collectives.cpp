@@ -91,7 +91,9 @@ std::string check_collective(MpiRank const& self, CommRequest const& request, bo
     float const first_sum = sum_over_ranks(self, 0);
     auto const wrong = [&](std::uint64_t i) { return result_of(self)[i] != expected(self, request, i, first_sum); };
     for (std::uint64_t i = 0; i < floats; i += step) {
-        if (wrong(i)) { return "element " + std::to_string(i) + " of the result is wrong on rank " + std::to_string(self.rank); }
+        if (wrong(i)) {
+            return "element " + std::to_string(i) + " of the result is wrong on rank " + std::to_string(self.rank);
+        }
     }
     if (floats > 0 && wrong(floats - 1)) {
         return "the last element of the result is wrong on rank " + std::to_string(self.rank);

@@ -1,5 +1,6 @@
-#include "headroom/pair_rounds.hpp"
 #include "mpi_state.hpp"
+
+#include "headroom/pair_rounds.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +10,8 @@ namespace headroom::probe {
 namespace {
 
 constexpr int tag = 902, stop_tag = 903;
-constexpr int exchanges = 3; ///< two that begin at one instant have asked and answered before the line is busy; later ones not
+constexpr int exchanges =
+    3; ///< two that begin at one instant have asked and answered before the line is busy; later ones not
 constexpr std::uint64_t load_bytes = std::uint64_t{1} << 20;
 constexpr double none = 0.0, from_instant = -1.0;
 
@@ -26,8 +28,8 @@ void receive(MpiRank& self, std::uint64_t bytes, int from) {
     MPI_Recv(self.other.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, self.comm, MPI_STATUS_IGNORE);
 }
 void exchange(MpiRank& self, std::uint64_t bytes, int to, int from) {
-    MPI_Sendrecv(self.own.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, self.other.data(), static_cast<int>(bytes),
-                 MPI_BYTE, from, tag, self.comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(self.own.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, self.other.data(),
+                 static_cast<int>(bytes), MPI_BYTE, from, tag, self.comm, MPI_STATUS_IGNORE);
 }
 
 /// Half a round trip, of the rank that began; the other has no time.
@@ -142,7 +144,9 @@ double computing(MpiRank& self, CommRequest const& request) {
     std::thread worker{[&over, &kept] {
         double a = 1.0, b = 0.5, c = 0.25, d = 0.125;
         while (!over.load(std::memory_order_relaxed)) {
-            for (int i = 0; i < 1000; ++i) { a = a * 0.999 + 0.1, b = b * 0.998 + 0.2, c = c * 0.997 + 0.3, d = d * 0.996 + 0.4; }
+            for (int i = 0; i < 1000; ++i) {
+                a = a * 0.999 + 0.1, b = b * 0.998 + 0.2, c = c * 0.997 + 0.3, d = d * 0.996 + 0.4;
+            }
             kept.store(a + b + c + d, std::memory_order_relaxed); // so that it is worked out
         }
     }};
@@ -181,7 +185,8 @@ double train(MpiRank& self, CommRequest const& request) {
 
 double adding(MpiRank& self, CommRequest const& request) {
     double const begin = monotonic();
-    MPI_Reduce_local(self.own.data(), self.other.data(), static_cast<int>(request.bytes / sizeof(float)), MPI_FLOAT, MPI_SUM);
+    MPI_Reduce_local(self.own.data(), self.other.data(), static_cast<int>(request.bytes / sizeof(float)), MPI_FLOAT,
+                     MPI_SUM);
     return monotonic() - begin;
 }
 

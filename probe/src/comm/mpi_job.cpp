@@ -1,5 +1,6 @@
-#include "headroom/pair_rounds.hpp"
 #include "mpi_state.hpp"
+
+#include "headroom/pair_rounds.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +24,8 @@ namespace {
 
 constexpr double clocks_hold = 2.0; ///< seconds: quartz drifts by some microseconds a second at most
 constexpr double least_lead = 50e-6, most_lead = 20e-3;
-constexpr double late_enough = 10e-6, late_share = 0.05; ///< beyond which a repetition is taken again, three times at most
+constexpr double late_enough = 10e-6,
+                 late_share = 0.05; ///< beyond which a repetition is taken again, three times at most
 constexpr int most_again = 3;
 constexpr int exit_gave_up = 5;
 constexpr double over = -1.0; ///< instead of an instant: no further repetition
@@ -54,7 +56,9 @@ void patient_broadcast(void* bytes, int size, MPI_Comm comm) {
 int usable_cores() {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0) { return static_cast<int>(std::thread::hardware_concurrency()); }
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) {
+        return static_cast<int>(std::thread::hardware_concurrency());
+    }
     return CPU_COUNT(&cores);
 }
 
@@ -82,7 +86,9 @@ std::vector<std::string> host_names(MpiRank const& self) {
     std::vector<char> all(static_cast<std::size_t>(self.ranks) * sizeof mine);
     MPI_Allgather(mine, sizeof mine, MPI_CHAR, all.data(), sizeof mine, MPI_CHAR, self.comm);
     std::vector<std::string> names;
-    for (int rank = 0; rank < self.ranks; ++rank) { names.emplace_back(&all[static_cast<std::size_t>(rank) * sizeof mine]); }
+    for (int rank = 0; rank < self.ranks; ++rank) {
+        names.emplace_back(&all[static_cast<std::size_t>(rank) * sizeof mine]);
+    }
     return names;
 }
 
@@ -95,7 +101,11 @@ std::string library_name() {
 }
 
 CommWorld world_of(MpiRank& self) {
-    CommWorld world{.hosts = host_names(self), .cores = cores_of_hosts(self), .library = library_name(), .algorithms = {}, .no_algorithms = {}};
+    CommWorld world{.hosts = host_names(self),
+                    .cores = cores_of_hosts(self),
+                    .library = library_name(),
+                    .algorithms = {},
+                    .no_algorithms = {}};
     world.algorithms = forced_algorithms(world.no_algorithms);
     return world;
 }
@@ -116,8 +126,10 @@ private:
         std::condition_variable_any wake;
         while (!wake.wait_for(lock, stop, 200ms, [&stop] { return stop.stop_requested(); })) {
             if (monotonic() < deadline_) { continue; }
-            std::fprintf(stderr, "measure comm: no answer for %.0f s (a rank hangs or lost its network). what was "
-                                 "measured before is kept; --patience allows more\n", seconds_.load());
+            std::fprintf(stderr,
+                         "measure comm: no answer for %.0f s (a rank hangs or lost its network). what was "
+                         "measured before is kept; --patience allows more\n",
+                         seconds_.load());
             std::fflush(stderr);
             ::_exit(exit_gave_up); // the launcher ends the others
         }
@@ -176,7 +188,8 @@ void MpiJob::State::enter(CommRequest const& request, bool new_clocks) {
 }
 
 /// Rank 0's side of one repetition.
-std::vector<Said> MpiJob::State::repetition(CommRequest const& request, MPI_Comm comm, bool whole, std::int64_t& began) {
+std::vector<Said> MpiJob::State::repetition(CommRequest const& request, MPI_Comm comm, bool whole,
+                                            std::int64_t& began) {
     double start = 0.0;
     MPI_Barrier(self.comm);
     start = monotonic() + lead;

@@ -42,7 +42,9 @@ std::vector<CommAlgorithm> forced_algorithms(std::string& why_not);
 MPI_Comm communicator_for(MpiRank& self, Collective collective, int number);
 
 /// Element i of what a rank gives to a collective. Sums over ranks are exact in a float.
-inline float given(int rank, std::uint64_t i) { return static_cast<float>((rank % 97 + 1) * static_cast<int>(i % 13 + 1)); }
+inline float given(int rank, std::uint64_t i) {
+    return static_cast<float>((rank % 97 + 1) * static_cast<int>(i % 13 + 1));
+}
 
 /// Fills the result with what is no result, where `check_collective` looks.
 void poison(MpiRank& self, CommRequest const& request, bool whole);

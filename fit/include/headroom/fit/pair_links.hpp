@@ -23,7 +23,7 @@ struct SlowLink {
 /// A rank most of whose links are slow: it, or its host's adapter, and not the links.
 struct SlowRank {
     int rank = 0;
-    double factor = 1.0;     ///< middle one of its slow links
+    double factor = 1.0;          ///< middle one of its slow links
     std::size_t slow = 0, of = 0; ///< its slow links, and all that were judged
 };
 

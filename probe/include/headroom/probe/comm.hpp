@@ -15,9 +15,9 @@ namespace headroom::probe {
 
 /// What the ranks of a job do while a clock runs. `peer` is the rank that rank 0 talks to.
 enum class CommPattern : std::int32_t {
-    one_way,     ///< 0 sends, the peer answers: half of a round trip, by one clock
-    both_ways,   ///< 0 and the peer send to each other at the same time, three times in a row: one exchange
-    shifted,     ///< every rank sends to the next one and receives from the one before, three times in a row: one exchange
+    one_way,   ///< 0 sends, the peer answers: half of a round trip, by one clock
+    both_ways, ///< 0 and the peer send to each other at the same time, three times in a row: one exchange
+    shifted, ///< every rank sends to the next one and receives from the one before, three times in a row: one exchange
     all_at_once, ///< every rank sends its share to every other at the same time
     pairs,       ///< all pairs of one of `pair_rounds`: one way each, all at the same time
     loaded,      ///< one_way while the other ranks exchange megabytes two by two
@@ -35,10 +35,12 @@ struct CommRequest {
     std::int32_t algorithm = 0; ///< the library's number; 0: as it chooses
     std::int32_t peer = 1;
     std::int32_t repeats = 1, warm_ups = 0;
-    std::int32_t in_a_row = 1; ///< of one_way, loaded, computing and pairs: round trips in one repetition, of which the mean
+    std::int32_t in_a_row =
+        1; ///< of one_way, loaded, computing and pairs: round trips in one repetition, of which the mean
     std::int32_t messages = 1; ///< of a train
     std::int32_t round = 0;    ///< of pairs
-    std::uint64_t bytes = 8;   ///< of a message; of a collective and all_at_once the whole vector, as `actual_bytes` rounds it
+    std::uint64_t bytes =
+        8; ///< of a message; of a collective and all_at_once the whole vector, as `actual_bytes` rounds it
     double pause_seconds = 0.0; ///< between messages of a train; zero: none
 };
 
@@ -48,9 +50,9 @@ std::uint64_t actual_bytes(CommPattern pattern, Collective collective, std::uint
 struct CommRepetition {
     bool warm_up = false;
     std::int64_t began_ns = 0;
-    std::vector<double> seconds;  ///< the longest of all ranks; of pairs one value a pair of the round
-    double late_seconds = 0.0;    ///< after the agreed instant, of the rank that began last
-    std::string failure = {};     ///< the library's word, or what was wrong with the result; empty: all is well
+    std::vector<double> seconds = {}; ///< the longest of all ranks; of pairs one value a pair of the round
+    double late_seconds = 0.0;        ///< after the agreed instant, of the rank that began last
+    std::string failure = {};         ///< the library's word, or what was wrong with the result; empty: all is well
 };
 
 /// A forced way of one collective, by the library's own name.
