@@ -11,6 +11,7 @@ namespace {
 constexpr int tries = 12;
 constexpr int clock_tag = 901;
 constexpr double nap = 200e-6; ///< before an instant, in which a rank stays awake
+constexpr double poll = 2e-6;  ///< likewise, in which it asks for nothing more: a look for messages may take as long
 
 /// Rank 0's side of the round trips with one other: {offset, doubt}.
 std::pair<double, double> ask(MpiRank const& self, int other) {
@@ -46,16 +47,19 @@ double monotonic() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-void wait_until(double instant, bool crowded) {
+void wait_until(MpiRank const& self, double instant) {
     double const spare = instant - monotonic() - nap;
     if (spare > 0.0) {
         timespec const rest{.tv_sec = static_cast<time_t>(spare),
                             .tv_nsec = static_cast<long>((spare - std::floor(spare)) * 1e9)};
         nanosleep(&rest, nullptr);
     }
-    while (monotonic() < instant) {
-        if (crowded) { sched_yield(); }
+    while (monotonic() < instant - poll) {
+        int found = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, clock_tag, self.comm, &found, MPI_STATUS_IGNORE);
+        if (self.crowded) { sched_yield(); }
     }
+    while (monotonic() < instant) {}
 }
 
 double agree_on_clocks(MpiRank& self) {

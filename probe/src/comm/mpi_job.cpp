@@ -151,7 +151,7 @@ Said repeat_once(MpiRank& self, CommRequest const& request, MPI_Comm comm, doubl
     bool const collective = request.pattern == CommPattern::collective;
     if (collective) { poison(self, request, whole); }
     double const instant = start + self.clock_offset;
-    wait_until(instant, self.crowded);
+    wait_until(self, instant);
     double const begin = monotonic();
     std::string failure;
     double seconds = -1.0;

@@ -26,8 +26,10 @@ struct MpiRank {
 /// Seconds of a clock that is never set.
 double monotonic();
 
-/// Spends the time without leaving the processor, or by leaving it to others where it is shared.
-void wait_until(double instant, bool crowded);
+/// Sleeps until shortly before the instant, then looks for messages, as a rank does that comes from other communication:
+/// a library that was left alone for a while takes longer for the first thing it is asked. A shared processor is left to
+/// others in between.
+void wait_until(MpiRank const& self, double instant);
 
 /// Offsets of all clocks to that of rank 0, each from the quickest of some round trips:
 ///
