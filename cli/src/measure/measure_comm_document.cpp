@@ -205,6 +205,9 @@ void add_pairs(CommMeasureReport const& report, Document& document) {
     add_slow(report, report.pair_large, report.slow_large, "1 MiB", lines);
     if (!lines.empty()) {
         document.blocks.emplace_back(Items{"Slow links", std::move(lines)});
+    } else if (report.world.crowded()) {
+        document.blocks.emplace_back(
+            Paragraph{.text = "no link was judged: where ranks share cores, what is slow is the scheduler."});
     } else if (report.slow_small.judged == 0) {
         document.blocks.emplace_back(
             Paragraph{.text = "no link was judged: it takes six pairs inside hosts or six between them."});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace headroom::cli {
 namespace {
@@ -68,6 +69,21 @@ void note_few(CommMeasureReport& report) {
                            " repetitions: their intervals cover less than 95 % (see coverage). give --time more");
 }
 
+/// Points that failed for one reason are told together.
+void note_failures(CommMeasureReport& report) {
+    constexpr std::size_t most_named = 3;
+    std::map<std::string, std::vector<std::string>> points;
+    for (CommFailure const& one : report.failures) {
+        points[one.message].push_back(report.campaign.points[one.point].label);
+    }
+    for (auto& [message, labels] : points) {
+        std::size_t const count = labels.size();
+        labels.resize(std::min(count, most_named));
+        std::string const more = count > most_named ? ", and " + std::to_string(count - most_named) + " more" : "";
+        report.notes.push_back("no value: " + join(labels, ", ") + more + " (" + message + ")");
+    }
+}
+
 void note_stop(CommMeasureReport& report) {
     if (report.progress.interrupted) {
         report.notes.push_back("interrupted: " + std::to_string(report.timed.size()) + " of " +
@@ -78,9 +94,7 @@ void note_stop(CommMeasureReport& report) {
         report.notes.push_back("went on: " + std::to_string(report.resumed) +
                                " samples are of an earlier, unfinished run");
     }
-    for (CommFailure const& one : report.failures) {
-        report.notes.push_back(report.campaign.points[one.point].label + ": no value (" + one.message + ")");
-    }
+    note_failures(report);
 }
 
 void note_prediction(CommMeasureReport& report) {

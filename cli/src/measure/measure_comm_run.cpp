@@ -64,10 +64,10 @@ private:
 
     /// As many as fit into this visit's share of the time that is left.
     [[nodiscard]] int repeats_of(std::size_t task, int round) const {
-        if (cost_[task] <= 0.0) { return least_repeats; }
         double const left = std::max(0.0, question_.budget_seconds - clock_.seconds());
+        if (cost_[task] <= 0.0) { return left > 0.0 ? least_repeats : 1; }
         double const share = left / static_cast<double>(std::max<std::size_t>(1, visits_left_));
-        int const least = round == 0 ? least_repeats : 1;
+        int const least = round == 0 && left > 0.0 ? least_repeats : 1;
         return static_cast<int>(std::clamp(share / cost_[task], 1.0 * least, 1.0 * most_repeats));
     }
 

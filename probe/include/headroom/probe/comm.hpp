@@ -15,9 +15,9 @@ namespace headroom::probe {
 
 /// What the ranks of a job do while a clock runs. `peer` is the rank that rank 0 talks to.
 enum class CommPattern : std::int32_t {
-    one_way,   ///< 0 sends, the peer answers: half of a round trip, by one clock
-    both_ways, ///< 0 and the peer send to each other at the same time, several times in a row: one exchange
-    shifted, ///< every rank sends to the next one and receives from the one before, likewise: one exchange
+    one_way,     ///< 0 sends, the peer answers: half of a round trip, by one clock
+    both_ways,   ///< 0 and the peer send to each other at the same time, several times in a row: one exchange
+    shifted,     ///< every rank sends to the next one and receives from the one before, likewise: one exchange
     all_at_once, ///< every rank sends its share to every other at the same time
     pairs,       ///< all pairs of one of `pair_rounds`: one way each, all at the same time
     loaded,      ///< one_way while the other ranks exchange megabytes two by two
