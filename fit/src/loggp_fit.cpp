@@ -15,7 +15,7 @@ namespace headroom::fit {
 namespace {
 
 constexpr std::size_t few_repeats = 6;  ///< fewer have no interval that deserves its name
-constexpr double large_residual = 0.25; ///< median over trains, beyond which this network is no LogGP
+constexpr double large_residual = 0.25; ///< of one train in four, beyond which this network is no LogGP
 constexpr double low_end = 0.05, high_end = 0.95;
 
 /// The three kinds of trains of one size.
@@ -167,10 +167,13 @@ void add_notes(std::vector<SizeTrains> const& sizes, LogGpFit& fit) {
         fit.notes.push_back("some train has " + std::to_string(fewest) +
                             " repeats: with fewer than six the intervals cover less than they say");
     }
-    if (fit.median_relative_error > large_residual) {
+    std::vector<double> errors;
+    for (LogGpResidual const& one : fit.residuals) { errors.push_back(std::abs(one.relative_error)); }
+    std::sort(errors.begin(), errors.end());
+    if (quantile_of(errors, 0.75) > large_residual) {
         fit.notes.emplace_back(
-            "half of the trains are off by more than 25 %: this network is no LogGP on these sizes, and the "
-            "constants are rough");
+            "one train in four or more is off by more than 25 %: this network is no LogGP on these sizes, and "
+            "the constants are rough");
     }
     if (fit.latency_seconds.value <= 0.0) {
         fit.notes.emplace_back("the processors' overheads are all of the smallest round trip: L does not show");

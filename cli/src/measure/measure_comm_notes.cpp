@@ -65,8 +65,7 @@ void note_few(CommMeasureReport& report) {
     std::size_t fewest = report.timed.front().seconds.count;
     for (CommTimed const& one : report.timed) { fewest = std::min(fewest, one.seconds.count); }
     if (fewest >= 6) { return; }
-    report.notes.push_back("some points have " + std::to_string(fewest) +
-                           " repetitions: their intervals cover less than 95 % (see coverage). give --time more");
+    report.notes.push_back("some points have " + counted(fewest, "repetition") + ": their intervals cover less than 95 % (see coverage). give --time more");
 }
 
 /// Points that failed for one reason are told together.

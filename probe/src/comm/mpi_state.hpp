@@ -36,6 +36,7 @@ void wait_until(MpiRank const& self, double instant);
 ///     offset = theirs - (sent + received) / 2, give or take (received - sent) / 2
 ///
 /// An offset that is smaller than its doubt is one clock's: zero. Collective. Returns the largest doubt on rank 0.
+/// Source: [HunoldCarpenAmarie2016]
 double agree_on_clocks(MpiRank& self);
 
 /// What can be forced here; `why_not` is filled where nothing can.
