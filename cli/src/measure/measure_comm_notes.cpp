@@ -65,7 +65,8 @@ void note_few(CommMeasureReport& report) {
     std::size_t fewest = report.timed.front().seconds.count;
     for (CommTimed const& one : report.timed) { fewest = std::min(fewest, one.seconds.count); }
     if (fewest >= 6) { return; }
-    report.notes.push_back("some points have " + counted(fewest, "repetition") + ": their intervals cover less than 95 % (see coverage). give --time more");
+    report.notes.push_back("some points have " + counted(fewest, "repetition") +
+                           ": their intervals cover less than 95 % (see coverage). give --time more");
 }
 
 /// Points that failed for one reason are told together.
@@ -96,6 +97,12 @@ void note_stop(CommMeasureReport& report) {
     note_failures(report);
 }
 
+void note_loggp(CommMeasureReport& report) {
+    for (CommLogGp const& one : report.loggp) {
+        for (std::string const& text : one.fit.notes) { report.notes.push_back("LogGP " + one.link + ": " + text); }
+    }
+}
+
 void note_prediction(CommMeasureReport& report) {
     bool const collectives = report.question.wants(CommPart::collectives);
     if (!report.predictions.empty() || !collectives) { return; }
@@ -115,6 +122,7 @@ void add_comm_notes(CommMeasureReport& report) {
     note_late(report);
     note_clocks(report);
     note_few(report);
+    note_loggp(report);
     note_prediction(report);
     report.notes.insert(report.notes.end(), report.tasks.notes.begin(), report.tasks.notes.end());
 }

@@ -23,6 +23,9 @@ struct MpiRank {
     std::map<std::pair<Collective, int>, MPI_Comm> forced;
 };
 
+/// Who takes part. Collective.
+CommWorld world_of(MpiRank const& self);
+
 /// Seconds of a clock that is never set.
 double monotonic();
 
