@@ -1,11 +1,15 @@
-// `headroom trace` by all processes of an MPI job. The first one is the program: it reads the command line, finds the
-// files, asks the others for their parts, and prints. The others read what they are asked for, part by part, until the
-// first one ends.
+// The verbs that all processes of an MPI job work on together. The first one is the program: it reads the command line, asks
+// the others for their parts, and prints. The others do what they are asked for until the first one ends.
+//
+//     headroom trace            each reads its part of the files
+//     headroom measure comm     each sends and receives while a clock runs
 
 #include "program.hpp"
 #include "trace/trace_parts.hpp"
+#include "verb.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/probe/mpi_job.hpp"
 
 #define OMPI_SKIP_MPICXX  1
 #define MPICH_SKIP_MPICXX 1
@@ -14,6 +18,7 @@
 #include <exception>
 #include <mpi.h>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -162,24 +167,47 @@ int lead(int argc, char** argv, int processes_here) {
     return code;
 }
 
+bool is_measurement(int argc, char** argv) {
+    using namespace std::string_view_literals;
+    return argc > 2 && argv[1] == "measure"sv && argv[2] == "comm"sv;
+}
+
+/// Every process, the first and the others.
+int measure(int argc, char** argv) {
+    probe::MpiJob job;
+    if (job_rank() != 0) {
+        job.serve();
+        return Exit::done;
+    }
+    probe::comm_job() = &job;
+    int const code = run_program(argc, argv);
+    probe::comm_job() = nullptr;
+    job.dismiss();
+    return code;
+}
+
+/// Every process of `headroom trace`, and of the verbs that know nothing of jobs.
+int read_traces(int argc, char** argv) {
+    int const processes_here = neighbours();
+    if (job_rank() == 0) { return lead(argc, argv, processes_here); }
+    serve();
+    return Exit::done;
+}
+
 } // namespace
 } // namespace headroom::cli
 
 int main(int argc, char** argv) {
     using namespace headroom::cli;
-    int provided = 0;
+    bool const measures = is_measurement(argc, argv);
+    if (measures) { headroom::probe::allow_forced_algorithms(); }
+    int provided = 0, code = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    int const processes_here = neighbours();
-    int code = 0;
-    if (job_rank() == 0) {
-        code = lead(argc, argv, processes_here);
-    } else {
-        try {
-            serve();
-        } catch (std::exception const& error) { // the others would wait for it for ever
-            std::fprintf(stderr, "headroom-mpi: internal fault in process %d (%s)\n", job_rank(), error.what());
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+    try {
+        code = measures ? measure(argc, argv) : read_traces(argc, argv);
+    } catch (std::exception const& error) { // the others would wait for it for ever
+        std::fprintf(stderr, "headroom-mpi: internal fault in process %d (%s)\n", job_rank(), error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
     return code;

@@ -5,6 +5,7 @@ run.py PROGRAMS FOLDER [HOSTS...]: PROGRAMS has what cluster_programs builds; ta
 """
 
 import csv
+import json
 import os
 import pathlib
 import shutil
@@ -32,6 +33,9 @@ SOCKET_RATE = {4: 1e9, 8: 250e6}
 MPI_RATE = {4: 250e6, 8: 250e6}
 EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first (btl_tcp_eager_limit): another alpha
 SOCKET_BAR, MPI_BAR = 0.10, 0.20
+MEASURED_BAR = 0.10  # median error of `headroom measure comm`, whose models have its own probes alone
+MEASURED_SIZES = "8B,512B,4KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB,4MiB"
+MEASURED_SECONDS = os.environ.get("HEADROOM_CLUSTER_SECONDS", "150")
 SEND_ONLY = "--mca btl_tcp_flags 1"  # messages are sent, not fetched
 # collective, algorithm, and the number by which OpenMPI's "tuned" component is told to take it
 FORCED = [("all_reduce", "recursive_doubling", "allreduce", 3), ("all_reduce", "ring", "allreduce", 4),
@@ -98,12 +102,17 @@ def sockets(hosts, rate, repeats):
     return measured, gamma
 
 
+def launcher(hosts, flags):
+    """The shell's words before a program that OpenMPI runs, a rank a host."""
+    names = ",".join(f"10.77.0.{host}:1" for host in range(1, hosts + 1))
+    return (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
+            f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
+            f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
+
+
 def open_mpi(hosts, rate, flags, repeats, largest=LARGEST):
     """Probes and forced algorithms through OpenMPI."""
-    names = ",".join(f"10.77.0.{host}:1" for host in range(1, hosts + 1))
-    common = (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
-              f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
-              f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
+    common = launcher(hosts, flags)
     measured = Measured()
 
     def note(collective, algorithm, row):
@@ -212,6 +221,37 @@ def compare(title, hosts, measured, gamma, statistic, bar=None, probe="both_ways
     return missed
 
 
+def by_headroom(hosts, rate, flags, name):
+    """What `headroom measure comm` says of these hosts; its models of collectives know its probes of messages alone."""
+    result = FOLDER / f"measure_comm_{name}_{hosts}.json"
+    result.unlink(missing_ok=True)
+    collectives, algorithms = ({row[place] for row in FORCED} for place in (0, 1))
+    script = (launcher(hosts, flags) + f'"{PROGRAMS}/headroom-mpi" measure comm --store none --parts messages,collectives '
+              f'--collectives {",".join(sorted(collectives))} --algorithms {",".join(sorted(algorithms))} --sizes {MEASURED_SIZES} '
+              f'--time {MEASURED_SECONDS}s --patience 120s --quiet --format json --out "{result}" --save "{result.with_suffix(".csv")}"')
+    emulated(hosts, rate, script, 900)
+    return json.loads(result.read_text())
+
+
+def compare_own(title, value, bar=None):
+    """Prints predicted / measured of least times, algorithm by size; what misses the bar on the median error."""
+    points = {point["label"]: point["parameters"] for point in value["points"]}
+    rows = {}
+    for one in value["predictions"]:
+        parameters = points[one["point"]]
+        rows.setdefault((parameters["collective"], parameters["algorithm"]), {})[int(parameters["bytes"])] = one["least_ratio"]
+    sizes = sorted({size for row in rows.values() for size in row})
+    print(f"\n{title}, minima, predicted / measured")
+    print("  both ways at once over one way: " + ", ".join(
+        f"{short(one['bytes'])} {one['both_ways_ratio']:.2f}" for one in value["ratios"] if one["bytes"] >= FROM and one["both_ways_ratio"]))
+    print(f"  {'':<31}" + "".join(f"{short(size):>8}" for size in sizes))
+    for name, row in rows.items():
+        print(f"  {name[0]:<11}{name[1]:<20}" + "".join(f"{row[size]:>8.2f}" if size in row else f"{'':>8}" for size in sizes))
+    error = value["median_prediction_error"]
+    print(f"  from {short(FROM)}: median error {error:.1%}, " + (f"bar {bar:.0%}" if bar is not None else "no bar"))
+    return [f"{title}: median error {error:.1%}"] if bar is not None and error > bar else []
+
+
 def run(hosts):
     missed = []
     print(f"\n== {hosts} hosts, {DELAY_US} us; load average {load():.1f} on {os.cpu_count()} cores")
@@ -229,6 +269,14 @@ def run(hosts):
     title = f"OpenMPI, btl_tcp_flags 1, {hosts} hosts at {rate / 1e6:g} Mbit/s"
     missed += compare(title, hosts, measured, gamma, "minima", MPI_BAR, limits=[EAGER])
     compare(title, hosts, measured, gamma, "medians", limits=[EAGER])
+
+    title = f"headroom measure comm, btl_tcp_flags 1, {hosts} hosts at {rate / 1e6:g} Mbit/s"
+    if hosts == 4:
+        missed += compare_own(title, by_headroom(hosts, rate, SEND_ONLY, "send"), MEASURED_BAR)
+        value = by_headroom(hosts, rate, "", "default")
+        compare_own(title.replace("btl_tcp_flags 1", "OpenMPI as it comes"), value)
+        if not any("btl_tcp_flags" in note for note in value["notes"]):
+            missed.append("headroom measure comm, OpenMPI as it comes: does not tell that both ways at once are slow")
 
     measured = open_mpi(hosts, rate, "", 1, LARGEST if hosts == 4 else LARGEST // 4)
     record(f"openmpi_default_{hosts}", hosts, measured)

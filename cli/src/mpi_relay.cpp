@@ -1,4 +1,4 @@
-#include "trace/mpi_relay.hpp"
+#include "mpi_relay.hpp"
 
 #include "verb.hpp"
 
@@ -34,12 +34,22 @@ std::pair<int, int> place_in_job() {
     return {0, 1};
 }
 
+enum class Together { no, traces, messages };
+
+/// What the processes of a job would do together.
+Together work_of(int argc, char** argv) {
+    using namespace std::string_view_literals;
+    if (argc > 1 && argv[1] == "trace"sv) { return Together::traces; }
+    bool const messages = argc > 2 && argv[1] == "measure"sv && argv[2] == "comm"sv;
+    return messages ? Together::messages : Together::no;
+}
+
 } // namespace
 
 std::optional<int> relay_to_mpi(int argc, char** argv) {
-    bool const is_trace = argc > 1 && std::string_view{argv[1]} == "trace";
+    Together const work = work_of(argc, argv);
     auto const [rank, size] = place_in_job();
-    if (!is_trace || size < 2) { return {}; }
+    if (work == Together::no || size < 2) { return {}; }
     std::error_code error;
     fs::path const beside = fs::read_symlink("/proc/self/exe", error).parent_path() / "headroom-mpi";
     if (!error && ::access(beside.c_str(), X_OK) == 0) {
@@ -47,6 +57,14 @@ std::optional<int> relay_to_mpi(int argc, char** argv) {
         std::vector<char*> words(argv, argv + argc);
         words.push_back(nullptr);
         ::execv(name.c_str(), words.data());
+    }
+    if (work == Together::messages) {
+        if (rank == 0) {
+            std::fputs("measure comm: there is no headroom-mpi beside headroom (it sends the messages). build headroom "
+                       "where MPI is installed\n",
+                       stderr);
+        }
+        return Exit::usage;
     }
     if (rank > 0) { return Exit::done; }
     std::fprintf(stderr,

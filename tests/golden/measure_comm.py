@@ -1,0 +1,217 @@
+"""Messages between the processes of a job: what is measured, that it is kept, that its table is fitted, and how it ends."""
+
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, equal, finish, run, schema_errors
+
+# One process is refused with words, with or without MPI on this machine.
+alone = run("measure", "comm")
+equal(alone.code, 2, "one process")
+check("mpirun" in alone.err and alone.err.count("\n") == 1 and not alone.out, f"one process is told what to do: {alone.err!r}")
+for words, said in ((["--sizes", "8"], "--sizes"), (["--sizes", "0B"], "--sizes"), (["--sizes", "1MiB..8B"], "empty"),
+                    (["--sizes", "2GiB"], "1 GiB"), (["--sizes", "8B..1MiB:1"], "factor"), (["--sizes", "1.5B"], "whole"),
+                    (["--collectives", "all_redcue"], "all_reduce"), (["--parts", "pears"], "pairs"), (["--time", "0s"], "--time"),
+                    (["--time", "5"], "--time"), (["--patience", "-1s"], "--patience"), (["--save", "-"], "--save"),
+                    (["--save", ""], "--save"), (["--seed", "x"], "--seed"), (["--no-such"], "--no-such"),
+                    (["--save", "a.csv", "--out", "a.csv"], "a.csv")):
+    told = run("measure", "comm", *words)
+    equal(told.code, 2, f"{words}")
+    check(said in told.err and told.err.count("\n") == 1, f"{words}: {told.err!r}")
+check("mpirun" in run("measure", "comm", "--help").out, "help shows how it is started")
+
+MPIRUN = shutil.which("mpirun")
+BESIDE = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-mpi"
+if not MPIRUN or not BESIDE.exists():
+    print("the rest is skipped: " + ("no mpirun on this machine" if not MPIRUN else f"no {BESIDE}"))
+    finish()
+    sys.exit(0)
+
+STORE = SCRATCH / "store.sqlite"
+JOB = dict(ENVIRONMENT, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1",
+           OMPI_MCA_rmaps_base_oversubscribe="1")
+
+
+def launched(processes, *words):
+    return [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-np", str(processes), PROGRAM, "measure", "comm",
+            *map(str, words), "--store", str(STORE)]
+
+
+def job(processes, *words, seconds=240):
+    return subprocess.run(launched(processes, *words), cwd=SCRATCH, env=JOB, capture_output=True, timeout=seconds, text=True)
+
+
+def measured(processes, *words):
+    done = job(processes, *words, "--format", "json")
+    if not check(done.returncode == 0, f"{processes} ranks {words}: exit {done.returncode}: {done.stderr[-1500:]}"):
+        return None
+    value = json.loads(done.stdout)
+    for error in schema_errors(value):
+        check(False, f"{processes} ranks {words}: {error}")
+    return value
+
+
+def pattern(value, name):
+    return [point for point in value["points"] if point["parameters"]["pattern"] == name]
+
+
+def kept(value):
+    """Samples of this campaign in the store: {label: values that count}."""
+    rows = sqlite3.connect(STORE).execute("select name from sqlite_master where type = 'table'").fetchall()
+    check({"campaigns", "samples"} <= {name for name, in rows}, f"tables of the store: {rows}")
+    return sqlite3.connect(STORE).execute("select count(*) from samples where campaign = ?", (value["campaign"],)).fetchone()[0]
+
+
+# Two ranks: every part that two can do; numbers agree with each other.
+SIZES = ["--sizes", "8B,1KiB,32KiB,256KiB"]
+value = measured(2, *SIZES, "--time", "4s", "--save", "two.csv", "--name", "two")
+if value:
+    equal(value["world"]["ranks"], 2, "ranks")
+    equal((value["complete"], value["failures"]), (True, []), "all was measured and every result is right")
+    equal({point["parameters"]["pattern"] for point in value["points"]},
+          {"one_way", "both_ways", "shifted", "computing", "train", "adding", "collective"}, "patterns of two ranks")
+    for point in value["points"]:
+        check(0 < point["least_seconds"] <= point["median_low_seconds"] <= point["median_seconds"]
+              <= point["median_high_seconds"] <= point["most_seconds"] < 60, f"order of {point}")
+    collectives = {point["parameters"]["collective"] for point in pattern(value, "collective")}
+    equal(collectives, {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "barrier"}, "collectives")
+    one_way = {point["parameters"]["bytes"]: point for point in pattern(value, "one_way")}
+    for ratio in value["ratios"]:
+        equal(ratio["one_way_seconds"], one_way[str(ratio["bytes"])]["median_seconds"], "a ratio is of medians")
+    check({ratio["bytes"] for ratio in value["ratios"]} >= {8, 1024, 32768, 262144}, "both ways of every size")
+    equal(len(value["loggp"]), 1, "LogGP of the one link")
+    check({(load["load"], load["bytes"]) for load in value["load"]} == {("cores compute", 8), ("cores compute", 1 << 20)}, "load of two")
+    check(value["predictions"], "collectives are predicted from the probes")
+    for one in value["predictions"]:
+        point = next(point for point in value["points"] if point["label"] == one["point"])
+        check(math.isclose(one["least_ratio"], one["least_seconds"] / point["least_seconds"], rel_tol=1e-9), f"ratio of {one}")
+    check(kept(value) >= sum(point["count"] for point in value["points"]), "every sample is in the store")
+    # the table is what `comm --fit` reads, and its fits are the same
+    fitted = run("comm", "--fit", SCRATCH / "two.csv", "--format", "json")
+    equal(fitted.code, 0, f"fit of the table: {fitted.err}")
+    ours = {(one["collective"], one["algorithm"].replace("library", "")): one for one in value["fits"]}
+    theirs = {(one["collective"], one["algorithm"] or ""): one for one in fitted.json()["fits"]}
+    equal(set(theirs), set(ours), "groups of the table")
+    for name, one in ours.items():
+        other = theirs[name]
+        check(math.isclose(one["segments"][0]["alpha_seconds"]["value"], other["alpha_seconds"]["value"], rel_tol=1e-6, abs_tol=1e-15),
+              f"alpha of {name}: {one['segments'][0]} and {other['alpha_seconds']}")
+
+# Three ranks: pairs in rounds, a forced algorithm, sizes that do not divide.
+value = measured(3, "--sizes", "10B,3000B,40000B", "--time", "3s", "--algorithms", "library,ring", "--collectives", "all_reduce,all_gather,barrier")
+if value:
+    equal(value["failures"], [], "no result is wrong")
+    for name in ("pairs_small", "pairs_large"):
+        equal([(one["first"], one["second"]) for one in sorted(value[name]["times"], key=lambda one: (one["first"], one["second"]))],
+              [(0, 1), (0, 2), (1, 2)], f"{name}: every pair once")
+    check(pattern(value, "all_at_once"), "three ranks send to all at once")
+    for point in pattern(value, "collective"):
+        if point["parameters"]["collective"] == "all_gather":
+            equal(int(point["parameters"]["bytes"]) % 12, 0, "an all-gather of three has whole floats of each")
+    forced = {point["parameters"]["algorithm"] for point in pattern(value, "collective")}
+    if value["world"]["algorithms_that_can_be_forced"]:
+        equal(forced, {"library", "ring"}, "forced algorithms")
+        ring = [one for one in value["predictions"] if not one["chosen_as_cheapest"]]
+        equal({one["algorithm"] for one in ring}, {"ring"}, "a forced ring is priced as a ring")
+    else:
+        check(any("forced" in note for note in value["notes"]), "says that nothing can be forced")
+
+# What does not exist is refused once, and no rank is left waiting.
+told = job(2, "--algorithms", "no-such-way")
+check(told.returncode == 2 and told.stderr.count("no-such-way") == 1, f"an unknown algorithm: {told.returncode} {told.stderr[-800:]}")
+told = job(2, "--parts", "pairs")
+check(told.returncode == 2 and "three ranks" in told.stderr, f"pairs of two ranks: {told.returncode} {told.stderr[-800:]}")
+told = job(1)
+check(told.returncode == 2 and "nobody to send to" in told.stderr, f"a job of one: {told.returncode} {told.stderr[-800:]}")
+
+# Tables for people stay within 80 columns; CSV has a row a point; a page has its charts.
+quick = ["--parts", "messages,collectives", "--collectives", "all_reduce", "--sizes", "8B,8KiB,64KiB", "--time", "1s"]
+text = job(2, *quick, "--html", "page.html")
+equal(text.returncode, 0, f"text: {text.stderr[-800:]}")
+check(max(map(len, text.stdout.splitlines())) <= 80, "80 columns")
+check("2 ranks on 1 host" in text.stdout, "says who took part")
+check("all_reduce" in (SCRATCH / "page.html").read_text(), "page")
+sheet = list(csv.DictReader(io.StringIO(job(2, *quick, "--format", "csv").stdout)))
+equal(len(sheet), 3 * 3 + 1 + 3, "rows of the sheet: one way, both ways, shifted, adding, all_reduce")
+
+# Ctrl-C: launchers end ranks by SIGTERM; what was measured is written and kept, and the same command goes on.
+LONG = [*SIZES, "--time", "50s", "--name", "long", "--format", "json"]
+for delay in (4.0, 8.0, 16.0):
+    process = subprocess.Popen(launched(2, *LONG, "--out", "long.json"), cwd=SCRATCH, env=JOB, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    check(process.returncode != 0, f"an interrupted job: exit {process.returncode}")
+    if (SCRATCH / "long.json").exists():
+        break
+if check((SCRATCH / "long.json").exists(), f"Ctrl-C keeps what was measured: {err[-1000:]}"):
+    value = json.loads((SCRATCH / "long.json").read_text())
+    equal(schema_errors(value), [], "schema of an interrupted result")
+    equal(value["complete"], False, "an interrupted result says so")
+    state = sqlite3.connect(STORE).execute("select state from campaigns where id = ?", (value["campaign"],)).fetchone()
+    equal(state, ("interrupted",), "state in the store")
+    before = kept(value)
+    check(before > 0, "samples before Ctrl-C are kept")
+    again = json.loads(job(2, *SIZES, "--time", "2s", "--name", "long", "--format", "json").stdout)
+    equal((again["campaign"], again["resumed_samples"]), (value["campaign"], before), "the same command goes on")
+    check(kept(again) > before, "and adds to it")
+
+# A rank that dies or hangs ends the job, soon, and what was measured stays.
+def children():
+    """Ranks of the running job, by /proc: {rank: pid}."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes().split(b"\0")
+            name = os.path.basename(os.readlink(folder / "exe"))
+        except OSError:
+            continue
+        mine = any(item == b"HEADROOM_GOLDEN_JOB=" + str(os.getpid()).encode() for item in environment)
+        rank = [item.split(b"=")[1] for item in environment if item.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        if mine and rank and name == "headroom-mpi":
+            found[int(rank[0])] = int(folder.name)
+    return found
+
+
+for how, words in ((signal.SIGKILL, []), (signal.SIGSTOP, ["--patience", "3s"])):
+    process = subprocess.Popen(launched(2, *LONG, "--fresh", *words), cwd=SCRATCH, env=dict(JOB, HEADROOM_GOLDEN_JOB=str(os.getpid())),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ranks = {}
+    for _ in range(100):
+        ranks = children()
+        if len(ranks) == 2:
+            break
+        time.sleep(0.1)
+    time.sleep(2.0)
+    if check(len(ranks) == 2, f"ranks of the job: {ranks}"):
+        os.kill(ranks[1], how)
+    try:
+        out, err = process.communicate(timeout=40)
+        check(process.returncode != 0, f"a rank that gets {how.name}: exit {process.returncode}")
+        check(how != signal.SIGSTOP or "no answer for 3 s" in err, f"a rank that hangs is told: {err[-600:]}")
+    except subprocess.TimeoutExpired:
+        check(False, f"a rank that gets {how.name} leaves the job waiting")
+        process.kill()
+        process.communicate()
+
+# Without headroom-mpi beside it nothing is measured, said once.
+lonely = SCRATCH / "lonely"
+lonely.mkdir()
+shutil.copy2(os.path.realpath(PROGRAM), lonely / "headroom")
+for rank in ("0", "1"):
+    told = subprocess.run([lonely / "headroom", "measure", "comm"], env=dict(ENVIRONMENT, PMI_SIZE="2", PMI_RANK=rank), capture_output=True, timeout=60)
+    equal(told.returncode, 2, f"process {rank} without headroom-mpi")
+    check((b"no headroom-mpi beside headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
+
+finish()
