@@ -1,14 +1,14 @@
 #include "document/text.hpp"
+#include "laws/laws_report.hpp"
 #include "measure/scaling_answer.hpp"
 
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-constexpr double knee_gain = 1.6; ///< what a doubling before the knee gives at least, as `knee_of` has it
 
 std::string value_cell(ScalingAnswer const& answer, double value) {
     return answer.question.throughput() ? significant(value, 4) : format(Seconds{value});
@@ -101,8 +101,8 @@ std::string runs_words(ScalingAnswer const& answer) {
 /// "0.042 at 8 workers, over 1": Karp and Flatt's fraction of the largest count, which holds there and nowhere else.
 std::string serial_words(FitAnswer const& fit) {
     fit::KarpFlattPoint const& last = fit.report.karp_flatt->points.back();
-    return significant(last.serial_fraction) + " at " + significant(last.workers, 6) + " workers, over " +
-           significant(fit.report.karp_flatt->baseline, 6) +
+    return significant(last.serial_fraction) + " at " + plain(last.workers, 6) + " workers, over " +
+           plain(fit.report.karp_flatt->baseline, 6) +
            ": what would not divide if nothing else were lost (Karp-Flatt); it belongs to that count";
 }
 
@@ -118,24 +118,26 @@ std::string verdict_of(ScalingAnswer const& answer) {
 } // namespace
 
 std::string stop_words(FitAnswer const& fit) {
-    std::string const last = significant(fit.largest_measured(), 6), law = fit.best().law->name;
-    if (fit.best().peak_workers && *fit.best().peak_workers <= fit.largest_measured()) {
-        auto const knee = knee_of(fit);
-        return (knee ? "at " + significant(*knee, 6) + ", where a doubling last gave " + significant(knee_gain) + "x; "
-                     : std::string{}) +
-               "never beyond " + significant(std::max(1.0, *fit.best().peak_workers), 3) +
-               " workers, where more make it slower (by " + law + ")";
+    std::string const last = plain(fit.largest_measured(), 6), law = fit.best().law->name,
+                      gain = plain(knee_gain) + "x";
+    std::optional<double> const knee = knee_of(fit), peak = fit.best().peak_workers;
+    std::string text;
+    if (knee) {
+        text =
+            "at " + workers_words(std::llround(*knee)) + ": by " + law + " a further doubling gives less than " + gain;
     }
-    if (auto const knee = knee_of(fit)) {
-        return "at " + significant(*knee, 6) + (*knee == 1.0 ? " worker" : " workers") + ": by " + law +
-               " twice as many would be less than " + significant(knee_gain) + " times as fast";
+    if (peak && *peak <= fit.largest_measured()) {
+        text += (knee ? "; n" : "n") + std::string{"ever beyond "} + significant(std::max(1.0, *peak), 3) +
+                ", where more make it slower" + (knee ? "" : " (by " + law + ")");
     }
+    if (!text.empty()) { return text; }
     if (fit.data.scaling == fit::Scaling::weak) {
-        return "where the efficiency above is no longer worth its price; the work grows with the workers, so there is "
-               "no knee";
+        return "where the efficiency below is no longer worth its price: the work grows with the workers, so there is "
+               "no "
+               "knee";
     }
-    return "not before " + last + " workers: every doubling up to there gave at least " + significant(knee_gain) +
-           "x by " + law + ", and beyond nothing was measured";
+    return "not before " + last + " workers: by " + law + " every doubling up to there gave at least " + gain +
+           ", and beyond nothing was measured";
 }
 
 Document document_of(ScalingAnswer const& answer, io::Catalog const& catalog) {
