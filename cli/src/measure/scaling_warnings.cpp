@@ -9,12 +9,14 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::size_t enough_values = 5;  ///< below, nothing is called an outlier
-constexpr double outlier_spreads = 5.0;   ///< robust standard deviations from the median
-constexpr double outlier_share = 0.1;     ///< and at least this share of it
-constexpr double slow_first_share = 0.2;  ///< by which a first run is slower than the slowest of the others
-constexpr double busy_share = 0.25;       ///< of the cores, by other processes, before the first run
-constexpr double shortest_seconds = 5e-3; ///< of a run: below, starting a process is a good part of it
+constexpr std::size_t enough_values = 5;   ///< below, nothing is called an outlier
+constexpr double outlier_spreads = 5.0;    ///< robust standard deviations from the median
+constexpr double outlier_share = 0.1;      ///< and at least this share of it
+constexpr double slow_first_share = 0.2;   ///< by which a first run is slower than the slowest of the others
+constexpr double busy_share = 0.25;        ///< of the cores, by other processes, before the first run
+constexpr double drift_probability = 0.01; ///< of so much order by chance
+constexpr double drift_share = 0.05;       ///< of the median, from the first to the last
+constexpr double shortest_seconds = 5e-3;  ///< of a run: below, starting a process is a good part of it
 
 using Warnings = std::vector<ScalingWarning>;
 
@@ -92,6 +94,32 @@ void add_slow_first(ScalingAnswer const& answer, Warnings& warnings) {
                                            : "try more than --warm-up " + std::to_string(answer.question.warm_up))});
 }
 
+/// Every so many, in their order: the test looks at each pair.
+std::vector<double> thinned(std::vector<double> const& values) {
+    constexpr std::size_t most = 1000;
+    std::size_t const step = values.size() / most + 1;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < values.size(); i += step) { kept.push_back(values[i]); }
+    return kept;
+}
+
+/// Counts whose values rise or fall with their order, whatever drew it.
+void add_drift(ScalingAnswer const& answer, Warnings& warnings) {
+    std::vector<int> where;
+    double most = 0.0;
+    for (ScalingRow const& row : answer.rows) {
+        auto const drift = find_drift(thinned(row.values));
+        if (!drift || drift->probability > drift_probability || std::abs(drift->change) < drift_share) { continue; }
+        where.push_back(row.workers);
+        if (std::abs(drift->change) > std::abs(most)) { most = drift->change; }
+    }
+    if (where.empty()) { return; }
+    warnings.push_back({"drift", "values " + at_words(where) + (most > 0.0 ? " rise" : " fall") +
+                                     " with time, by up to " + percent(std::abs(most)) +
+                                     " % from the first run to the last: a clock that changes, or other work; rounds "
+                                     "spread it over all counts alike, but it widens every interval"});
+}
+
 /// Neighbours whose intervals overlap: more workers, and no difference that could be told.
 void add_noise(ScalingAnswer const& answer, Warnings& warnings) {
     std::vector<std::string> pairs;
@@ -146,6 +174,7 @@ std::vector<ScalingWarning> warnings_of(ScalingAnswer const& answer, int cores, 
     add_machine(answer, cores, others, warnings);
     add_outliers(answer, warnings);
     add_slow_first(answer, warnings);
+    add_drift(answer, warnings);
     add_noise(answer, warnings);
     add_short(answer, warnings);
     add_leftovers(answer, warnings);

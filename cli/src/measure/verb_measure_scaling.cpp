@@ -8,6 +8,8 @@
 #include "headroom/error.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
+#include <algorithm>
+
 namespace headroom::cli {
 namespace {
 
@@ -63,7 +65,22 @@ void measure(ScalingQuestion const& question, Output const& output, Recorder& re
     answer.campaign = recorder.campaign();
 }
 
+/// Counts that have a result.
+std::size_t measured_counts(ScalingAnswer const& answer) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(answer.rows, [](ScalingRow const& row) { return row.summary.has_value(); }));
+}
+
+/// A line goes through any two counts and says nothing of where the curve bends.
 void fit_or_say_why(ScalingAnswer& answer, Arguments const& arguments) {
+    constexpr std::size_t least_counts = 3;
+    if (std::size_t const counts = measured_counts(answer); counts < least_counts) {
+        std::size_t const asked = answer.rows.size();
+        answer.why_no_fit = "No law is fitted: " + std::to_string(counts) + " of " + counted(asked, "worker count") +
+                            (counts == 1 ? " has" : " have") + " a result, and a curve that bends needs three. " +
+                            (asked < least_counts ? "Name more of them in --workers." : "See why the others failed.");
+        return;
+    }
     try {
         answer.fit = fit_of(answer.question, answer.campaign, arguments);
     } catch (InputError const& error) {
