@@ -89,8 +89,9 @@ void check_problem(ScalingQuestion const& question) {
 }
 
 void check_placeholders(ScalingQuestion const& question) {
-    bool const differs = mentions(question.words, "{workers}") || mentions(question.words, "{size}") ||
-                         mentions(question.words, "{per_worker}");
+    std::vector<std::string> texts = question.words;
+    texts.push_back(question.prepare);
+    bool const differs = mentions(texts, "{workers}") || mentions(texts, "{size}") || mentions(texts, "{per_worker}");
     if (differs) { return; }
     refuse("COMMAND", "has no {workers} in it", "every count would run the same",
            "write {workers} where their number belongs, as in -- mpirun -np {workers} ./app");
