@@ -85,7 +85,7 @@ def known_laws():
 
     text = succeed(*words("known", *options, command=amdahl)).out
     check(max(map(len, text.splitlines())) <= 80, "lines of 80 columns at most")
-    for part in ("stop:", "serial fraction:", "Measured: time of a run", "Karp-Flatt", "Predicted by"):
+    for part in ("stop:", "serial fraction:", "Measured: time as the command prints it", "Karp-Flatt", "Predicted by"):
         check(part in text, f"the text has no {part!r}")
 
 
@@ -315,6 +315,22 @@ def warnings():
 def example():
     done = run("measure", "scaling", "--store", "none", "--workers", "1,2", "--example", PATH="/nowhere")
     check(done.code == 2 and "--example" in done.err, f"without what it needs the example is refused: {done.code} {done.err}")
+    # a workload that knows nothing of MPI would do all the work in each process
+    tools = pathlib.Path(KEPT.name) / "tools"
+    tools.mkdir()
+    for name, text in (("mpirun", 'shift 2; exec "$@"'), ("headroom-step", "echo '1 worker, matrix products'; echo step_seconds = 0.5")):
+        (tools / name).write_text("#!/bin/sh\n" + text + "\n")
+        (tools / name).chmod(0o755)
+    if (pathlib.Path(PROGRAM).resolve().parent / "headroom-step").exists():
+        return  # the one beside the program goes before
+    path = f"{tools}:/usr/bin:/bin"
+    done = run("measure", "scaling", "--store", "none", "--workers", "1,2", "--example", PATH=path)
+    check(done.code == 2 and "built without MPI" in done.err, f"a workload without MPI is refused: {done.code} {done.err}")
+    (tools / "headroom-step").write_text("#!/bin/sh\necho '2 workers, matrix products'; echo step_seconds = 0.5\n")
+    done = run("measure", "scaling", "--store", "none", "--workers", "1,2,4", "--repeats", "1", "--example", "--format", "json", PATH=path)
+    value = done.json()
+    equal([row["values"] for row in value["rows"]], [[0.5]] * 3, "the example's own time is read")
+    check(value["rows"][2]["command"].startswith("mpirun -np 4 "), f"its command: {value['rows'][2]['command']}")
 
 
 for part in (known_laws, weak, failures, refusals, shell_prepare_and_words, dry_run, interrupted, two_at_a_time, stores_in_trouble,

@@ -1,7 +1,9 @@
 #include "measure/example_command.hpp"
 
 #include "arguments.hpp"
+#include "document/text.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/probe/run_command.hpp"
 
 #include <filesystem>
@@ -29,12 +31,37 @@ std::string workload() {
 
 } // namespace
 
-std::vector<std::string> example_command() {
+std::vector<std::string> example_command(bool weak, bool sized) {
     std::string const program = workload();
     if (probe::find_program("mpirun").path.empty()) {
         refuse("--example", "mpirun is not in PATH", "the workload is a program of MPI", "Debian: openmpi-bin");
     }
-    return {"mpirun", "-np", "{workers}", program};
+    std::vector<std::string> words{"mpirun", "-np", "{workers}", program};
+    if (weak) {
+        words.insert(words.end(), {"--local-batch", "{per_worker}"});
+    } else if (sized) {
+        words.insert(words.end(), {"--batch", "{size}"});
+    }
+    return words;
+}
+
+void check_example(std::vector<std::string> const& command) {
+    probe::CommandQuestion question{
+        .words = {"mpirun", "-np", "2", command.at(3)}, .variables = example_variables(), .timeout_seconds = 60.0};
+    for (char const* word : {"--layers", "1", "--hidden", "16", "--heads", "2", "--sequence", "16", "--vocabulary",
+                             "64", "--batch", "2", "--steps", "1", "--warm-up", "0"}) {
+        question.words.emplace_back(word);
+    }
+    probe::CommandRun const run = probe::run_command(question);
+    if (run.end != probe::CommandEnd::exited || run.status != 0) {
+        std::string const said = trimmed(printable(run.errors.empty() ? run.output : run.errors));
+        refuse("--example", "mpirun -np 2 headroom-step: " + probe::end_words(run, question), said.substr(0, 200),
+               "see what it says by hand");
+    }
+    if (run.output.find("2 workers") == std::string::npos) {
+        refuse("--example", headroom::quoted(command.at(3)) + " was built without MPI",
+               "each process would do all the work", "build it where MPI is (Debian: libopenmpi-dev)");
+    }
 }
 
 std::vector<std::pair<std::string, std::string>> example_variables() {

@@ -116,7 +116,7 @@ void read_command(Arguments const& arguments, ScalingQuestion& question) {
     if (question.example) {
         if (!question.words.empty()) { refuse("--example", "given beside a COMMAND", "", "give one of them"); }
         if (question.shell) { refuse("--shell", "belongs to a COMMAND", "--example needs none", "leave it out"); }
-        question.words = example_command();
+        question.words = example_command(question.scaling == fit::Scaling::weak, arguments.has("--problem"));
     }
     if (question.words.empty()) {
         refuse("COMMAND", "missing", "",
@@ -173,10 +173,10 @@ std::span<Option const> scaling_options() { return options; }
 
 ScalingQuestion read_scaling_question(Arguments const& arguments) {
     ScalingQuestion question;
-    read_command(arguments, question);
-    question.workers = parse_counts(arguments.required("--workers", "name the counts: --workers 1,2,4,8"), "--workers");
     bool const weak = arguments.choice("--mode", {"strong", "weak"}) == "weak";
     question.scaling = weak ? fit::Scaling::weak : fit::Scaling::strong;
+    read_command(arguments, question);
+    question.workers = parse_counts(arguments.required("--workers", "name the counts: --workers 1,2,4,8"), "--workers");
     if (auto const problem = arguments.text("--problem")) { question.problem = read_problem(*problem); }
     read_result(arguments, question);
     read_runs(arguments, question);

@@ -28,10 +28,14 @@ std::string coverage_words(ScalingAnswer const& answer) {
     return significant(100.0 * least) + " %";
 }
 
+std::string measured_words(ScalingQuestion const& question) {
+    if (question.pattern.empty()) { return "time of a run"; }
+    return std::string{question.throughput() ? "throughput" : "time"} + " as the command prints it";
+}
+
 Table rows_table(ScalingAnswer const& answer) {
     bool const sized = answer.question.problem.has_value(), failed = answer.failures() > 0;
-    Table table{.title =
-                    std::string{"Measured: "} + (answer.question.throughput() ? "throughput" : "time") + " of a run",
+    Table table{.title = "Measured: " + measured_words(answer.question),
                 .columns = {{"workers"}, {"runs"}, {"median"}, {coverage_words(answer) + " interval"}, {"spread %"}},
                 .rows = {}};
     if (sized) { table.columns.insert(table.columns.begin() + 1, {"size"}); }

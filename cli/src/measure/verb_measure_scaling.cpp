@@ -1,6 +1,7 @@
 #include "document/text.hpp"
 #include "laws/laws_fit.hpp"
 #include "measure/campaign_lock.hpp"
+#include "measure/example_command.hpp"
 #include "measure/measure.hpp"
 #include "measure/scaling_answer.hpp"
 #include "watch.hpp"
@@ -9,6 +10,7 @@
 #include "headroom/probe/machine_facts.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 namespace headroom::cli {
 namespace {
@@ -48,6 +50,18 @@ int show_plan(ScalingPlan const& plan, Output const& output) {
     return Exit::done;
 }
 
+/// Ctrl-Z does nothing while this stands.
+class StoppedByNobody {
+public:
+    StoppedByNobody() : before_{std::signal(SIGTSTP, SIG_IGN)} {}
+    ~StoppedByNobody() { std::signal(SIGTSTP, before_); }
+    StoppedByNobody(StoppedByNobody const&) = delete;
+    StoppedByNobody& operator=(StoppedByNobody const&) = delete;
+
+private:
+    void (*before_)(int);
+};
+
 /// Makes the runs and keeps them; the campaign is in the answer however they ended.
 void measure(ScalingQuestion const& question, Output const& output, Recorder& recorder, ScalingAnswer& answer) {
     std::vector<PlannedRun> const left = runs_left(order_of(question), recorder.campaign().samples);
@@ -56,6 +70,7 @@ void measure(ScalingQuestion const& question, Output const& output, Recorder& re
         note(output, "measure scaling: goes on with campaign " + std::to_string(recorder.campaign().id) + ", " +
                          counted(answer.resumed, "run") + " there, " + std::to_string(left.size()) + " left");
     }
+    StoppedByNobody const not_now; // a command would go on unseen, and its time would be told wrong
     Watch watch{"measuring " + counted(left.size(), "run"), output.quiet};
     answer.noticed = make_runs(
         question, left, watch.token(), [&](Sample const& sample) { recorder.add(sample); },
@@ -78,7 +93,9 @@ void fit_or_say_why(ScalingAnswer& answer, Arguments const& arguments) {
         std::size_t const asked = answer.rows.size();
         answer.why_no_fit = "No law is fitted: " + std::to_string(counts) + " of " + counted(asked, "worker count") +
                             (counts == 1 ? " has" : " have") + " a result, and a curve that bends needs three. " +
-                            (asked < least_counts ? "Name more of them in --workers." : "See why the others failed.");
+                            (!answer.complete       ? "The others were not measured yet."
+                             : asked < least_counts ? "Name more of them in --workers."
+                                                    : "See why the others failed.");
         return;
     }
     try {
@@ -122,6 +139,7 @@ int run(Arguments const& arguments) {
     ScalingQuestion const question = read_scaling_question(arguments);
     check_fit_options(arguments, question);
     if (arguments.has("--dry-run")) { return show_plan(plan_of(question, arguments), output); }
+    if (question.example) { check_example(question.words); }
     auto const store = store_path(arguments);
     CampaignLock const lock{store, "scaling", settings_of(question)};
     Recorder recorder{arguments, head_of(question)};
