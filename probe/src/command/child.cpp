@@ -63,8 +63,10 @@ void reset_signals() {
 }
 
 /// After fork, where another thread may have held any lock: nothing but what may be called there.
-[[noreturn]] void become(Prepared const& prepared, int nothing, int output, int errors, int report) {
+[[noreturn]] void become(Prepared const& prepared, Guard const& guard, int nothing, int output, int errors,
+                         int report) {
     ::setpgid(0, 0);
+    guard.watch(::getpid());
     reset_signals();
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
@@ -160,7 +162,7 @@ FoundProgram find_program(std::string const& name) {
     return {"", problem.empty() ? "not found in PATH" : problem};
 }
 
-Child start_child(CommandQuestion const& question) {
+Child start_child(CommandQuestion const& question, Guard const& guard) {
     Child child;
     FoundProgram found = find_program(question.words.empty() ? "" : question.words.front());
     if (found.path.empty()) {
@@ -180,7 +182,7 @@ Child start_child(CommandQuestion const& question) {
     }
     child.pid = ::fork();
     if (child.pid == 0) {
-        become(prepared, nothing.number(), output.write.number(), errors.write.number(), report.write.number());
+        become(prepared, guard, nothing.number(), output.write.number(), errors.write.number(), report.write.number());
     }
     if (child.pid < 0) {
         child.pid = 0;

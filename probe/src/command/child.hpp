@@ -1,6 +1,7 @@
 #pragma once
 
 #include "command/descriptor.hpp"
+#include "command/guard.hpp"
 
 #include "headroom/probe/run_command.hpp"
 
@@ -20,6 +21,7 @@ struct Child {
     std::int64_t began_ns = 0; ///< just before the program was loaded
     std::string problem = {};  ///< of what was not started
 };
-Child start_child(CommandQuestion const& question);
+/// `guard` watches its group from before the program is loaded.
+Child start_child(CommandQuestion const& question, Guard const& guard);
 
 } // namespace headroom::probe

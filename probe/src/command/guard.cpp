@@ -28,8 +28,8 @@ namespace {
 
 } // namespace
 
-Guard& Guard::of_this_process() {
-    static Guard guard;
+Guard const& Guard::of_this_process() {
+    static Guard const guard;
     return guard;
 }
 
@@ -46,9 +46,8 @@ Guard::Guard() {
     }
 }
 
-void Guard::watch(pid_t group) {
-    if (!orders_.open()) { return; }
-    if (::send(orders_.number(), &group, sizeof group, MSG_NOSIGNAL) < 0) { orders_.close(); } // it was ended
+void Guard::watch(pid_t group) const {
+    if (orders_.open()) { ::send(orders_.number(), &group, sizeof group, MSG_NOSIGNAL); } // where it was ended: without
 }
 
 } // namespace headroom::probe

@@ -11,10 +11,11 @@ namespace headroom::probe {
 class Guard {
 public:
     /// The one of this process, forked when it is first asked for.
-    static Guard& of_this_process();
+    static Guard const& of_this_process();
 
-    /// The group to be ended with this process; 0: none.
-    void watch(pid_t group);
+    /// The group to be ended with this process; 0: none. May be called between fork and exec, so that no moment is left in
+    /// which nobody watches.
+    void watch(pid_t group) const;
     /// 0 where the system refused to make one.
     [[nodiscard]] pid_t pid() const { return pid_; }
 

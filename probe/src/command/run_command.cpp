@@ -189,12 +189,14 @@ std::string end_words(CommandRun const& run, CommandQuestion const& question) {
 }
 
 CommandRun run_command(CommandQuestion const& question) {
-    Guard& guard = Guard::of_this_process();
+    Guard const& guard = Guard::of_this_process();
     inherit_orphans();
     std::vector<pid_t> spared = children_of_this_process(); // the guard among them
-    Child child = start_child(question);
-    if (child.pid <= 0 || !child.problem.empty()) { return not_started(child); }
-    guard.watch(child.pid);
+    Child child = start_child(question, guard);
+    if (child.pid <= 0 || !child.problem.empty()) {
+        guard.watch(0);
+        return not_started(child);
+    }
     pid_t const group = child.pid;
     CommandRun run = Watched{question, std::move(child)}.wait();
     if (run.end == CommandEnd::not_ended) {
