@@ -85,6 +85,11 @@ def known_laws():
 
     text = succeed(*words("known", *options, command=amdahl)).out
     check(max(map(len, text.splitlines())) <= 80, "lines of 80 columns at most")
+    wide = run(*words("wide", "--workers", "1,2,4,1024", "--repeats", "4", "--problem", "1073741824", "--result", "t=(.*)",
+                      command=shell("n=$(cat {workers}.runs 2>/dev/null || echo 0); n=$((n+1)); echo $n > {workers}.runs;"
+                                    "[ $n != 3 ] || [ {workers} != 4 ] || exit 1; echo t=0.123$((n * 7))$((1024 / {workers})); echo {size}")))
+    check(wide.code == 0 and max(map(len, wide.out.splitlines())) <= 80, f"a wide table in 80 columns: {wide.code}\n{wide.out[:2000]}")
+    check("3 of 4" in wide.out, "runs that count, of those that were made")
     for part in ("stop:", "serial fraction:", "Measured: time as the command prints it", "Karp-Flatt", "Predicted by"):
         check(part in text, f"the text has no {part!r}")
 

@@ -22,22 +22,36 @@ void count_sample(Sample const& sample, ScalingRow& row) {
     if (row.first_message.empty()) { row.first_message = sample.message; }
 }
 
-/// How many times as fast: over a fixed problem, or over one that grows with the workers.
+constexpr std::size_t enough_for_ratios = 4; ///< values on each side, as `compare_ratio` asks
+
+/// How many times as fast, over a fixed problem or one that grows with the workers.
 ///
 ///     strong: T0 / T, X / X0        weak: (K / K0) T0 / T; rates count all the work: X / X0
-double speedup_of(ScalingQuestion const& question, ScalingRow const& first, ScalingRow const& row) {
-    double const here = row.summary->median, there = first.summary->median;
-    if (question.throughput()) { return here / there; }
-    bool const weak = question.scaling == fit::Scaling::weak;
-    return there / here * (weak ? static_cast<double>(row.workers) / first.workers : 1.0);
+///
+/// The median of the ratios of all pairs of runs, with its interval; of fewer than four runs the ratio of medians.
+void add_speedup(ScalingQuestion const& question, ScalingRow const& first, ScalingRow& row) {
+    double const more = static_cast<double>(row.workers) / first.workers;
+    bool const rate = question.throughput();
+    double const grown = !rate && question.scaling == fit::Scaling::weak ? more : 1.0;
+    if (&first == &row) {
+        row.speedup = 1.0;
+    } else if (std::min(first.values.size(), row.values.size()) < enough_for_ratios) {
+        double const here = row.summary->median, there = first.summary->median;
+        row.speedup = grown * (rate ? here / there : there / here);
+    } else {
+        std::vector<double> const here = thinned(row.values), there = thinned(first.values);
+        SampleRatio const ratio = rate ? compare_ratio(there, here) : compare_ratio(here, there);
+        row.speedup = grown * ratio.ratio;
+        row.speedup_low = grown * ratio.low;
+        row.speedup_high = grown * ratio.high;
+    }
+    row.efficiency = *row.speedup / more;
 }
 
 void add_speedups(ScalingQuestion const& question, std::vector<ScalingRow>& rows) {
     auto const first = std::ranges::find_if(rows, [](ScalingRow const& row) { return row.summary.has_value(); });
     for (ScalingRow& row : rows) {
-        if (!row.summary) { continue; }
-        row.speedup = speedup_of(question, *first, row);
-        row.efficiency = *row.speedup / (static_cast<double>(row.workers) / first->workers);
+        if (row.summary) { add_speedup(question, *first, row); }
     }
 }
 
@@ -60,6 +74,14 @@ std::string ScalingAnswer::first_message() const {
         if (!sample.message.empty()) { return sample.message; }
     }
     return "";
+}
+
+std::vector<double> thinned(std::vector<double> const& values) {
+    constexpr std::size_t most = 1000;
+    std::size_t const step = values.size() / most + 1;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < values.size(); i += step) { kept.push_back(values[i]); }
+    return kept;
 }
 
 std::vector<ScalingRow> rows_of(ScalingQuestion const& question, Campaign const& campaign) {

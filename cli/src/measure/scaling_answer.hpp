@@ -20,10 +20,11 @@ struct ScalingRow {
     std::optional<std::string> size = {};
     std::size_t planned = 0, taken = 0; ///< runs, warm-ups apart
     std::size_t warm_ups = 0, failed = 0, timed_out = 0, unreadable = 0;
-    std::string first_message = {};                      ///< of the first of those three
-    std::vector<double> values = {};                     ///< in the order in which they were taken
-    std::optional<SampleSummary> summary = {};           ///< of them
-    std::optional<double> speedup = {}, efficiency = {}; ///< of medians, over the smallest count that has one
+    std::string first_message = {};                            ///< of the first of those three
+    std::vector<double> values = {};                           ///< in the order in which they were taken
+    std::optional<SampleSummary> summary = {};                 ///< of them
+    std::optional<double> speedup = {}, efficiency = {};       ///< over the smallest count that has a value
+    std::optional<double> speedup_low = {}, speedup_high = {}; ///< 95 %; where both have four values or more
 };
 
 /// Something that makes the numbers less than they look.
@@ -50,6 +51,9 @@ struct ScalingAnswer {
     /// Of the first run that failed, whatever its count.
     [[nodiscard]] std::string first_message() const;
 };
+
+/// Every so many of many values, in their order: for what looks at each pair of them.
+std::vector<double> thinned(std::vector<double> const& values);
 
 /// The rows of a campaign. Pure.
 std::vector<ScalingRow> rows_of(ScalingQuestion const& question, Campaign const& campaign);

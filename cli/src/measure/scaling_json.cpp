@@ -53,6 +53,8 @@ Json row_json(ScalingRow const& row) {
         .set("values", Json::array_of(row.values))
         .set("summary", summary_json(row.summary))
         .set("speedup", row.speedup)
+        .set("speedup_low", row.speedup_low)
+        .set("speedup_high", row.speedup_high)
         .set("efficiency", row.efficiency);
 }
 

@@ -28,33 +28,39 @@ std::string coverage_words(ScalingAnswer const& answer) {
     return significant(100.0 * least) + " %";
 }
 
+/// "6", or "4 of 6" where the others have no value.
+std::string runs_cell(ScalingRow const& row) {
+    std::string const good = std::to_string(row.values.size());
+    return row.values.size() == row.taken ? good : good + " of " + std::to_string(row.taken);
+}
+
 std::string measured_words(ScalingQuestion const& question) {
     if (question.pattern.empty()) { return "time of a run"; }
     return std::string{question.throughput() ? "throughput" : "time"} + " as the command prints it";
 }
 
 Table rows_table(ScalingAnswer const& answer) {
-    bool const sized = answer.question.problem.has_value(), failed = answer.failures() > 0;
+    bool const sized = answer.question.problem.has_value();
     Table table{.title = "Measured: " + measured_words(answer.question),
-                .columns = {{"workers"}, {"runs"}, {"median"}, {coverage_words(answer) + " interval"}, {"spread %"}},
+                .columns = {{"workers"}, {"runs"}, {"median"}, {coverage_words(answer) + " interval"}},
                 .rows = {}};
     if (sized) { table.columns.insert(table.columns.begin() + 1, {"size"}); }
     table.columns.push_back({"speedup"});
-    table.columns.push_back({"efficiency %"});
-    if (failed) { table.columns.push_back({"failed"}); }
+    table.columns.push_back({"95 % interval"});
+    table.columns.push_back({sized ? "eff. %" : "efficiency %"}); // sizes take their room
     for (ScalingRow const& row : answer.rows) {
-        std::vector<std::string> cells{std::to_string(row.workers), std::to_string(row.values.size())};
+        std::vector<std::string> cells{std::to_string(row.workers), runs_cell(row)};
         if (sized) { cells.insert(cells.begin() + 1, row.size.value_or("-")); }
         if (row.summary) {
             cells.push_back(value_cell(answer, row.summary->median));
             cells.push_back(interval_cell(answer, row));
-            cells.push_back(row.values.size() < 2 ? "-" : percent(row.summary->spread));
             cells.push_back(significant(*row.speedup) + "x");
+            cells.push_back(row.speedup_low ? significant(*row.speedup_low) + " .. " + significant(*row.speedup_high)
+                                            : "-");
             cells.push_back(percent(*row.efficiency));
         } else {
             cells.insert(cells.end(), 5, "-");
         }
-        if (failed) { cells.push_back(std::to_string(row.failed + row.timed_out + row.unreadable)); }
         table.rows.push_back(std::move(cells));
     }
     return table;

@@ -14,6 +14,7 @@ constexpr double outlier_spreads = 5.0;    ///< robust standard deviations from 
 constexpr double outlier_share = 0.1;      ///< and at least this share of it
 constexpr double slow_first_share = 0.2;   ///< by which a first run is slower than the slowest of the others
 constexpr double busy_share = 0.25;        ///< of the cores, by other processes, before the first run
+constexpr double chance = 0.05;            ///< above, two sets of values are not told apart
 constexpr double drift_probability = 0.01; ///< of so much order by chance
 constexpr double drift_share = 0.05;       ///< of the median, from the first to the last
 constexpr double shortest_seconds = 5e-3;  ///< of a run: below, starting a process is a good part of it
@@ -94,15 +95,6 @@ void add_slow_first(ScalingAnswer const& answer, Warnings& warnings) {
                                            : "try more than --warm-up " + std::to_string(answer.question.warm_up))});
 }
 
-/// Every so many, in their order: the test looks at each pair.
-std::vector<double> thinned(std::vector<double> const& values) {
-    constexpr std::size_t most = 1000;
-    std::size_t const step = values.size() / most + 1;
-    std::vector<double> kept;
-    for (std::size_t i = 0; i < values.size(); i += step) { kept.push_back(values[i]); }
-    return kept;
-}
-
 /// Counts whose values rise or fall with their order, whatever drew it.
 void add_drift(ScalingAnswer const& answer, Warnings& warnings) {
     std::vector<int> where;
@@ -120,23 +112,30 @@ void add_drift(ScalingAnswer const& answer, Warnings& warnings) {
                                      "spread it over all counts alike, but it widens every interval"});
 }
 
-/// Neighbours whose intervals overlap: more workers, and no difference that could be told.
+/// Whether two sets of values could be one: by ranks, and of few by the intervals of their medians.
+bool indistinct(ScalingRow const& one, ScalingRow const& other) {
+    constexpr std::size_t enough_for_ranks = 4; // as `compare_samples` asks
+    if (std::min(one.values.size(), other.values.size()) >= enough_for_ranks) {
+        return compare_samples(thinned(one.values), thinned(other.values)).probability > chance;
+    }
+    return one.summary->low <= other.summary->high && other.summary->low <= one.summary->high;
+}
+
+/// Neighbours that no difference can be told between.
 void add_noise(ScalingAnswer const& answer, Warnings& warnings) {
+    if (answer.question.scaling == fit::Scaling::weak) { return; } // where they should be alike
     std::vector<std::string> pairs;
     ScalingRow const* before = nullptr;
     for (ScalingRow const& row : answer.rows) {
         if (!row.summary || row.values.size() < 2) { continue; }
-        bool const same =
-            before != nullptr && row.summary->low <= before->summary->high && before->summary->low <= row.summary->high;
-        if (same && answer.question.scaling != fit::Scaling::weak) {
+        if (before != nullptr && indistinct(*before, row)) {
             pairs.push_back(std::to_string(before->workers) + " and " + std::to_string(row.workers));
         }
         before = &row;
     }
     if (pairs.empty()) { return; }
     warnings.push_back({"noise", "noise is as large as the difference between " + join(pairs, ", ") +
-                                     " workers (the intervals of their medians overlap): more --repeats or a longer "
-                                     "command tell them apart, if anything does"});
+                                     " workers: more --repeats or a longer command tell them apart, if anything does"});
 }
 
 void add_short(ScalingAnswer const& answer, Warnings& warnings) {

@@ -151,6 +151,11 @@ int run(Arguments const& arguments) {
     if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     if (output.format == "csv") { // the others carry them
         for (ScalingWarning const& one : answer.warnings) { note(output, "measure scaling: " + one.text); }
+        if (answer.failures() > 0 && answer.values() > 0) {
+            note(output, "measure scaling: " + counted(answer.failures(), "run") + " without a result " +
+                             (answer.failures() == 1 ? "is" : "are") +
+                             " left out (the first: " + printable(answer.first_message()) + ")");
+        }
     }
     io::Catalog const catalog;
     write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
