@@ -1,8 +1,8 @@
 #include "document/text.hpp"
 #include "laws/laws_fit.hpp"
-#include "measure/campaign_lock.hpp"
 #include "measure/example_command.hpp"
 #include "measure/measure.hpp"
+#include "measure/others_measuring.hpp"
 #include "measure/scaling_answer.hpp"
 #include "watch.hpp"
 
@@ -32,6 +32,19 @@ void check_fit_options(Arguments const& arguments, ScalingQuestion const& questi
     data.measured = question.measured();
     data.scaling = question.scaling;
     (void)read_fit_question(arguments.without("--seed"), data);
+}
+
+/// Whether another campaign is being measured into the same store. Errors: InputError{usage} where it is this one: both
+/// would measure the same beside each other, and each would slow the other down.
+bool others_measure(ScalingQuestion const& question, std::filesystem::path const& store) {
+    std::vector<Campaign> const others = others_measuring(store);
+    Facts const settings = settings_of(question);
+    for (Campaign const& one : others) {
+        if (one.kind != "scaling" || one.settings != settings) { continue; }
+        refuse("measure scaling", "the same is being measured by another process",
+               "as campaign " + std::to_string(one.id), "wait for it, or keep this one elsewhere: --store FILE");
+    }
+    return !others.empty();
 }
 
 Campaign head_of(ScalingQuestion const& question) {
@@ -141,12 +154,12 @@ int run(Arguments const& arguments) {
     if (arguments.has("--dry-run")) { return show_plan(plan_of(question, arguments), output); }
     if (question.example) { check_example(question.words); }
     auto const store = store_path(arguments);
-    CampaignLock const lock{store, "scaling", settings_of(question)};
+    bool const others = others_measure(question, store);
     Recorder recorder{arguments, head_of(question)};
     ScalingAnswer answer{.question = question, .campaign = {}, .store = store.string()};
     measure(question, output, recorder, answer);
     answer.rows = rows_of(question, answer.campaign);
-    answer.warnings = warnings_of(answer, probe::machine_shape().cores, lock.others());
+    answer.warnings = warnings_of(answer, probe::machine_shape().cores, others);
     fit_or_say_why(answer, arguments);
     if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     if (output.format == "csv") { // the others carry them
