@@ -30,7 +30,7 @@ COPYABLE = {"clock", "costs", "executor", "fork_join", "meter", "record", "repor
 
 # Headers with a dot or a slash are not standard ones; these are, or belong to the operating system (io only).
 STANDARD = re.compile(r"[a-z_0-9]+$")
-POSIX = {"fcntl.h", "poll.h", "sched.h", "spawn.h", "dlfcn.h", "unistd.h", "sys/mman.h", "sys/resource.h", "sys/utsname.h", "sys/wait.h", "sys/stat.h", "zlib.h"}
+POSIX = {"fcntl.h", "poll.h", "sched.h", "spawn.h", "dlfcn.h", "unistd.h", "sys/mman.h", "sys/prctl.h", "sys/resource.h", "sys/utsname.h", "sys/wait.h", "sys/stat.h", "zlib.h"}
 
 # Only what says so in its name needs oneTBB.
 TBB = ("oneapi/tbb/", "tbb/")
