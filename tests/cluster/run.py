@@ -4,35 +4,30 @@
 run.py PROGRAMS FOLDER [HOSTS...]: PROGRAMS has what cluster_programs builds; tables go to FOLDER. `make test-cluster`.
 """
 
-import csv
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 
+from emulation import DELAY_US, SEND_ONLY, Emulation
 from forms import FORMS, Network, Prices, fit
 
-HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 HOSTS = [int(word) for word in sys.argv[3:]] or [4, 8]
-EMULATED = PROGRAMS / "emulated_cluster"
-NOT_POSSIBLE = 77
+EMULATION, EMULATED = Emulation(PROGRAMS, FOLDER), PROGRAMS / "emulated_cluster"
 FROM = 256 << 10  # bytes from which on the bars hold
 LARGEST = 16 << 20
 LARGEST_AGAIN = 4 << 20  # of the runs after the first: the longest times are the steadiest
 # Seconds and least repeats of a size through OpenMPI: of the first run, which has the largest, and of those after it. Ranks
 # fall in and out of step, and times have two modes: a dozen repeats find the lower one.
 FIRST_RUN, LATER_RUNS = "0.15 2", "0.8 12"
-DELAY_US = 200
 
 # Rates at which the line, not two shared cores, is what takes time.
 SOCKET_RATE = {4: 1e9, 8: 250e6}
 MPI_RATE = {4: 250e6, 8: 250e6}
 EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first (btl_tcp_eager_limit): another alpha
 SOCKET_BAR, MPI_BAR = 0.10, 0.20
-SEND_ONLY = "--mca btl_tcp_flags 1"  # messages are sent, not fetched
 # collective, algorithm, and the number by which OpenMPI's "tuned" component is told to take it
 FORCED = [("all_reduce", "recursive_doubling", "allreduce", 3), ("all_reduce", "ring", "allreduce", 4),
           ("all_reduce", "rabenseifner", "allreduce", 6), ("all_gather", "ring", "allgather", 4),
@@ -45,22 +40,8 @@ def load():
 
 
 def emulated(hosts, rate, script, seconds):
-    """Runs a shell script below emulated hosts; its lines. Ends the run by exit 0 where the machine does not allow it."""
-    command = [EMULATED, str(hosts), str(rate), str(DELAY_US), "bash", "-c", script]
-    environment = dict(os.environ, HEADROOM_CLUSTER_PROGRAM=str(EMULATED), TMPDIR=str(FOLDER / "tmp"))
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except BaseException:
-        process.kill()  # all that it started goes with it
-        process.communicate()
-        raise
-    if process.returncode == NOT_POSSIBLE:
-        print(f"cluster: not run: {err.strip().splitlines()[-1]}")
-        sys.exit(0)
-    if process.returncode != 0:
-        sys.exit(f"cluster: {hosts} hosts at {rate / 1e6:g} Mbit/s: exit {process.returncode}: {err.strip()[-2000:]}")
-    return [line.split(",") for line in out.splitlines() if line.count(",") >= 6]
+    """The rows that a shell script writes below emulated hosts."""
+    return [line.split(",") for line in EMULATION.output(hosts, rate, script, seconds).splitlines() if line.count(",") >= 6]
 
 
 class Measured:
@@ -100,10 +81,7 @@ def sockets(hosts, rate, repeats):
 
 def open_mpi(hosts, rate, flags, repeats, largest=LARGEST):
     """Probes and forced algorithms through OpenMPI."""
-    names = ",".join(f"10.77.0.{host}:1" for host in range(1, hosts + 1))
-    common = (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
-              f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
-              f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
+    common = EMULATION.mpirun(hosts, flags)
     measured = Measured()
 
     def note(collective, algorithm, row):
