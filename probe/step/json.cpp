@@ -1,6 +1,6 @@
 // Results for machines.
 
-#include "report.hpp"
+#include "step_report.hpp"
 
 #include "headroom/collective.hpp"
 

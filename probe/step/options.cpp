@@ -145,7 +145,7 @@ constexpr std::array rows = {
     Row{"--json", "FILE", "write the result there too", [](Options& o, std::string_view t) { o.json = t; }},
     Row{"--check", "", "compare losses and gradients with those of one process",
         [](Options& o, std::string_view) { o.mode = Mode::check; }},
-    Row{"--predict", "K,K", "say how long a step takes on so many workers: from --compute replay:FILE", take_workers},
+    Row{"--predict", "K,K", "a step on so many workers, from --compute replay:FILE", take_workers},
     Row{"--latency", "TIME", "of a message between two workers, for --predict",
         [](Options& o, std::string_view t) { o.latency = parse<Seconds>(t, "--latency").base(); }},
     Row{"--bandwidth", "RATE", "each way while both are busy, for --predict",
@@ -238,8 +238,9 @@ Options read_options(std::span<char* const> arguments) {
 std::string usage() {
     std::string text = "usage: headroom-step [OPTION...]\n"
                        "       mpirun -np K headroom-step [OPTION...]\n\n"
-                       "A data-parallel training step of a small transformer: forward, backward, gradients\n"
-                       "added up in buckets, Adam. The last line is the median step: step_seconds = X\n\n";
+                       "A data-parallel training step of a small transformer: forward, backward,\n"
+                       "gradients added up in buckets, Adam. The last line is the median step:\n"
+                       "step_seconds = X\n\n";
     for (Row const& row : rows) {
         std::string line = std::string{row.name} + ' ' + row.value;
         line.resize(std::max<std::size_t>(line.size() + 1, 18), ' ');

@@ -57,6 +57,9 @@ public:
         if (profile_.marks.empty() || profile_.marks.back().place != 0) {
             refuse("no line 'finished 0 SECONDS'", "the pass has no end");
         }
+        if (profile_.marks.back().seconds > profile_.backward) {
+            refuse("gradients are finished later than backward_seconds");
+        }
         return std::move(profile_);
     }
 

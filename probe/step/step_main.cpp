@@ -3,8 +3,8 @@
 #include "job.hpp"
 #include "options.hpp"
 #include "prediction.hpp"
-#include "report.hpp"
 #include "run.hpp"
+#include "step_report.hpp"
 
 #include "headroom/error.hpp"
 
@@ -18,6 +18,7 @@ namespace headroom::training {
 namespace {
 
 constexpr int usage_code = 2, unreadable_code = 4;
+constexpr double most_buckets = 1e6;
 
 [[noreturn]] void refuse(std::string where, std::string problem, std::string hint = {}, Fault fault = Fault::usage) {
     throw InputError{fault,
@@ -71,6 +72,10 @@ Prepared prepare(std::span<char* const> arguments, Job const& job) {
     }
     if (!options.profile.empty() && job.size() > 1) {
         refuse("--profile", "is of one worker, and this job has " + std::to_string(job.size()));
+    }
+    double const bytes = static_cast<double>(options.shape.parameters()) * (options.is_double ? 8.0 : 4.0);
+    if (bytes / options.bucket_bytes > most_buckets) {
+        refuse("--bucket", "makes more than a million buckets", "give a larger one");
     }
     std::size_t const workers = static_cast<std::size_t>(
         options.workers.empty() ? job.size() : *std::max_element(options.workers.begin(), options.workers.end()));

@@ -116,7 +116,7 @@ def main():
           f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     for ranks in (2, 3, 4):
         script = EMULATION.mpirun(ranks, SEND_ONLY) + f'"{STEP}" {SMALL} --all-reduce ring --overlap --check'
-        print("  " + EMULATION.output(ranks, RATE, script, 120).splitlines()[0])
+        print("  " + ": ".join(EMULATION.output(ranks, RATE, script, 120).splitlines()[:2]))
     alpha, beta = link()
     print(f"  probes both ways at once from {EAGER >> 10} KB: alpha {alpha * 1e6:.1f} us, beta {beta * 1e9:.3f} ns/B")
     comparison = Comparison()

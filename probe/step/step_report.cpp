@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "step_report.hpp"
 
 #include "headroom/collective.hpp"
 #include "headroom/laws.hpp"
@@ -43,7 +43,7 @@ std::string all_reduce_words(RunReport const& report) {
     Options const& options = report.options;
     return std::to_string(report.result.buckets) + (report.result.buckets == 1 ? " bucket" : " buckets") +
            (options.all_reduce == AllReduce::ring ? ", ring" : ", MPI's") +
-           (options.overlap ? ", beside the backward pass" : ", after the backward pass");
+           (options.overlap ? ", beside backward" : ", after backward");
 }
 
 } // namespace
@@ -114,30 +114,30 @@ std::string check_text(RunReport const& report) {
     bool const is_double = result.profile.is_double;
     bool const holds = std::max(result.loss_difference, result.gradient_difference) <= allowed_difference(is_double);
     return std::to_string(report.workers) + (report.workers == 1 ? " worker" : " workers") + " against one process, " +
-           std::to_string(result.losses.size()) + " steps, " + (is_double ? "double" : "single") +
-           " precision: losses differ by " + number("%.2g", result.loss_difference) + ", gradients by " +
-           number("%.2g", result.gradient_difference) + ", at most " + number("%.0g", allowed_difference(is_double)) +
-           (holds ? " is rounding\ncheck = passed\n" : " would be rounding\ncheck = failed\n");
+           std::to_string(result.losses.size()) + " steps, " + (is_double ? "double" : "single") + " precision\n" +
+           "losses differ by " + number("%.2g", result.loss_difference) + ", gradients by " +
+           number("%.2g", result.gradient_difference) + ", rounding explains " +
+           number("%.0g", allowed_difference(is_double)) + (holds ? "\ncheck = passed\n" : "\ncheck = failed\n");
 }
 
 std::string prediction_text(StepProfile const& profile, Division const& division,
                             std::vector<PredictedStep> const& steps) {
     std::string text = shape_words(profile.shape, profile.is_double) + batch_words(division, profile.shape.sequence);
-    text += "one worker measured " + std::to_string(profile.batch) + " sequences; " + division.algorithm +
-            " all-reduce, " + format(division.link.latency) + " and " + format(division.link.bandwidth) +
-            (division.overlap ? ", beside" : ", after") + " the backward pass\n\n";
-    text += " workers    computing   all-reduce      exposed         step   gamma        s  speedup  ceiling\n";
+    text += "from one worker's profile of " + std::to_string(profile.batch) + " sequences\n" + division.algorithm +
+            " all-reduce, " + format(division.link.latency) + ", " + format(division.link.bandwidth) +
+            (division.overlap ? ", beside" : ", after") + " the backward pass\n\n" +
+            "workers computing all-reduce   exposed      step   gamma       s speedup ceiling\n";
     for (PredictedStep const& step : steps) {
         char line[160];
-        std::snprintf(line, sizeof line, "%8d %12s %12s %12s %12s %7.3g %8s %8.3g %8s\n", step.workers,
+        std::snprintf(line, sizeof line, "%7d %9s %10s %9s %9s %7.3g %7s %7.3g %7s\n", step.workers,
                       seconds(step.forward + step.backward + step.optimizer).c_str(), seconds(step.all_reduce).c_str(),
                       seconds(step.exposed).c_str(), seconds(step.step).c_str(), step.gamma,
                       percent(step.serial_share).c_str(), step.speedup,
                       step.ceiling ? number("%.3g", *step.ceiling).c_str() : "-");
         text += line;
     }
-    text += "\ns is what does not divide (exposed all-reduce, optimizer) over the step on that many workers; "
-            "the\nceiling is that of the speedup if it stayed as it is there\n";
+    text += "\ns: exposed all-reduce and optimizer, which do not divide, over the step on that\n"
+            "many workers; ceiling: of the speedup, if they stayed as they are there\n";
     return text;
 }
 
