@@ -9,24 +9,21 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 
+from emulation import DELAY_US, SEND_ONLY, Emulation
 from forms import FORMS, Network, Prices, fit
 
-HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 HOSTS = [int(word) for word in sys.argv[3:]] or [4, 8]
-EMULATED = PROGRAMS / "emulated_cluster"
-NOT_POSSIBLE = 77
+EMULATION, EMULATED = Emulation(PROGRAMS, FOLDER), PROGRAMS / "emulated_cluster"
 FROM = 256 << 10  # bytes from which on the bars hold
 LARGEST = 16 << 20
 LARGEST_AGAIN = 4 << 20  # of the runs after the first: the longest times are the steadiest
 # Seconds and least repeats of a size through OpenMPI: of the first run, which has the largest, and of those after it. Ranks
 # fall in and out of step, and times have two modes: a dozen repeats find the lower one.
 FIRST_RUN, LATER_RUNS = "0.15 2", "0.8 12"
-DELAY_US = 200
 
 # Rates at which the line, not two shared cores, is what takes time.
 SOCKET_RATE = {4: 1e9, 8: 250e6}
@@ -36,7 +33,6 @@ SOCKET_BAR, MPI_BAR = 0.10, 0.20
 MEASURED_BAR = 0.10  # median error of `headroom measure comm`, whose models have its own probes alone
 MEASURED_SIZES = "8B,512B,4KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB,4MiB"
 MEASURED_SECONDS = os.environ.get("HEADROOM_CLUSTER_SECONDS", "150")
-SEND_ONLY = "--mca btl_tcp_flags 1"  # messages are sent, not fetched
 # collective, algorithm, and the number by which OpenMPI's "tuned" component is told to take it
 FORCED = [("all_reduce", "recursive_doubling", "allreduce", 3), ("all_reduce", "ring", "allreduce", 4),
           ("all_reduce", "rabenseifner", "allreduce", 6), ("all_gather", "ring", "allgather", 4),
@@ -49,22 +45,8 @@ def load():
 
 
 def emulated(hosts, rate, script, seconds):
-    """Runs a shell script below emulated hosts; its lines. Ends the run by exit 0 where the machine does not allow it."""
-    command = [EMULATED, str(hosts), str(rate), str(DELAY_US), "bash", "-c", script]
-    environment = dict(os.environ, HEADROOM_CLUSTER_PROGRAM=str(EMULATED), TMPDIR=str(FOLDER / "tmp"))
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except BaseException:
-        process.kill()  # all that it started goes with it
-        process.communicate()
-        raise
-    if process.returncode == NOT_POSSIBLE:
-        print(f"cluster: not run: {err.strip().splitlines()[-1]}")
-        sys.exit(0)
-    if process.returncode != 0:
-        sys.exit(f"cluster: {hosts} hosts at {rate / 1e6:g} Mbit/s: exit {process.returncode}: {err.strip()[-2000:]}")
-    return [line.split(",") for line in out.splitlines() if line.count(",") >= 6]
+    """The rows that a shell script writes below emulated hosts."""
+    return [line.split(",") for line in EMULATION.output(hosts, rate, script, seconds).splitlines() if line.count(",") >= 6]
 
 
 class Measured:
@@ -102,17 +84,9 @@ def sockets(hosts, rate, repeats):
     return measured, gamma
 
 
-def launcher(hosts, flags):
-    """The shell's words before a program that OpenMPI runs, a rank a host."""
-    names = ",".join(f"10.77.0.{host}:1" for host in range(1, hosts + 1))
-    return (f'"{EMULATED}" on 1 mpirun --allow-run-as-root --oversubscribe --bind-to none -np {hosts} --host {names} '
-            f'--mca plm_rsh_agent "{HERE}/mpi_agent.sh" --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 1 '
-            f'-x LD_PRELOAD="{PROGRAMS}/libyield_sleeps.so" --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 {flags} ')
-
-
 def open_mpi(hosts, rate, flags, repeats, largest=LARGEST):
     """Probes and forced algorithms through OpenMPI."""
-    common = launcher(hosts, flags)
+    common = EMULATION.mpirun(hosts, flags)
     measured = Measured()
 
     def note(collective, algorithm, row):
@@ -226,7 +200,7 @@ def by_headroom(hosts, rate, flags, name):
     result = FOLDER / f"measure_comm_{name}_{hosts}.json"
     result.unlink(missing_ok=True)
     collectives, algorithms = ({row[place] for row in FORCED} for place in (0, 1))
-    script = (launcher(hosts, flags) + f'"{PROGRAMS}/headroom-mpi" measure comm --store none --parts messages,collectives '
+    script = (EMULATION.mpirun(hosts, flags) + f'"{PROGRAMS}/headroom-mpi" measure comm --store none --parts messages,collectives '
               f'--collectives {",".join(sorted(collectives))} --algorithms {",".join(sorted(algorithms))} --sizes {MEASURED_SIZES} '
               f'--time {MEASURED_SECONDS}s --patience 120s --quiet --format json --out "{result}" --save "{result.with_suffix(".csv")}"')
     emulated(hosts, rate, script, 900)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD FOLDER [HOSTS...]: builds what emulates hosts and measures on them, then compares; tables go to FOLDER.
+# run.sh BUILD FOLDER [HOSTS... | step]: builds what emulates hosts and measures on them, then compares; tables go to FOLDER.
+# `step` is the training step alone, HOSTS the collectives alone; without either it is both.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$1 folder=$2
@@ -11,8 +12,11 @@ if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ] || [ ! -c /dev/net/tun ]; 
 fi
 scripts/packages.sh packages-cluster.txt
 cmake "$build" >/dev/null # may find MPI only now
-cmake --build "$build" -j "$(nproc)" --target cluster_programs headroom headroom-mpi >/dev/null
+cmake --build "$build" -j "$(nproc)" --target cluster_programs headroom headroom-mpi headroom-step >/dev/null
 mkdir -p "$folder"
 # -w: OpenMPI's own headers warn
 mpicxx -O2 -std=c++20 -w tests/cluster/mpi_collectives.cpp -o "$folder/mpi_collectives"
-exec /usr/bin/python3 tests/cluster/run.py "$build" "$folder" "$@"
+failed=0
+if [ "${1:-}" != step ]; then /usr/bin/python3 tests/cluster/run.py "$build" "$folder" "$@" || failed=1; fi
+if [ "${1:-step}" = step ]; then /usr/bin/python3 tests/cluster/training_step.py "$build" "$folder" || failed=1; fi
+exit "$failed"

@@ -2,6 +2,8 @@
 
 #include "headroom/quantity.hpp"
 
+#include <span>
+
 namespace headroom {
 
 /// A vector that is sent in equal buckets behind the computation that makes it.
@@ -23,5 +25,22 @@ double bucket_count(Bytes n, Bytes bucket);
 /// Assumes:    buckets are sent one at a time and do not slow the computation.
 /// Source:     [Li2020]
 BucketedExchange bucketed_exchange(Seconds one_bucket, double buckets, Seconds computation);
+
+/// A bucket as it was measured, or will be.
+struct TimedBucket {
+    Seconds ready;    ///< since the computation began
+    Seconds exchange; ///< how long it is on its way, alone
+};
+
+/// The same for buckets of any sizes and times, sent in the order in which they are given.
+///
+///     e_i = max(r_i, e_(i-1)) + t_i,  T = sum of t_i,  exposed = max(0, e_b - W)
+///
+/// A bucket leaves when it is ready and the one before has arrived. Equal buckets that are ready at W/b, 2W/b ... W have
+/// the closed form above.
+/// Holds for:  r_i, t_i, W >= 0; no bucket costs nothing.
+/// Assumes:    buckets are sent one at a time and do not slow the computation.
+/// Source:     [Li2020]
+BucketedExchange bucketed_exchange(std::span<TimedBucket const> buckets, Seconds computation);
 
 } // namespace headroom

@@ -12,4 +12,13 @@ BucketedExchange bucketed_exchange(Seconds one_bucket, double buckets, Seconds c
     return {.total = total, .exposed = std::max(one_bucket, total - (1.0 - 1.0 / buckets) * computation)};
 }
 
+BucketedExchange bucketed_exchange(std::span<TimedBucket const> buckets, Seconds computation) {
+    Seconds total, end;
+    for (TimedBucket const& bucket : buckets) {
+        total += bucket.exchange;
+        end = std::max(end, bucket.ready) + bucket.exchange;
+    }
+    return {.total = total, .exposed = std::max(Seconds{}, end - computation)};
+}
+
 } // namespace headroom

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+"""A training step predicted from one worker and from probes of the network, against the step measured on emulated hosts.
+
+training_step.py PROGRAMS FOLDER: 2 workers compute; 4 and 8 sleep as long as one worker computed, since two cores cannot
+compute for eight, and move real gradients. Fails where a prediction misses its bar. `make test-cluster`.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from emulation import DELAY_US, SEND_ONLY, Emulation
+from forms import fit
+
+PROGRAMS, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve() / "step"
+EMULATION, STEP = Emulation(PROGRAMS, FOLDER), PROGRAMS / "headroom-step"
+PROBES = FOLDER.parent / "mpi_collectives"
+
+RATE = 250e6  # bits a second: the line takes the time, not the cores that emulate it
+BATCH = 64
+TRAIN = f"--batch {BATCH} --steps 10 --warm-up 2"  # of the model that headroom-step has by default
+SMALL = "--layers 2 --hidden 32 --heads 2 --sequence 16 --vocabulary 64 --batch 12 --steps 4 --warm-up 0 --bucket 20KB"
+BARS = {2: 0.10, 4: 0.15, 8: 0.15}
+ROUNDS = 3  # of one worker and two in turn, of which the quietest counts: other work on the machine only adds time
+EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first: a bucket's messages are larger
+
+
+def step(arguments, result):
+    """The JSON of a run of headroom-step by one process."""
+    subprocess.run([STEP, *arguments.split(), "--json", result], check=True, stdout=subprocess.DEVNULL, timeout=300)
+    return json.loads(result.read_text())
+
+
+def among(workers, arguments, seconds=300):
+    """The same by so many on a host each."""
+    result = FOLDER / f"run_{workers}.json"
+    EMULATION.output(workers, RATE, EMULATION.mpirun(workers, SEND_ONLY) + f'"{STEP}" {arguments} --json "{result}"', seconds)
+    return json.loads(result.read_text())
+
+
+def link():
+    """Latency and seconds a byte of messages that go both ways at once, of the sizes that buckets are sent in."""
+    script = EMULATION.mpirun(2, SEND_ONLY) + f'"{PROBES}" {4 << 20} 0.8 12 both_ways'
+    rows = [line.split(",") for line in EMULATION.output(2, RATE, script, 120).splitlines() if line.startswith("both_ways,")]
+    points = [(int(row[2]), float(row[4]) * 1e-6) for row in rows if int(row[2]) >= EAGER]
+    return fit(points)
+
+
+def predicted(profile, workers, alpha, beta, options):
+    answer = step(f"--predict {workers} --compute replay:{profile} --batch {BATCH} --all-reduce ring "
+                  f"--latency {alpha * 1e6:.6f}us --bandwidth {1 / beta / 1e6:.6f}MB/s {options}", FOLDER / "predicted.json")
+    return answer["rows"][0]
+
+
+def quietest(options):
+    """One worker, and two, measured in turn: (profile, JSON of one, JSON of two)."""
+    ones, twos = [], []
+    for number in range(ROUNDS):
+        profile = FOLDER / f"profile_{number}.txt"
+        ones.append((step(f"{TRAIN} --profile {profile}", FOLDER / "one.json"), profile))
+        twos.append(among(2, f"{TRAIN} --all-reduce ring {options}"))
+    one, profile = min(ones, key=lambda pair: pair[0]["step_seconds"])
+    return profile, one, min(twos, key=lambda two: two["step_seconds"])
+
+
+def ceiling(measured, workers):
+    """Amdahl's, from measured phases: the speedup if what does not divide on so many workers stayed."""
+    phases = measured["phases"]
+    stays = phases["exposed_all_reduce_seconds"] + phases["optimizer_seconds"]
+    return 1 + workers * (phases["forward_seconds"] + phases["backward_seconds"]) / stays
+
+
+class Comparison:
+    """Rows of predicted against measured, and what missed its bar."""
+
+    def __init__(self):
+        self.missed = []
+        self.table = open(FOLDER / "training_step.tsv", "w")
+        self.table.write("workers\tcomputing\toverlap\tpredicted_s\tmeasured_s\n")
+
+    def title(self, text):
+        print(f"\n{text}\n  {'workers':<16}{'step':>21}{'':>7}{'gamma':>15}{'s':>15}{'speedup':>15}{'ceiling':>15}")
+
+    def row(self, workers, computing, overlap, told, found, alone):
+        ratio = told["step_seconds"] / found["step_seconds"]
+        over = abs(ratio - 1) > BARS[workers]
+        parts = [(told["gamma"], found["gamma"]), (told["serial_share"], found["serial_share"]),
+                 (told["speedup"], alone / found["step_seconds"]), (told["ceiling"], ceiling(found, workers))]
+        print(f"  {workers} {computing:<14}{told['step_seconds'] * 1e3:>8.1f} / {found['step_seconds'] * 1e3:>6.1f} ms"
+              f"{ratio:>7.3f}{'!' if over else ' '}" + "".join(f"{one:>7.3f} /{two:>6.3f}" for one, two in parts))
+        self.table.write(f"{workers}\t{computing}\t{overlap}\t{told['step_seconds']:.6f}\t{found['step_seconds']:.6f}\n")
+        if over:
+            self.missed.append(f"{workers} workers, {computing}, overlap {overlap}: predicted / measured {ratio:.3f}, bar {BARS[workers]:.0%}")
+
+
+def compare(comparison, title, options, alpha, beta):
+    profile, one, two = quietest(options)
+    overlap = "on" if options else "off"
+    comparison.title(f"{title}: predicted / measured")
+    comparison.row(2, "computing", overlap, predicted(profile, 2, alpha, beta, options), two, one["step_seconds"])
+    for workers in (2, 4, 8):
+        found = among(workers, f"{TRAIN} --compute replay:{profile} --all-reduce ring {options}")
+        comparison.row(workers, "replayed", overlap, predicted(profile, workers, alpha, beta, options), found, one["step_seconds"])
+
+
+def main():
+    started = time.monotonic()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    (FOLDER / "tmp").mkdir(parents=True)
+    EMULATION.output(2, 1e9, "true", 20)  # says so where it is not possible
+    print(f"\n== A training step on emulated hosts, {RATE / 1e6:g} Mbit/s, {DELAY_US} us; "
+          f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for ranks in (2, 3, 4):
+        script = EMULATION.mpirun(ranks, SEND_ONLY) + f'"{STEP}" {SMALL} --all-reduce ring --overlap --check'
+        print("  " + ": ".join(EMULATION.output(ranks, RATE, script, 120).splitlines()[:2]))
+    alpha, beta = link()
+    print(f"  probes both ways at once from {EAGER >> 10} KB: alpha {alpha * 1e6:.1f} us, beta {beta * 1e9:.3f} ns/B")
+    comparison = Comparison()
+    compare(comparison, "All-reduce after the backward pass", "", alpha, beta)
+    compare(comparison, "All-reduce beside the backward pass", "--overlap", alpha, beta)
+    shutil.rmtree(FOLDER / "tmp", ignore_errors=True)
+    print(f"\ncluster: training step: {len(comparison.missed)} beyond the bars ({BARS[2]:.0%} with 2 workers, {BARS[8]:.0%} with 4 and 8), "
+          f"{time.monotonic() - started:.0f} s, load average {os.getloadavg()[0]:.1f}, table in {FOLDER}")
+    for line in comparison.missed:
+        print(f"  {line}")
+    return 1 if comparison.missed else 0
+
+
+sys.exit(main())
