@@ -6,28 +6,37 @@
 #include "headroom/io/store.hpp"
 #include "headroom/measurement.hpp"
 
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace headroom::cli {
 
-/// --store and --name: of every `headroom measure` and of `headroom history`.
+/// --store, --name and --fresh: of every `headroom measure`.
 std::span<Option const> store_options();
+/// --store FILE, else where measurements are kept; empty for `none`.
+std::filesystem::path store_path(Arguments const& arguments);
 
 /// A campaign that is being measured: every sample is in the store when the next one begins. `--store none` keeps it in
 /// memory alone.
 class Recorder {
 public:
-    /// Goes on with the unfinished campaign of the same settings where there is one and `--fresh` is not given.
+    /// Goes on with the unfinished campaign of the same settings, name and points where there is one and `--fresh` is
+    /// not given. `head` says kind, settings, machine and the points that are known.
     Recorder(Arguments const& arguments, Campaign head);
     [[nodiscard]] Campaign const& campaign() const { return campaign_; }
     /// What went on rather than began anew: samples that were there.
     [[nodiscard]] std::size_t resumed() const { return resumed_; }
+    /// Kept for good when it returns; one of this point and repetition that is there already stays as it is.
     void add(Sample sample);
     void add_points(std::vector<MeasuredPoint> const& points);
     void finish(CampaignState state);
 
 private:
+    bool resume(Campaign const& head);
+
     std::optional<io::Store> store_;
     Campaign campaign_;
     std::size_t resumed_ = 0;

@@ -42,7 +42,8 @@ struct Sample {
     SampleOutcome outcome = SampleOutcome::measured;
     std::string message = {};  ///< why there is no value, in words
     std::int64_t began_ns = 0; ///< since 1970, of the machine's clock
-    double load = 0.0;         ///< processes that wanted to run when it began (load average of a minute)
+    /// Processes that wanted to run when it began (load average of a minute); nothing where that is not known.
+    std::optional<double> load = {};
     bool operator==(Sample const&) const = default;
 };
 

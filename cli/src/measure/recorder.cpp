@@ -1,0 +1,82 @@
+#include "measure/measure.hpp"
+
+#include "headroom/probe/machine_facts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--store", "FILE|none",
+           "where measurements are kept; measurements.sqlite below $XDG_DATA_HOME/headroom unless told", "Store"},
+    Option{"--name", "NAME", "what to call these measurements in the history", "Store"},
+    Option{"--fresh", "", "begin anew, also where unfinished measurements of the same could go on", "Store",
+           Takes::nothing},
+};
+
+/// Whether the points of one are the first of the other: then a point's number means the same in both.
+bool agree(std::vector<MeasuredPoint> const& left, std::vector<MeasuredPoint> const& right) {
+    auto const [end, other_end] = std::ranges::mismatch(left, right);
+    return end == left.end() || other_end == right.end();
+}
+
+} // namespace
+
+std::span<Option const> store_options() { return options; }
+
+std::filesystem::path store_path(Arguments const& arguments) {
+    auto const given = arguments.text("--store");
+    if (!given) { return io::Store::default_path(); }
+    if (given->empty()) { refuse("--store", "a name is missing", "", "give a file, or none to keep nothing"); }
+    return *given == "none" ? std::filesystem::path{} : std::filesystem::path{*given};
+}
+
+Recorder::Recorder(Arguments const& arguments, Campaign head) {
+    if (auto const name = arguments.text("--name")) { head.name = *name; }
+    if (head.began_ns == 0) { head.began_ns = probe::now_ns(); }
+    head.state = CampaignState::running;
+    head.samples.clear();
+    if (auto const path = store_path(arguments); !path.empty()) {
+        store_.emplace(path, io::Store::Access::write);
+        if (!arguments.has("--fresh") && resume(head)) { return; }
+        head.id = store_->begin(head);
+    }
+    campaign_ = std::move(head);
+}
+
+/// A name that was given and is not the unfinished one's asks for something else; so do other points.
+bool Recorder::resume(Campaign const& head) {
+    auto const id = store_->unfinished(head.kind, head.settings);
+    if (!id) { return false; }
+    Campaign found = store_->load(*id);
+    bool const same_name = head.name.empty() || head.name == found.name;
+    if (!same_name || !agree(found.points, head.points)) { return false; }
+    campaign_ = std::move(found);
+    resumed_ = campaign_.samples.size();
+    finish(CampaignState::running);
+    if (head.points.size() > campaign_.points.size()) {
+        auto const known = static_cast<std::ptrdiff_t>(campaign_.points.size());
+        add_points({head.points.begin() + known, head.points.end()});
+    }
+    return true;
+}
+
+void Recorder::add(Sample sample) {
+    if (store_ && !store_->add(campaign_.id, sample)) { return; }
+    campaign_.samples.push_back(std::move(sample));
+}
+
+void Recorder::add_points(std::vector<MeasuredPoint> const& points) {
+    if (store_) { store_->add_points(campaign_.id, points); }
+    campaign_.points.insert(campaign_.points.end(), points.begin(), points.end());
+}
+
+void Recorder::finish(CampaignState state) {
+    campaign_.state = state;
+    campaign_.ended_ns = state == CampaignState::running ? 0 : probe::now_ns();
+    if (store_) { store_->finish(campaign_.id, state, campaign_.ended_ns); }
+}
+
+} // namespace headroom::cli
