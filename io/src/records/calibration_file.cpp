@@ -118,6 +118,20 @@ std::vector<MeasuredEntry> entries_of(Section root) {
     return entries;
 }
 
+/// Bands, what was seen, pace and likeness: what few partial calibrations state.
+std::string written_rest(PartialCalibration const& set) {
+    std::string text = set.bands.empty() ? "" : "\n" + written_bands("bands", set.bands);
+    std::string const usual = fmt::format("[bands.{}]", name_of(Extrapolation::seen));
+    if (auto const at = text.find(usual); set.bands_alone && at != std::string::npos) {
+        text.replace(at, usual.size(), "[bands.stated]");
+    }
+    if (set.seen) { text += "\n" + written_seen("seen", *set.seen); }
+    for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
+    if (set.dense) { text += written("dense", *set.dense); }
+    if (set.mixtures) { text += written("mixtures", *set.mixtures); }
+    return text;
+}
+
 } // namespace
 
 std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where) {
@@ -186,7 +200,7 @@ std::string write_partial_calibration(PartialCalibration const& set, std::vector
         auto const info = std::ranges::find(constants(), id, &ConstantInfo::id);
         text += '\n' + written(*info, constant);
     }
-    text += written_network(set.network);
+    text += written_rest(set) + written_network(set.network);
     for (auto const& entry : set.entries) { text += written_measured_entry(entry); }
     return text;
 }
