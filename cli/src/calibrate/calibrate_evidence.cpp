@@ -178,7 +178,7 @@ std::string day_of(std::int64_t since_1970_ns) {
            two(static_cast<unsigned>(date.day()));
 }
 
-CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog const&) {
+CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog const& catalog) {
     CalibrateAnswer answer;
     std::vector<std::string> traces;
     for (std::string const& name : question.evidence) {
@@ -191,7 +191,7 @@ CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog con
         }
     }
     take_traces(traces, question, answer);
-    take_campaigns(chosen_campaigns(question), question, answer);
+    take_campaigns(chosen_campaigns(question), question, catalog, answer);
     say_ages(answer);
     fit_and_join_links(question, answer);
     join_constants(answer);

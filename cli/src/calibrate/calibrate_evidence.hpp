@@ -34,7 +34,8 @@ void take_calibration(std::string const& name, CalibrateQuestion const& question
 /// Errors: InputError{unreadable} where there is no such store; {usage} for an unknown campaign; {insufficient} for none.
 std::vector<Campaign> chosen_campaigns(CalibrateQuestion const& question);
 /// Campaigns by their kind: rows of collectives, constants and machines, steps.
-void take_campaigns(std::span<Campaign const> campaigns, CalibrateQuestion const& question, CalibrateAnswer& answer);
+void take_campaigns(std::span<Campaign const> campaigns, CalibrateQuestion const& question, io::Catalog const& catalog,
+                    CalibrateAnswer& answer);
 
 /// Constants that several sources state, and links: by the best provenance, measured ones joined (`fit::pool`).
 void join_constants(CalibrateAnswer& answer);
