@@ -194,7 +194,6 @@ CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog con
     take_campaigns(chosen_campaigns(question), question, catalog, answer);
     say_ages(answer);
     fit_and_join_links(question, answer);
-    join_constants(answer);
     return answer;
 }
 

@@ -23,7 +23,8 @@ struct CalibrateQuestion {
 };
 
 /// Reads all evidence: folders and files of traces together as one set; benchmark logs; calibration files (TOML);
-/// campaigns of a store. Then joins what they say.
+/// campaigns of a store. Joins the links;
+/// `join_constants` is for when all constants are known.
 /// Errors: InputError{unreadable} or {insufficient} where a piece is none of these, or gives nothing.
 CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog const& catalog);
 

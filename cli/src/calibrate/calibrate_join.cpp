@@ -30,7 +30,8 @@ std::string described(ConstantSource const& one, CalibrateAnswer const& answer) 
 CalibratedConstant joined(std::vector<ConstantSource*> const& sources, CalibrateAnswer& answer) {
     std::vector<fit::Fitted> values;
     Disagreement disagreement{.what = name_of_constant(sources.front()->id), .sources = {}, .pooled = {}};
-    CalibratedConstant result{.provenance = Provenance::measured};
+    CalibratedConstant result;
+    result.provenance = Provenance::measured;
     bool all_shares = true;
     for (ConstantSource const* one : sources) {
         values.push_back({one->constant.value, one->constant.low, one->constant.high});

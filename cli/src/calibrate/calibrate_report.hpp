@@ -5,6 +5,7 @@
 
 #include "headroom/calibration.hpp"
 #include "headroom/fit/campaign_fit.hpp"
+#include "headroom/fit/pooling.hpp"
 #include "headroom/fit/trace_fit.hpp"
 #include "headroom/io/catalog.hpp"
 
@@ -103,6 +104,7 @@ std::string words_of(Disagreement const& one);
 
 Document document_of(CalibrateAnswer const& answer, io::Catalog const& catalog);
 Json json_of(CalibrateAnswer const& answer, io::Catalog const& catalog);
-Sheet sheet_of(CalibrateAnswer const& answer);
+/// Fits of collectives; every constant where they are explained.
+Sheet sheet_of(CalibrateAnswer const& answer, io::Catalog const& catalog);
 
 } // namespace headroom::cli
