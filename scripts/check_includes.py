@@ -21,8 +21,8 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/", "unsupported/Eigen/"),
-    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h"),
-    "probe": ("hwloc.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/"),
+    "probe": ("hwloc.h", "cpuid.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
 }
 
 # Headers of the probe that a program may copy: they know nothing of Headroom, not even the core.
@@ -30,7 +30,7 @@ COPYABLE = {"clock", "costs", "executor", "fork_join", "meter", "record", "repor
 
 # Headers with a dot or a slash are not standard ones; these are, or belong to the operating system (io only).
 STANDARD = re.compile(r"[a-z_0-9]+$")
-POSIX = {"fcntl.h", "poll.h", "sched.h", "spawn.h", "dlfcn.h", "unistd.h", "sys/mman.h", "sys/resource.h", "sys/utsname.h", "sys/wait.h", "sys/stat.h", "zlib.h"}
+POSIX = {"fcntl.h", "poll.h", "sched.h", "spawn.h", "dlfcn.h", "unistd.h", "sys/mman.h", "sys/resource.h", "sys/utsname.h", "sys/wait.h", "sys/stat.h", "sys/prctl.h", "sys/socket.h", "sys/syscall.h", "sys/types.h", "zlib.h"}
 
 # Only what says so in its name needs oneTBB.
 TBB = ("oneapi/tbb/", "tbb/")

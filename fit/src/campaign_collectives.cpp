@@ -1,5 +1,6 @@
 #include "campaign_points.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/fit/campaign_fit.hpp"
 
 #include <algorithm>
@@ -16,7 +17,12 @@ constexpr double most_ranks = 1e9;
 constexpr std::array messages{std::string_view{"ping-pong"}, std::string_view{"ping_pong"},
                               std::string_view{"pingpong"}, std::string_view{"message"}};
 
+/// Messages of one rank to one other, alone; collectives; what else is timed loads links in ways that `MeasuredLink` and
+/// the closed forms do not have.
 std::optional<Collective> operation_of(MeasuredPoint const& point) {
+    std::string const pattern = word_of(point, pattern_names);
+    if (pattern == "one_way") { return Collective::point_to_point; }
+    if (!pattern.empty() && pattern != "collective") { return {}; }
     std::string const word = word_of(point, operation_names);
     if (std::ranges::find(messages, word) != messages.end()) { return Collective::point_to_point; }
     return collective_from(word);
@@ -28,17 +34,44 @@ struct Head {
     std::string why;
 };
 
-Head head_of(MeasuredPoint const& point, CampaignSettings const& settings) {
+/// What the campaign says of all of its points.
+std::optional<double> of_all(Campaign const& campaign, std::string_view name) {
+    for (Facts const* facts : {&campaign.settings, &campaign.machine}) {
+        MeasuredPoint const whole{.label = {}, .parameters = *facts, .unit = {}};
+        if (auto const count = count_of(whole, std::array{name})) { return count; }
+    }
+    return {};
+}
+
+std::optional<double> ranks_of(MeasuredPoint const& point, Campaign const& campaign) {
+    auto const stated = count_of(point, rank_names);
+    return stated ? stated : of_all(campaign, "ranks");
+}
+
+/// Nodes that the ranks of a point are on.
+double nodes_of(MeasuredPoint const& point, bool pair, Campaign const& campaign, CampaignSettings const& settings) {
+    std::string const link = word_of(point, link_names);
+    if (pair && !link.empty()) { return link == "between hosts" ? 2.0 : 1.0; }
+    if (auto const nodes = count_of(point, node_names)) { return *nodes; }
+    if (settings.nodes > 0) { return settings.nodes; }
+    return of_all(campaign, "nodes").value_or(1.0);
+}
+
+Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSettings const& settings) {
     if (point.unit != "seconds") { return {{}, "its unit is " + point.unit + ", not seconds"}; }
     auto const operation = operation_of(point);
-    if (!operation) { return {{}, "it names no collective that is known"}; }
+    if (!operation) {
+        std::string const pattern = word_of(point, pattern_names);
+        return {{}, pattern.empty() ? "it names no collective that is known"
+                                    : "models of links take messages alone and collectives, not " + quoted(pattern)};
+    }
     if (*operation == Collective::barrier) { return {{}, "a barrier moves no bytes"}; }
     auto const size = count_of(point, size_names);
     if (!size) { return {{}, "it states no size"}; }
     bool const pair = *operation == Collective::point_to_point;
-    auto const ranks = pair ? std::optional{2.0} : count_of(point, rank_names);
+    auto const ranks = pair ? std::optional{2.0} : ranks_of(point, campaign);
     if (!ranks || *ranks < 2.0 || *ranks > most_ranks) { return {{}, "it states no number of ranks above one"}; }
-    double const nodes = settings.nodes > 0 ? settings.nodes : count_of(point, node_names).value_or(1.0);
+    double const nodes = nodes_of(point, pair, campaign, settings);
     if (nodes > *ranks) { return {{}, "it has more nodes than ranks"}; }
     MeasuredCollective row;
     row.system = settings.system;
@@ -47,6 +80,7 @@ Head head_of(MeasuredPoint const& point, CampaignSettings const& settings) {
     row.ranks = static_cast<int>(*ranks);
     row.nodes = static_cast<int>(nodes);
     row.algorithm = pair ? "" : word_of(point, algorithm_names);
+    if (row.algorithm == "library") { row.algorithm.clear(); } // it did not say which
     row.protocol = word_of(point, protocol_names);
     row.data_type = word_of(point, element_names);
     row.file = settings.source;
@@ -71,7 +105,7 @@ CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSetti
     for (std::uint32_t i = 0; i < campaign.points.size(); ++i) {
         MeasuredPoint const& point = campaign.points[i];
         auto const values = values_of(campaign, i);
-        Head head = head_of(point, settings);
+        Head head = head_of(point, campaign, settings);
         if (head.row && values.empty()) { head = {{}, "it has no sample that counts"}; }
         if (!head.row) {
             result.left_out.push_back({point.label, head.why});

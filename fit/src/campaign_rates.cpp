@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace headroom::fit {
 namespace {
@@ -19,13 +20,28 @@ bool is_memory(std::string const& level) {
 
 bool is_product(std::string const& kernel) {
     std::string const word = normalised(kernel);
-    return word == "gemm" || word == "matmul" || word == "matrixproduct" || word == "sgemm" || word == "dgemm";
+    return word == "product" || word == "gemm" || word == "matmul" || word == "matrixproduct" || word == "sgemm" || word == "dgemm";
+}
+
+/// A kernel of an application that is called so is none: it says what it is.
+bool is_product_point(MeasuredPoint const& point, std::string const& kernel) {
+    std::string const quantity = word_of(point, quantity_names);
+    return quantity.empty() ? is_product(kernel) : quantity == "product";
+}
+
+/// Other words for number formats.
+std::string usual_format(std::string const& word) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> others{
+        {{"float", "fp32"}, {"float32", "fp32"}, {"f32", "fp32"}, {"single", "fp32"}, {"double", "fp64"},
+         {"float64", "fp64"}, {"f64", "fp64"}, {"bfloat16", "bf16"}, {"half", "fp16"}}};
+    auto const known = std::ranges::find(others, word, &std::pair<std::string_view, std::string_view>::first);
+    return known == others.end() ? word : std::string{known->second};
 }
 
 /// The formats that two kernels have in their names.
 std::string format_of(MeasuredPoint const& point, std::string const& kernel) {
     std::string const stated = word_of(point, format_names);
-    if (!stated.empty()) { return normalised(stated); }
+    if (!stated.empty()) { return usual_format(normalised(stated)); }
     std::string const word = normalised(kernel);
     return word == "sgemm" ? "fp32" : word == "dgemm" ? "fp64" : "";
 }
@@ -51,6 +67,8 @@ std::string read_point(Campaign const& campaign, std::uint32_t number, std::vect
                       .format = format_of(point, kernel),
                       .threads = static_cast<int>(std::min(count_of(point, thread_names).value_or(0.0), 1e9)),
                       .samples = values.size(),
+                      .capacity = count_of(point, capacity_names).value_or(0.0),
+                      .product = is_product_point(point, kernel),
                       .value = *value};
     if (bytes && rate.level.empty()) { return "it names no level of memory"; }
     found.push_back({std::move(rate), bytes, point.label});
@@ -84,10 +102,11 @@ CampaignRates measured_rates(Campaign const& campaign) {
 }
 
 MeasuredRate const* memory_rate(CampaignRates const& rates) {
-    constexpr std::array first{"triad", "copy"};
+    constexpr std::array<std::string_view, 2> first{"triad", "copy"};
     MeasuredRate const* best = nullptr;
     auto const rank = [&](MeasuredRate const& rate) {
-        return static_cast<std::size_t>(std::ranges::find(first, normalised(rate.kernel)) - first.begin());
+        auto const begins = [&](std::string_view word) { return normalised(rate.kernel).starts_with(word); };
+        return static_cast<std::size_t>(std::ranges::find_if(first, begins) - first.begin());
     };
     for (MeasuredRate const& rate : rates.bytes) {
         if (!is_memory(rate.level)) { continue; }
@@ -101,7 +120,7 @@ MeasuredRate const* memory_rate(CampaignRates const& rates) {
 MeasuredRate const* product_rate(CampaignRates const& rates, std::string const& format) {
     MeasuredRate const* best = nullptr;
     for (MeasuredRate const& rate : rates.flops) {
-        if (!is_product(rate.kernel) || rate.format != format) { continue; }
+        if (!rate.product || rate.format != format) { continue; }
         if (best == nullptr || rate.value.value > best->value.value) { best = &rate; }
     }
     return best;

@@ -9,6 +9,8 @@ namespace headroom::fit {
 CampaignSteps measured_steps(Campaign const& campaign) {
     constexpr double most_workers = 1e9;
     CampaignSteps result;
+    result.weak = fact(campaign.settings, "mode") == "weak";
+    result.whole_command = fact(campaign.settings, "result") == "wall clock";
     for (std::uint32_t i = 0; i < campaign.points.size(); ++i) {
         MeasuredPoint const& point = campaign.points[i];
         auto const workers = count_of(point, worker_names);

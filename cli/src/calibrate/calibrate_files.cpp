@@ -16,8 +16,8 @@ class Rest {
 public:
     Rest(std::string const& name, CalibrateAnswer& answer) : name_{name}, answer_{answer} {}
 
-    void take(io::PartialCalibration const& file) {
-        io::PartialCalibration& all = answer_.states;
+    void take(io::StatedCalibration const& file) {
+        io::StatedCalibration& all = answer_.rest;
         if (file.bands_alone) {
             if (!all.bands.empty()) { left_out("bands"); }
             all.bands.clear();
@@ -54,7 +54,7 @@ private:
 };
 
 /// What a file gives beside constants, links and steps.
-std::vector<std::string> words_of_rest(io::PartialCalibration const& file) {
+std::vector<std::string> words_of_rest(io::StatedCalibration const& file) {
     std::vector<std::string> words;
     if (!file.bands.empty()) { words.push_back(counted(file.bands.size(), "band")); }
     if (file.seen) { words.emplace_back("what moved the constants"); }
@@ -86,8 +86,9 @@ void take_links(std::string const& name, MeasuredNetwork const& network, Calibra
 
 void take_calibration(std::string const& name, CalibrateQuestion const& question, CalibrateAnswer& answer) {
     std::string const text = io::read_file(name);
-    auto const [states, whole] = io::read_stated_calibration(text, name);
-    auto words = words_of_rest(states);
+    io::StatedCalibration const file = io::read_stated_calibration(text, name);
+    io::PartialCalibration const& states = file.states;
+    auto words = words_of_rest(file);
     words.insert(words.begin(), {counted(states.constants.size(), "constant"),
                                  counted(states.network.curves.size(), "curve"),
                                  counted(states.entries.size(), "measured step")});
@@ -99,10 +100,10 @@ void take_calibration(std::string const& name, CalibrateQuestion const& question
     }
     take_links(file_name(name), states.network, answer);
     answer.states.entries.insert(answer.states.entries.end(), states.entries.begin(), states.entries.end());
-    if (whole) {
+    if (file.whole) {
         take_base(name, text, answer);
     } else {
-        Rest{name, answer}.take(states);
+        Rest{name, answer}.take(file);
     }
 }
 

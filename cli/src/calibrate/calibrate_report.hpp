@@ -7,7 +7,7 @@
 #include "headroom/fit/campaign_fit.hpp"
 #include "headroom/fit/pooling.hpp"
 #include "headroom/fit/trace_fit.hpp"
-#include "headroom/io/catalog.hpp"
+#include "headroom/io/stated_calibration.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -77,7 +77,8 @@ struct CalibrateAnswer {
     std::vector<Disagreement> disagreements;
     std::vector<CampaignMachine> machines;
     std::vector<CampaignStepsOf> scaling;
-    io::PartialCalibration states;      ///< what is written: constants, links, steps, and what files stated besides
+    io::PartialCalibration states; ///< what is written: constants, links, steps
+    io::StatedCalibration rest;    ///< what files state besides, its `states` empty
     std::optional<CalibrationSet> base; ///< of a file that states every constant; empty: the catalog's
     std::vector<std::string> notes;
     std::vector<std::string> missing; ///< why evidence gave less than it might have

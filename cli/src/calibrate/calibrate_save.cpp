@@ -24,7 +24,7 @@ void say_facts(fit::TraceFacts const& facts, std::vector<std::string>& lines) {
 }
 
 /// What partial files state goes over the whole one, as it would over the catalog's.
-CalibrationSet with_the_rest(CalibrationSet set, io::PartialCalibration const& states) {
+CalibrationSet with_the_rest(CalibrationSet set, io::StatedCalibration const& states) {
     if (states.bands_alone) {
         set.bands.clear();
         set.seen.reset();
@@ -34,7 +34,7 @@ CalibrationSet with_the_rest(CalibrationSet set, io::PartialCalibration const& s
     for (auto const& [framework, pace] : states.pace) { set.pace.insert_or_assign(framework, pace); }
     if (states.dense) { set.warm.dense = *states.dense; }
     if (states.mixtures) { set.warm.mixtures = *states.mixtures; }
-    set.network = states.network;
+    set.network = states.states.network;
     return set;
 }
 
@@ -57,13 +57,14 @@ std::string calibration_text(CalibrateAnswer const& answer) {
     for (Disagreement const& one : answer.disagreements) { lines.push_back(words_of(one)); }
     if (answer.facts) { say_facts(*answer.facts, lines); }
     for (auto& line : lines) { line = printable(line); }
-    io::PartialCalibration states = answer.states;
-    states.name = "measured by headroom calibrate";
-    if (!answer.base) { return io::write_partial_calibration(states, lines); }
-    CalibrationSet whole = with_the_rest(*answer.base, states);
-    whole.name = states.name;
+    io::StatedCalibration stated = answer.rest;
+    stated.states = answer.states;
+    stated.states.name = "measured by headroom calibrate";
+    if (!answer.base) { return io::write_stated_calibration(stated, lines); }
+    CalibrationSet whole = with_the_rest(*answer.base, stated);
+    whole.name = stated.states.name;
     std::string text = io::write_calibration(whole, lines);
-    for (auto const& entry : states.entries) { text += io::written_measured_entry(entry); }
+    for (auto const& entry : stated.states.entries) { text += io::written_measured_entry(entry); }
     return text;
 }
 

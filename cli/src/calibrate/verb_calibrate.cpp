@@ -167,10 +167,19 @@ bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
     bool any = false;
     auto const asked = arguments.count("--workers");
     for (CampaignStepsOf& one : answer.scaling) {
+        if (one.measured.weak && !asked && one.measured.steps.size() > 1) {
+            answer.missing.push_back(one.name + ": its work grew with the workers, so no one description holds for all: say "
+                                                "--workers N and the --global-batch of N");
+            continue;
+        }
         for (fit::MeasuredWorkers const& step : one.measured.steps) {
             if (asked && *asked != step.workers) { continue; }
             keep_step(arguments, step.seconds.value, step.workers, answer);
             one.kept = any = true;
+        }
+        if (one.kept && one.measured.whole_command) {
+            answer.notes.push_back(one.name + " timed whole commands, their start and end included, and that is taken for a "
+                                              "step; measure scaling --result REGEX reads the step's own time");
         }
         if (!one.kept) {
             answer.missing.push_back(one.name + ": no step on " + std::to_string(asked.value_or(0)) + " workers");
@@ -198,7 +207,8 @@ void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
 
 bool gives_something(CalibrateAnswer const& answer, bool wants_machine) {
     auto const& states = answer.states;
-    bool const rest = !states.bands.empty() || states.seen || !states.pace.empty() || states.dense || states.mixtures;
+    auto const& also = answer.rest;
+    bool const rest = !also.bands.empty() || also.seen || !also.pace.empty() || also.dense || also.mixtures;
     return !states.network.empty() || !states.constants.empty() || !states.entries.empty() || rest ||
            (wants_machine && !answer.machines.empty());
 }

@@ -16,29 +16,32 @@ namespace {
 constexpr char const* fit_group = "Fits to a table of measurements";
 constexpr char const* file_group = "What is in that table";
 
-constexpr std::array options{
+constexpr std::array file_options{
     Option{"--fit", "FILE", "a CSV with workers and seconds, throughput or speedup, or a text of Extra-P", fit_group},
-    Option{"--law", "NAMES", "fit only these: usl,amdahl (default: every law that applies)", fit_group},
-    Option{"--predict", "COUNTS", "workers to predict (default: the measured ones and two doublings)", fit_group},
     Option{"--scaling", "HOW",
            "strong: a fixed problem; weak: the work grows with the workers (default: times are "
            "of a fixed problem, rates are fitted both ways)",
            fit_group},
-    Option{"--intervals", "HOW", "profile (default), asymptotic, bootstrap or bootstrap_pairs", fit_group},
-    Option{"--coverage", "SHARE", "of intervals and bands (default: 0.9)", fit_group},
     Option{"--seed", "N", "of a bootstrap (default: 1)", fit_group},
-    Option{"--resamples", "N", "of a bootstrap (default: 999)", fit_group},
-    Option{"--normalise", "", "gamma is X(1) as measured, in every law that has it", fit_group, Takes::nothing},
-    Option{"--centre", "HOW", "mean (default) fits repeats as they are, median their median", fit_group},
-    Option{"--errors", "HOW", "absolute (default): as large at every count; relative: a share of the value", fit_group},
-    Option{"--falling-terms", "", "the normal form may also take terms that fall with the workers", fit_group,
-           Takes::nothing},
     Option{"--quantity", "WHAT", "seconds, throughput, speedup or sync (times of synchronisation alone)", file_group},
     Option{"--workers-column", "NAME", "where the worker counts are", file_group},
     Option{"--value-column", "NAME", "where the values are", file_group},
     Option{"--where", "COLUMN=VALUE", "only such rows; more conditions after semicolons", file_group},
     Option{"--region", "NAME", "of an Extra-P text (default: the first)", file_group},
     Option{"--metric", "NAME", "of an Extra-P text (default: the first)", file_group},
+};
+
+constexpr std::array question_options{
+    Option{"--law", "NAMES", "fit only these: usl,amdahl (default: every law that applies)", fit_group},
+    Option{"--predict", "COUNTS", "workers to predict (default: the measured ones and two doublings)", fit_group},
+    Option{"--intervals", "HOW", "profile (default), asymptotic, bootstrap or bootstrap_pairs", fit_group},
+    Option{"--coverage", "SHARE", "of intervals and bands (default: 0.9)", fit_group},
+    Option{"--resamples", "N", "of a bootstrap (default: 999)", fit_group},
+    Option{"--normalise", "", "gamma is X(1) as measured, in every law that has it", fit_group, Takes::nothing},
+    Option{"--centre", "HOW", "mean (default) fits repeats as they are, median their median", fit_group},
+    Option{"--errors", "HOW", "absolute (default): as large at every count; relative: a share of the value", fit_group},
+    Option{"--falling-terms", "", "the normal form may also take terms that fall with the workers", fit_group,
+           Takes::nothing},
 };
 
 constexpr std::size_t most_predictions = 256;
@@ -124,7 +127,9 @@ std::vector<double> read_predictions(Arguments const& arguments) {
     return {counts.begin(), counts.end()};
 }
 
-fit::FitQuestion read_question(Arguments const& arguments, fit::ScalingData const& data) {
+} // namespace
+
+fit::FitQuestion read_fit_question(Arguments const& arguments, fit::ScalingData const& data) {
     fit::FitQuestion question;
     question.laws = read_laws(arguments, data);
     question.intervals = read_intervals(arguments);
@@ -143,8 +148,6 @@ fit::FitQuestion read_question(Arguments const& arguments, fit::ScalingData cons
     return question;
 }
 
-} // namespace
-
 bool FitAnswer::of_steps() const {
     return data.measured != fit::Measured::sync && data.measured != fit::Measured::value;
 }
@@ -153,7 +156,16 @@ double FitAnswer::largest_measured() const {
     return std::ranges::max_element(data.samples, {}, &fit::ScalingSample::workers)->workers;
 }
 
-std::span<Option const> fit_options() { return options; }
+std::span<Option const> fit_question_options() { return question_options; }
+
+std::span<Option const> fit_options() {
+    static std::vector<Option> const all = [] {
+        std::vector<Option> both{file_options.begin(), file_options.end()};
+        both.insert(both.begin() + 1, question_options.begin(), question_options.end()); // --fit is the first
+        return both;
+    }();
+    return all;
+}
 
 int run_fit(Arguments const& arguments) {
     Stopwatch const stopwatch;
@@ -169,7 +181,7 @@ int run_fit(Arguments const& arguments) {
     for (io::ScalingRow const& row : answer.table.rows) {
         answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
     }
-    answer.question = read_question(arguments, answer.data);
+    answer.question = read_fit_question(arguments, answer.data);
     answer.report = fit::fit_scaling(answer.data, answer.question);
     if (output.format == "json" || output.format == "csv") { // the others carry them
         for (std::string const& one : answer.table.notes) { note(output, printable(answer.file + ": " + one)); }

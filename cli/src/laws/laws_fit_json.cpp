@@ -165,14 +165,11 @@ Json intervals_json(FitAnswer const& answer) {
 
 } // namespace
 
-Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
+void add_fit_members(Json& json, FitAnswer const& answer) {
     Json fits = Json::array(), predictions = Json::array();
     for (fit::LawFit const& one : answer.report.fits) { fits.push(fit_json(one)); }
     for (fit::ScalingPrediction const& row : answer.report.predictions) { predictions.push(prediction_json(row)); }
-    Json json = result_head("laws", catalog, "");
-    json.set("question", "fit")
-        .set("table", table_json(answer))
-        .set("fitted_quantity", fit::name_of(answer.data.measured))
+    json.set("fitted_quantity", fit::name_of(answer.data.measured))
         .set("conversion", conversion_words(answer))
         .set("scaling", fit::name_of(answer.data.scaling))
         .set("centre", answer.question.centre == fit::Centre::median ? "median" : "mean")
@@ -191,6 +188,12 @@ Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
         .set("next_measurement", next_json(answer))
         .set("synchronisation", sync_json(answer))
         .set("findings", findings_json(answer));
+}
+
+Json json_of(FitAnswer const& answer, io::Catalog const& catalog) {
+    Json json = result_head("laws", catalog, "");
+    json.set("question", "fit").set("table", table_json(answer));
+    add_fit_members(json, answer);
     if (answer.wall_seconds) { json.set("stats", stats_json(*answer.wall_seconds)); }
     return json;
 }

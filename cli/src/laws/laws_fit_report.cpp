@@ -194,15 +194,6 @@ std::string reach_words(FitAnswer const& answer) {
     return whole(last) + " workers are " + times(reached) + " one worker, and there is no ceiling in it";
 }
 
-std::string verdict(FitAnswer const& answer) {
-    if (answer.report.sync) { return capitalised(answer.report.sync->sentence) + "."; }
-    fit::LawFit const& best = answer.best();
-    std::string const how = best.smape < misses
-                                ? " fits best: "
-                                : " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %: ";
-    return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
-}
-
 std::string data_words(FitAnswer const& answer) {
     io::ScalingTable const& table = answer.table;
     std::string text = printable(answer.file) + ": " + counted(table.rows.size(), "row") + " of " +
@@ -238,6 +229,15 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
 }
 
 } // namespace
+
+std::string fit_verdict(FitAnswer const& answer) {
+    if (answer.report.sync) { return capitalised(answer.report.sync->sentence) + "."; }
+    fit::LawFit const& best = answer.best();
+    std::string const how = best.smape < misses
+                                ? " fits best: "
+                                : " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %: ";
+    return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
+}
 
 std::string share_words(double share) {
     double const percents = 100.0 * share;
@@ -280,14 +280,11 @@ std::string band_words(FitAnswer const& answer) {
            share_words(answer.question.coverage) + " of cases, if the law holds";
 }
 
-Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
-    std::string const name = answer.file.substr(answer.file.find_last_of('/') + 1); // the whole path stands below
-    Document document{"Scaling laws fitted to " + printable(name), {}, footer(catalog, "")};
-    auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{verdict(answer), "", true});
+std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data) {
+    std::vector<Block> blocks;
     blocks.emplace_back(Paragraph{answer.report.chosen_because, "chosen"});
     blocks.emplace_back(Paragraph{answer.best().normalisation, "scale"});
-    blocks.emplace_back(Paragraph{data_words(answer), "data"});
+    blocks.emplace_back(Paragraph{data, "data"});
     if (answer.report.next_measurement) {
         blocks.emplace_back(Paragraph{answer.report.next_measurement->why, "measure next"});
     }
@@ -310,6 +307,14 @@ Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
             "of coefficients, last off is the error at the largest count when it is predicted from the others; "
             "+ marks counts beyond the measured ones, where the bands hold only if the law does",
         "assumes"});
+    return blocks;
+}
+
+Document document_of(FitAnswer const& answer, io::Catalog const& catalog) {
+    std::string const name = answer.file.substr(answer.file.find_last_of('/') + 1); // the whole path stands below
+    Document document{"Scaling laws fitted to " + printable(name), {}, footer(catalog, "")};
+    document.blocks.emplace_back(Paragraph{fit_verdict(answer), "", true});
+    for (Block& block : fit_blocks(answer, data_words(answer))) { document.blocks.push_back(std::move(block)); }
     return document;
 }
 

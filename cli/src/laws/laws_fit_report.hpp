@@ -40,6 +40,12 @@ std::string band_words(FitAnswer const& answer);
 std::optional<double> knee_of(FitAnswer const& answer);
 
 Chart fit_chart(FitAnswer const& answer);
+/// What the best law says, in a sentence or two.
+std::string fit_verdict(FitAnswer const& answer);
+/// The fit for people, from why this law was chosen to what is assumed; `data` says what was fitted.
+std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data);
+/// The fit for machines: members from `fitted_quantity` to `findings`.
+void add_fit_members(Json& json, FitAnswer const& answer);
 Document document_of(FitAnswer const& answer, io::Catalog const& catalog);
 Json json_of(FitAnswer const& answer, io::Catalog const& catalog);
 Sheet sheet_of(FitAnswer const& answer);

@@ -49,7 +49,7 @@ Recorder::Recorder(Arguments const& arguments, Campaign head) {
 /// A name that was given and is not the unfinished one's asks for something else; so do other points.
 bool Recorder::resume(Campaign const& head) {
     auto const id = store_->unfinished(head.kind, head.settings);
-    if (!id) { return false; }
+    if (!id || !store_->take(*id)) { return false; }
     Campaign found = store_->load(*id);
     bool const same_name = head.name.empty() || head.name == found.name;
     if (!same_name || !agree(found.points, head.points)) { return false; }

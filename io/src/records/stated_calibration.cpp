@@ -1,6 +1,10 @@
+#include "headroom/io/stated_calibration.hpp"
+
+#include "records/band_section.hpp"
+#include "records/pace_section.hpp"
 #include "records/record.hpp"
 
-#include "headroom/io/catalog.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -40,26 +44,40 @@ StatedCalibration read_stated_calibration(std::string_view toml, std::string_vie
     CalibrationSet const set = read_calibration(toml, where, nothing_stated());
     StatedCalibration result{.states = {.name = set.name, .constants = {}, .network = set.network, .entries = {}},
                              .whole = is_whole(toml, where)};
-    PartialCalibration& states = result.states;
     for (ConstantInfo const& info : constants()) {
-        if (!std::isnan(set[info.id].value)) { states.constants.emplace_back(info.id, set[info.id]); }
+        if (!std::isnan(set[info.id].value)) { result.states.constants.emplace_back(info.id, set[info.id]); }
     }
-    states.entries = read_measured_entries(toml, where);
+    result.states.entries = read_measured_entries(toml, where);
     bool kept_below = false;
     for (auto const& [kind, band] : set.bands) {
         if (band.rows == not_from_file) {
             kept_below = true;
         } else {
-            states.bands[kind] = band;
+            result.bands[kind] = band;
         }
     }
-    bool const seen_band = states.bands.contains(Extrapolation::seen);
-    states.bands_alone = seen_band && !kept_below && states.bands.size() < extrapolations.size();
-    states.seen = set.seen;
-    states.pace = set.pace;
-    states.dense = stated(set.warm.dense);
-    states.mixtures = stated(set.warm.mixtures);
+    bool const seen_band = result.bands.contains(Extrapolation::seen);
+    result.bands_alone = seen_band && !kept_below && result.bands.size() < extrapolations.size();
+    result.seen = set.seen;
+    result.pace = set.pace;
+    result.dense = stated(set.warm.dense);
+    result.mixtures = stated(set.warm.mixtures);
     return result;
+}
+
+std::string write_stated_calibration(StatedCalibration const& set, std::vector<std::string> const& header) {
+    std::string text = write_partial_calibration(set.states, header);
+    std::string bands = set.bands.empty() ? "" : "\n" + written_bands("bands", set.bands);
+    std::string const usual = fmt::format("[bands.{}]", name_of(Extrapolation::seen));
+    if (auto const at = bands.find(usual); set.bands_alone && at != std::string::npos) {
+        bands.replace(at, usual.size(), "[bands.stated]");
+    }
+    text += bands;
+    if (set.seen) { text += "\n" + written_seen("seen", *set.seen); }
+    for (auto const& [framework, pace] : set.pace) { text += written_pace(framework, pace); }
+    if (set.dense) { text += written_likeness("dense", *set.dense); }
+    if (set.mixtures) { text += written_likeness("mixtures", *set.mixtures); }
+    return text;
 }
 
 } // namespace headroom::io

@@ -54,7 +54,9 @@ struct MeasuredRate {
     std::string format; ///< "fp32"; empty where the point names none
     int threads = 0;    ///< 0: not stated
     std::size_t samples = 0;
-    Fitted value; ///< bytes or operations a second
+    double capacity = 0.0; ///< of the level, bytes; 0: not stated
+    bool product = false;  ///< of matrices
+    Fitted value;          ///< bytes or operations a second
 };
 
 /// The rates of a campaign on the most threads that a kernel was run with: those of the whole machine.
@@ -81,6 +83,8 @@ struct MeasuredWorkers {
 
 struct CampaignSteps {
     std::vector<MeasuredWorkers> steps; ///< by rising workers
+    bool weak = false;                  ///< the work grew with the workers
+    bool whole_command = false;         ///< the time is that of the command, from its start to its end
     std::vector<LeftOutPoint> left_out;
 };
 CampaignSteps measured_steps(Campaign const& campaign);

@@ -9,7 +9,6 @@
 #include "headroom/validation.hpp"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,24 +112,13 @@ std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::str
 std::string written_measured_entry(MeasuredEntry const& entry);
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
-/// Some constants, links, measured steps and whatever else a file states: the rest is the catalog's.
+/// Some constants, links and measured steps: the rest is the catalog's.
 struct PartialCalibration {
     std::string name;
     std::vector<std::pair<Constant, CalibratedConstant>> constants;
     MeasuredNetwork network;
     std::vector<MeasuredEntry> entries;
-    Bands bands = {};
-    bool bands_alone = false; ///< these are all: those of the catalog do not hold beside them (`[bands.stated]`)
-    std::optional<Seen> seen = {};
-    std::map<std::string, Pace> pace = {};
-    std::optional<Likeness> dense = {}, mixtures = {};
 };
-/// What a calibration file itself states, with nothing below it. Errors: those of `read_calibration`.
-struct StatedCalibration {
-    PartialCalibration states;
-    bool whole = false; ///< every constant; such a file is no change to another one, it takes its place
-};
-StatedCalibration read_stated_calibration(std::string_view toml, std::string_view where);
 std::string write_partial_calibration(PartialCalibration const& set, std::vector<std::string> const& header);
 /// A partial calibration of measured links alone.
 std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,

@@ -20,15 +20,24 @@ struct CacheLevel {
 struct MachineShape {
     int cores = 1;                  ///< whole cores that this process may use
     std::vector<int> core_ids;      ///< a number that a thread can be pinned to, one a core
-    std::vector<CacheLevel> caches; ///< data and unified ones, from the core outwards
-    std::uint64_t memory_bytes = 0;
+    std::vector<CacheLevel> caches; ///< data and unified ones, from the core outwards; empty where the system tells of none
+    std::uint64_t memory_bytes = 0; ///< that this process may have; 0: not known
+    int packages = 1, memory_nodes = 1, threads_a_core = 1; ///< of the whole machine
 };
+/// Cores are those of the process's first thread (taskset, cpusets of containers and batch systems), no more than a
+/// container's limit of processor time gives: threads beyond it are stopped and started again. Never fails: where
+/// nothing is known it is one core.
 MachineShape machine_shape();
 
 /// What has to be known to believe a measurement later: CPU, instruction sets, caches, cores, memory, governor and clock as
 /// the system reports it, kernel, load, containers' limits, library versions, and every variable of the environment that
 /// changes the speed of libraries (OPENBLAS_CORETYPE, OMP_NUM_THREADS, ...).
 Facts machine_facts();
+
+/// The clock that this core works at now: dependent additions of whole numbers, one a cycle, the fastest of `blocks` of
+/// about 0.1 ms each. What systems report may be a name-plate's figure; this is what was seen, and too low where another
+/// program had the core all the time. 0 where the processor is none whose additions take a cycle (x86-64, ARM 64).
+double clock_seen(int blocks = 50);
 
 /// The load average of the last minute; 0 where the system does not say.
 double load_now();
