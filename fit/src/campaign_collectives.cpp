@@ -115,7 +115,6 @@ CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSetti
         result.samples += values.size();
         for (double const seconds : thinned(values)) {
             MeasuredCollective row = *head.row;
-            row.id = point.label;
             row.time = Seconds{seconds};
             result.rows.push_back(std::move(row));
         }

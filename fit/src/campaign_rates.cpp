@@ -59,7 +59,7 @@ std::string read_point(Campaign const& campaign, std::uint32_t number, std::vect
     if (!bytes && point.unit != "flops/second") { return "its unit is " + point.unit + ", which is no rate"; }
     auto const values = values_of(campaign, number);
     auto const value = point_median(values);
-    if (!value) { return std::to_string(values.size()) + " samples above zero: three are the least"; }
+    if (!value) { return std::to_string(values.size()) + " samples above zero, and three are the least"; }
     std::string const kernel = word_of(point, kernel_names);
     if (kernel.empty()) { return "it names no kernel"; }
     MeasuredRate rate{.kernel = kernel,

@@ -22,7 +22,7 @@ CampaignSteps measured_steps(Campaign const& campaign) {
             result.left_out.push_back({point.label, "it states no number of workers"});
         } else if (!seconds) {
             result.left_out.push_back(
-                {point.label, std::to_string(values.size()) + " samples above zero: three are the least"});
+                {point.label, std::to_string(values.size()) + " samples above zero, and three are the least"});
         } else {
             result.steps.push_back({static_cast<int>(*workers), values.size(), *seconds});
         }
