@@ -108,6 +108,7 @@ TraceFacts trace_facts(TraceAnswer const& answer, TraceFitSettings const& settin
     TraceFacts result;
     if (settings.accelerator) { result.matrix_products = matrix_products(answer, *settings.accelerator); }
     result.hidden = hidden_share(answer);
+    result.slowdown = compute_slowdown(answer);
     auto const steps = step_seconds(answer);
     result.steps = steps.size();
     result.step_variation = variation(steps);

@@ -8,6 +8,7 @@
 #include "headroom/kernel.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -15,6 +16,28 @@ namespace headroom::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::chrono::sys_days days_of(std::string const& day) { // as `day_of` wrote it
+    auto const number = [&](std::size_t at, std::size_t count) { return std::stoi(day.substr(at, count)); };
+    return std::chrono::sys_days{std::chrono::year{number(0, 4)} /
+                                 std::chrono::month{static_cast<unsigned>(number(5, 2))} /
+                                 std::chrono::day{static_cast<unsigned>(number(8, 2))}};
+}
+
+/// How much older than the newest each piece is: what the clock of today says would change from day to day.
+void say_ages(CalibrateAnswer& answer) {
+    constexpr int old = 90;
+    std::string newest;
+    for (auto const& one : answer.evidence) { newest = std::max(newest, one.to); }
+    if (newest.empty()) { return; }
+    for (auto& one : answer.evidence) {
+        if (one.to.empty()) { continue; }
+        one.days_old = static_cast<int>((days_of(newest) - days_of(one.to)).count());
+        if (*one.days_old <= old) { continue; }
+        answer.notes.push_back(one.name + " is " + std::to_string(*one.days_old) + " days older than the newest (" + one.to +
+                               " and " + newest + "): drivers, libraries and machines change");
+    }
+}
 
 bool is_calibration(std::string const& name) { return name.ends_with(".toml"); }
 
@@ -46,50 +69,17 @@ std::optional<io::BenchmarkLog> log_in(std::string const& name, io::LogQuestion 
 }
 
 void take_log(std::string const& name, io::BenchmarkLog log, CalibrateAnswer& answer) {
-    answer.evidence.push_back({name, "benchmark log", counted(log.rows.size(), "row") + ", " + log.format});
+    answer.evidence.push_back(
+        {name, "benchmark log", counted(log.rows.size(), "row") + ", " + log.format, log.rows.size()});
+    for (MeasuredCollective const& row : log.rows) {
+        if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
+    }
     for (auto const& trouble : log.troubles) { answer.notes.push_back(name + ": " + trouble_words(trouble)); }
     for (auto const& text : log.notes) { answer.notes.push_back(name + ": " + text); }
     for (MeasuredCollective& row : log.rows) {
         row.file = name;
         answer.links.rows.push_back(std::move(row));
     }
-}
-
-/// Links of a later file go before those of an earlier one.
-void join_network(MeasuredNetwork const& given, MeasuredNetwork& network) {
-    if (!given.system.empty()) { network.system = given.system; }
-    if (given.scale_up) { network.scale_up = given.scale_up; }
-    if (given.scale_out) { network.scale_out = given.scale_out; }
-    for (MeasuredCurve const& curve : given.curves) {
-        std::erase_if(network.curves, [&](MeasuredCurve const& one) {
-            return one.collective == curve.collective && one.ranks == curve.ranks && one.nodes == curve.nodes &&
-                   one.algorithm == curve.algorithm;
-        });
-        network.curves.push_back(curve);
-    }
-}
-
-bool same(CalibratedConstant const& one, CalibratedConstant const& other) {
-    return one.value == other.value && one.low == other.low && one.high == other.high && one.source == other.source;
-}
-
-/// A calibration that states everything is a place to start from, not evidence: only what a partial one states is.
-void take_calibration(std::string const& name, CalibrationSet const& below, CalibrateAnswer& answer) {
-    std::string const text = io::read_file(name);
-    auto const entries = io::read_measured_entries(text, name);
-    CalibrationSet const set = io::read_calibration(text, name, below);
-    std::size_t stated = 0;
-    for (ConstantInfo const& info : constants()) {
-        if (same(set[info.id], below[info.id])) { continue; }
-        std::erase_if(answer.constants, [&](auto const& one) { return one.first == info.id; });
-        answer.constants.emplace_back(info.id, set[info.id]);
-        ++stated;
-    }
-    join_network(set.network, answer.network);
-    answer.entries.insert(answer.entries.end(), entries.begin(), entries.end());
-    answer.evidence.push_back({name, "calibration",
-                               counted(stated, "constant") + ", " + counted(set.network.curves.size(), "curve") + ", " +
-                                   counted(entries.size(), "measured step")});
 }
 
 std::string name_of_system(TraceAnswer const& traces, CalibrateQuestion const& question) {
@@ -121,32 +111,44 @@ void note_collectives(TraceAnswer const& traces, fit::TraceCollectives const& co
     for (auto const& text : traces.collectives.notes) { answer.notes.push_back(text); }
 }
 
+/// A share of the accelerator's peak from the matrix products of traces.
 void add_product_constant(fit::TraceFacts const& facts, CalibrateQuestion const& question, CalibrateAnswer& answer) {
     if (!facts.matrix_products || !question.accelerator) { return; }
     auto const& share = facts.matrix_products->share;
-    Constant const id = gemm_constant(question.accelerator->generation);
-    CalibratedConstant constant{
-        .value = share.value,
-        .low = share.low,
-        .high = share.high,
-        .independent = share.value,
-        .spread = 0.0,
-        .provenance = Provenance::measured,
-        .source = "matrix products of traces: " + std::to_string(facts.matrix_products->kernels) + " kernels",
-        .sources = 1};
-    if (!(constant.value > 0.0) || constant.value > 1.0) {
-        answer.notes.push_back("matrix products reach " + percent(constant.value) + " % of the peak of " +
+    if (!(share.value > 0.0) || share.value > 1.0) {
+        answer.notes.push_back("matrix products reach " + percent(share.value) + " % of the peak of " +
                                question.accelerator->name + ": another accelerator was traced; left out");
         return;
     }
-    std::erase_if(answer.constants, [&](auto const& one) { return one.first == id; });
-    answer.constants.emplace_back(id, constant);
+    auto const kernels = static_cast<std::size_t>(facts.matrix_products->kernels);
+    answer.constant_sources.push_back(
+        {.id = gemm_constant(question.accelerator->generation),
+         .constant = {.value = share.value,
+                      .low = share.low,
+                      .high = std::min(share.high, 1.0),
+                      .independent = share.value,
+                      .spread = 0.0,
+                      .provenance = Provenance::measured,
+                      .source = "matrix products of traces: " + std::to_string(kernels) + " kernels",
+                      .sources = 1},
+         .evidence = answer.evidence.size() - 1,
+         .samples = kernels});
+}
+
+/// First and last day of traces whose clocks say it.
+void add_days(TraceAnswer const& traces, CalibrateEvidence& evidence) {
+    for (RankDigest const& rank : traces.ranks) {
+        if (!rank.clock_is_absolute || rank.epoch_ns <= 0) { continue; }
+        std::string const day = day_of(rank.epoch_ns);
+        if (evidence.from.empty() || day < evidence.from) { evidence.from = day; }
+        if (evidence.to.empty() || day > evidence.to) { evidence.to = day; }
+    }
 }
 
 void take_traces(std::vector<std::string> const& names, CalibrateQuestion const& question, CalibrateAnswer& answer) {
     if (names.empty()) { return; }
     io::TraceFiles const files = io::trace_files(names);
-    io::TraceSet set = io::read_trace_set(files, {.wants_path = false}, {});
+    io::TraceSet set = io::read_trace_set(files, {.step = {}, .wants_path = false, .wants_slowdown = true}, {});
     for (auto const& text : set.unread) { answer.notes.push_back(text); }
     TraceAnswer const traces = trace_answer(std::move(set.ranks));
     fit::TraceFitSettings const settings{.system = name_of_system(traces, question),
@@ -154,7 +156,9 @@ void take_traces(std::vector<std::string> const& names, CalibrateQuestion const&
                                          .nodes = question.log.nodes,
                                          .accelerator = question.accelerator};
     fit::TraceCollectives collectives = fit::measured_collectives(traces, settings);
-    answer.evidence.push_back({join(names, ", "), "traces", words_of_traces(traces, collectives)});
+    answer.evidence.push_back({join(names, ", "), "traces", words_of_traces(traces, collectives), collectives.used});
+    answer.evidence.back().machine = settings.system;
+    add_days(traces, answer.evidence.back());
     std::ranges::move(collectives.rows, std::back_inserter(answer.links.rows));
     collectives.rows.clear();
     note_collectives(traces, collectives, answer);
@@ -163,41 +167,23 @@ void take_traces(std::vector<std::string> const& names, CalibrateQuestion const&
     add_product_constant(*answer.facts, question, answer);
 }
 
-/// Rows of a log that names no system belong to the one that the others name. A calibration is of one machine.
-void join_systems(std::vector<MeasuredCollective>& rows) {
-    std::string system;
-    for (MeasuredCollective const& row : rows) {
-        if (row.system.empty() || row.system == system) { continue; }
-        if (!system.empty()) {
-            refuse("EVIDENCE", "is of more than one system",
-                   headroom::quoted(system) + " and " + headroom::quoted(row.system),
-                   "give that of each on its own, or say --system NAME where both are one");
-        }
-        system = row.system;
-    }
-    for (MeasuredCollective& row : rows) { row.system = system; }
-}
-
-void fit_links(CalibrateAnswer& answer) {
-    if (answer.links.rows.empty()) { return; }
-    join_systems(answer.links.rows);
-    answer.links.result = fit::fit_communication(answer.links.rows);
-    for (fit::SkippedGroup const& one : answer.links.result.skipped) {
-        answer.notes.push_back(std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes) +
-                               ": not fitted, " + one.reason);
-    }
-    if (!answer.links.result.fits.empty()) { join_network(measured_network(answer.links), answer.network); }
-}
-
 } // namespace
+
+std::string day_of(std::int64_t since_1970_ns) {
+    if (since_1970_ns <= 0) { return {}; }
+    auto const time = std::chrono::sys_time<std::chrono::nanoseconds>{std::chrono::nanoseconds{since_1970_ns}};
+    std::chrono::year_month_day const date{std::chrono::floor<std::chrono::days>(time)};
+    auto const two = [](unsigned number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+    return std::to_string(static_cast<int>(date.year())) + '-' + two(static_cast<unsigned>(date.month())) + '-' +
+           two(static_cast<unsigned>(date.day()));
+}
 
 CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog const& catalog) {
     CalibrateAnswer answer;
     std::vector<std::string> traces;
-    CalibrationSet const below = catalog.calibration("training");
     for (std::string const& name : question.evidence) {
         if (is_calibration(name)) {
-            take_calibration(name, below, answer);
+            take_calibration(name, question, answer);
         } else if (auto log = log_in(name, question.log)) {
             take_log(name, std::move(*log), answer);
         } else {
@@ -205,7 +191,9 @@ CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog con
         }
     }
     take_traces(traces, question, answer);
-    fit_links(answer);
+    take_campaigns(chosen_campaigns(question), question, catalog, answer);
+    say_ages(answer);
+    fit_and_join_links(question, answer);
     return answer;
 }
 

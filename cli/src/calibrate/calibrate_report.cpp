@@ -2,6 +2,9 @@
 
 #include "document/text.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace headroom::cli {
 namespace {
 
@@ -10,9 +13,16 @@ std::string rate_of(double beta) { return beta > 0.0 ? format(BytesPerSecond{1.0
 
 Table evidence_table(CalibrateAnswer const& answer) {
     Table table{.title = "Evidence",
-                .columns = {{"what", Align::left}, {"name", Align::left, true}, {"gives", Align::left, true}},
+                .columns = {{"what", Align::left},
+                            {"name", Align::left, true},
+                            {"gives", Align::left, true},
+                            {"of", Align::left},
+                            {"machine", Align::left, true}},
                 .rows = {}};
-    for (auto const& one : answer.evidence) { table.rows.push_back({one.kind, printable(one.name), one.gives}); }
+    for (auto const& one : answer.evidence) {
+        table.rows.push_back({one.kind, printable(one.name), one.gives, one.to.empty() ? "-" : one.to,
+                              one.machine.empty() ? "-" : printable(one.machine)});
+    }
     return table;
 }
 
@@ -42,11 +52,19 @@ Table constants_table(CalibrateAnswer const& answer) {
     Table table{.title = "Constants",
                 .columns = {{"constant", Align::left}, {"value"}, {"90 %"}, {"from", Align::left, true}},
                 .rows = {}};
-    for (auto const& [id, one] : answer.constants) {
+    for (auto const& [id, one] : answer.states.constants) {
         table.rows.push_back({std::string(constants()[static_cast<std::size_t>(id)].key), significant(one.value),
                               significant(one.low) + " .. " + significant(one.high), printable(one.source)});
     }
     return table;
+}
+
+std::string slowdown_words(fit::TraceSlowdown const& slowdown) {
+    fit::Fitted const lost = slowdown.lost_rate();
+    return "computation takes x" + significant(slowdown.ratio.value) + " as long beside communication (" +
+           significant(slowdown.ratio.low) + " to " + significant(slowdown.ratio.high) + "; " +
+           counted(slowdown.kernels, "kernel") + ", " + std::to_string(slowdown.alone) + " runs alone and " +
+           std::to_string(slowdown.beside) + " beside): it loses " + percent(lost.value) + " % of its rate";
 }
 
 std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
@@ -63,11 +81,50 @@ std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
         lines.push_back("large matrix products reach " + percent(facts.matrix_products->share.value) +
                         " % of the peak");
     }
+    if (facts.slowdown) { lines.push_back(slowdown_words(*facts.slowdown)); }
     if (facts.step_variation) { lines.push_back("steps vary by " + percent(*facts.step_variation) + " %"); }
     if (facts.rank_variation) {
         lines.push_back("the computation of ranks varies by " + percent(*facts.rank_variation) + " %");
     }
     return lines;
+}
+
+Table links_table(CalibrateAnswer const& answer) {
+    Table table{.title = "Links",
+                .columns = {{"level", Align::left}, {"latency"}, {"90 %"}, {"bytes at"}, {"90 %"}},
+                .rows = {}};
+    auto const add = [&](char const* level, std::optional<MeasuredLink> const& link) {
+        if (!link) { return; }
+        auto const& latency = link->latency_seconds;
+        auto const rate_text = [](double rate) { return format(BytesPerSecond{rate}); };
+        auto const& rate = link->bytes_per_second;
+        table.rows.push_back({level, seconds_text(latency.value),
+                              seconds_text(latency.low) + " .. " + seconds_text(latency.high),
+                              rate ? rate_text(rate->value) : "not seen",
+                              rate ? rate_text(rate->low) + " .. " + rate_text(rate->high) : "-"});
+    };
+    add("inside a node", answer.states.network.scale_up);
+    add("between nodes", answer.states.network.scale_out);
+    return table;
+}
+
+Table steps_table(CampaignStepsOf const& of) {
+    Table table{.title = printable(of.name) + (of.kept ? ", kept as measured steps" : ", not kept"),
+                .columns = {{"workers"}, {"seconds"}, {"90 %"}, {"samples"}},
+                .rows = {}};
+    for (fit::MeasuredWorkers const& one : of.measured.steps) {
+        table.rows.push_back({std::to_string(one.workers), significant(one.seconds.value),
+                              significant(one.seconds.low) + " .. " + significant(one.seconds.high),
+                              std::to_string(one.samples)});
+    }
+    return table;
+}
+
+void add_items(std::vector<Block>& blocks, std::string title, std::vector<std::string> const& lines) {
+    if (lines.empty()) { return; }
+    std::vector<std::string> items;
+    for (auto const& one : lines) { items.push_back(printable(one)); }
+    blocks.emplace_back(Items{std::move(title), std::move(items)});
 }
 
 } // namespace
@@ -77,19 +134,25 @@ Document document_of(CalibrateAnswer const& answer, io::Catalog const& catalog) 
     auto& blocks = document.blocks;
     blocks.emplace_back(evidence_table(answer));
     if (!answer.links.result.fits.empty()) { blocks.emplace_back(curves_table(answer)); }
-    if (!answer.constants.empty()) { blocks.emplace_back(constants_table(answer)); }
+    if (!answer.link_sources.empty() && !answer.explains) { blocks.emplace_back(links_table(answer)); }
+    if (!answer.states.constants.empty() && !answer.explains) { blocks.emplace_back(constants_table(answer)); }
+    for (CampaignStepsOf const& one : answer.scaling) { blocks.emplace_back(steps_table(one)); }
     if (answer.facts) {
         if (auto lines = fact_lines(*answer.facts); !lines.empty()) {
             blocks.emplace_back(Items{"What the traces say beside", std::move(lines)});
         }
     }
-    if (!answer.notes.empty()) {
-        std::vector<std::string> notes;
-        for (auto const& one : answer.notes) { notes.push_back(printable(one)); }
-        blocks.emplace_back(Items{"Notes", std::move(notes)});
-    }
+    if (answer.explains) { std::ranges::move(explained_blocks(answer, catalog), std::back_inserter(blocks)); }
+    std::vector<std::string> differences;
+    for (Disagreement const& one : answer.disagreements) { differences.push_back(words_of(one)); }
+    add_items(blocks, "Sources that were joined", differences);
+    add_items(blocks, "Not used, and what is missing", answer.missing);
+    add_items(blocks, "Notes", answer.notes);
     if (!answer.saved.empty()) {
         blocks.emplace_back(Paragraph{"headroom predict ... --calibration " + printable(answer.saved), "use it"});
+    }
+    if (!answer.saved_machine.empty()) {
+        blocks.emplace_back(Paragraph{"headroom roofline --machine " + printable(answer.saved_machine), "use it"});
     }
     return document;
 }

@@ -1,5 +1,6 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "document/text.hpp"
+#include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "predict/predict_question.hpp"
 #include "setting.hpp"
@@ -16,11 +17,18 @@ namespace {
 constexpr char const* evidence_words = "EVIDENCE";
 constexpr std::array positionals{
     Positional{evidence_words,
-               "traces (folders or files, a rank each), logs of collective benchmarks, calibration files to be joined",
+               "traces (folders or files, a rank each), logs of collective benchmarks, calibration files to be joined, "
+               "campaigns of the store of measurements (store:3, store:last, store:comm)",
                true},
 };
 constexpr std::array options{
     Option{"--system", "NAME", "the machine that was measured, where the evidence does not say", "Evidence"},
+    Option{"--store", "FILE", "measurements to take campaigns from (without --campaign: the latest of each kind)",
+           "Evidence"},
+    Option{"--campaign", "WHICH", "its number, last, or the latest of a kind: roofline, comm, scaling (again for more)",
+           "Evidence", Takes::values},
+    Option{"--explain", "", "every constant: what it rests on, and which are guesses", "Result", Takes::nothing},
+    Option{"--save-machine", "FILE", "the machine of a roofline campaign, for roofline --machine", "Result"},
     Option{"--model", "MODEL", "what the traces ran: with it and the options below their step is kept too", "Evidence"},
 };
 constexpr char const* examples =
@@ -29,6 +37,9 @@ constexpr char const* examples =
     "  headroom calibrate ./profiler --cluster dgx-h100 --out machine.toml\n"
     "  headroom calibrate ./profiler --model llama-3-8b --cluster dgx-h100 --workers 8 --dp 8 \\\n"
     "      --global-batch 64 --out machine.toml\n"
+    "  headroom calibrate store:comm --nodes 2 --out machine.toml\n"
+    "  headroom calibrate --store runs.sqlite --campaign roofline --save-machine server.toml\n"
+    "  headroom calibrate machine.toml --explain\n"
     "  headroom predict llama-3-8b --cluster dgx-h100 --workers 64 --calibration machine.toml";
 
 /// Options of the setting that say something of the evidence itself.
@@ -58,16 +69,40 @@ Output report_output(Arguments const& arguments) {
         refuse("--out", headroom::quoted(*file) + " is where the page goes too", "they would run into each other",
                "give one of them another file");
     }
+    auto const machine = arguments.text("--save-machine");
+    if (!machine) { return output; }
+    if (machine->empty() || *machine == "-") { refuse("--save-machine", "is a file of its own", "", "name one: server.toml"); }
+    if ((file && same_file(*machine, *file)) || (!output.html.empty() && same_file(*machine, output.html))) {
+        refuse("--save-machine", headroom::quoted(*machine) + " is where something else goes", "", "name another file");
+    }
     return output;
 }
 
+constexpr std::string_view from_store = "store:";
+
+/// Files and folders; campaigns apart.
 CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& catalog) {
     CalibrateQuestion question{
-        .evidence = arguments.all(evidence_words),
+        .evidence = {},
+        .store = {},
+        .campaigns = arguments.all("--campaign"),
         .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)},
         .accelerator = {}};
-    if (question.evidence.empty()) {
-        refuse(evidence_words, "is missing", "", "name a folder of traces, a log, or a calibration file");
+    for (std::string const& name : arguments.all(evidence_words)) {
+        if (!name.starts_with(from_store)) {
+            question.evidence.push_back(name);
+        } else if (name.size() == from_store.size()) {
+            refuse(name, "names no campaign", "", "store:3, store:last, store:roofline, store:comm or store:scaling");
+        } else {
+            question.campaigns.push_back(name.substr(from_store.size()));
+        }
+    }
+    if (!question.campaigns.empty() || arguments.has("--store")) { question.store = store_path(arguments); }
+    if (question.store.empty() && arguments.has("--store")) {
+        refuse("--store", "none holds no campaign", "", "name the file, or leave --store out");
+    }
+    if (question.evidence.empty() && question.store.empty()) {
+        refuse(evidence_words, "is missing", "", "name a folder of traces, a log, a calibration file, or --campaign last");
     }
     if (auto const cluster = arguments.text("--cluster")) {
         question.accelerator = io::load_cluster(catalog, *cluster).accelerator;
@@ -75,32 +110,132 @@ CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& cat
     return question;
 }
 
-/// The step of the traces, described like a call of predict.
-void keep_step(Arguments const& arguments, CalibrateAnswer& answer) {
-    auto const model = arguments.text("--model");
-    if (!model) { return; }
-    if (!answer.facts || !answer.facts->step_seconds) {
-        refuse("--model", "no step was measured", "no trace among the evidence has steps",
-               "leave it out, or give traces with steps");
+/// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
+Question keep_step(Arguments const& arguments, double seconds, int workers, CalibrateAnswer& answer) {
+    Arguments call = arguments;
+    for (char const* name : {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain",
+                             "--save-machine"}) {
+        call = call.without(name);
     }
-    Arguments call = arguments.without("--out").without("--model").without("--system").without("--require");
-    call.add("MODEL", {*model});
-    call.add("--measured-step", {exact(*answer.facts->step_seconds) + " s"});
+    call.add("MODEL", {*arguments.text("--model")});
+    if (workers > 0) {
+        call = call.without("--nodes");
+        call.add("--workers", {std::to_string(workers)});
+    }
+    call.add("--measured-step", {exact(seconds) + " s"});
     call.add("--save-calibration", {"-"}); // makes the entry; it is written here, with the rest
     Setting setting = read_setting(call);
-    Question const question = make_question(call, setting);
-    if (auto saved = read_measured_step(call, question, setting)) { answer.entries.push_back(std::move(saved->entry)); }
-    answer.notes.insert(answer.notes.end(), setting.notes.begin(), setting.notes.end());
+    Question question = make_question(call, setting);
+    if (auto saved = read_measured_step(call, question, setting)) {
+        answer.states.entries.push_back(std::move(saved->entry));
+    }
+    for (std::string const& text : setting.notes) {
+        if (std::ranges::find(answer.notes, text) == answer.notes.end()) { answer.notes.push_back(text); }
+    }
+    return question;
 }
 
-void require_something(CalibrateAnswer const& answer) {
-    if (!answer.network.empty() || !answer.constants.empty() || !answer.entries.empty()) { return; }
+/// What communication takes from the kernels beside it, where the run says which communication that is.
+void keep_slowdown(Question const& run, CalibrateAnswer& answer) {
+    if (!answer.facts->slowdown) { return; }
+    fit::TraceSlowdown const& slowdown = *answer.facts->slowdown;
+    Strategy const& plan = run.strategy;
+    if (plan.tp > 1 || plan.cp > 1 || plan.ep > 1 || plan.pp > 1 || plan.data_ranks() < 2) {
+        answer.notes.emplace_back("the slowdown beside communication is reported and no constant: more than the traffic of "
+                                  "data parallelism may run beside computation in this plan");
+        return;
+    }
+    auto const traces = std::ranges::find(answer.evidence, "traces", &CalibrateEvidence::kind);
+    fit::Fitted const lost = slowdown.lost_rate();
+    answer.constant_sources.push_back(
+        {.id = plan.zero == 3 ? Constant::shard_overlap_loss : Constant::gradients_exposed,
+         .constant = {.value = lost.value,
+                      .low = lost.low,
+                      .high = lost.high,
+                      .independent = lost.value,
+                      .spread = 0.0,
+                      .provenance = Provenance::measured,
+                      .source = std::to_string(slowdown.beside) + " runs of kernels beside communication, " +
+                                std::to_string(slowdown.alone) + " alone",
+                      .sources = 1},
+         .evidence = static_cast<std::size_t>(traces - answer.evidence.begin()),
+         .samples = static_cast<std::size_t>(slowdown.beside)});
+}
+
+/// Steps of campaigns: those on the workers that were asked for, else all of them.
+bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
+    bool any = false;
+    auto const asked = arguments.count("--workers");
+    for (CampaignStepsOf& one : answer.scaling) {
+        if (one.measured.weak && !asked && one.measured.steps.size() > 1) {
+            answer.missing.push_back(one.name + ": its work grew with the workers, so no one description holds for all: say "
+                                                "--workers N and the --global-batch of N");
+            continue;
+        }
+        for (fit::MeasuredWorkers const& step : one.measured.steps) {
+            if (asked && *asked != step.workers) { continue; }
+            keep_step(arguments, step.seconds.value, step.workers, answer);
+            one.kept = any = true;
+        }
+        if (one.kept && one.measured.whole_command) {
+            answer.notes.push_back(one.name + " timed whole commands, their start and end included, and that is taken for a "
+                                              "step; measure scaling --result REGEX reads the step's own time");
+        }
+        if (!one.kept) {
+            answer.missing.push_back(one.name + ": no step on " + std::to_string(asked.value_or(0)) + " workers");
+        }
+    }
+    return any;
+}
+
+void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
+    if (!arguments.has("--model")) {
+        for (CampaignStepsOf const& one : answer.scaling) {
+            answer.missing.push_back(one.name + " says how long a command took, not what it trained: --model and --cluster, "
+                                                "as for predict, make measured steps of it");
+        }
+        return;
+    }
+    bool const traced = answer.facts && answer.facts->step_seconds;
+    if (traced) { keep_slowdown(keep_step(arguments, *answer.facts->step_seconds, 0, answer), answer); }
+    bool const scaled = keep_scaling(arguments, answer);
+    if (!traced && !scaled) {
+        refuse("--model", "no step was measured", "no trace among the evidence has steps, no campaign times of workers",
+               "leave it out, or give traces with steps, or a campaign of headroom measure scaling");
+    }
+}
+
+bool gives_something(CalibrateAnswer const& answer, bool wants_machine) {
+    auto const& states = answer.states;
+    auto const& also = answer.rest;
+    bool const rest = !also.bands.empty() || also.seen || !also.pace.empty() || also.dense || also.mixtures;
+    return !states.network.empty() || !states.constants.empty() || !states.entries.empty() || rest ||
+           (wants_machine && !answer.machines.empty());
+}
+
+void require_something(CalibrateAnswer const& answer, bool wants_machine) {
+    if (gives_something(answer, wants_machine)) { return; }
+    auto const& why = answer.missing.empty() ? answer.notes : answer.missing;
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
                       .problem = "the evidence gives nothing to calibrate with",
-                      .why = answer.notes.empty() ? "" : answer.notes.front(),
+                      .why = why.empty() ? "" : why.front(),
                       .hint = "links need the traces of all ranks of a group and three sizes of a collective or more; "
                               "a step needs --model"}};
+}
+
+/// Where the machine of a campaign goes; one machine a file.
+std::string machine_to_save(Arguments const& arguments, CalibrateAnswer const& answer) {
+    if (!arguments.has("--save-machine")) { return {}; }
+    if (answer.machines.empty()) {
+        refuse("--save-machine", "no machine was measured", "no roofline campaign is among the evidence",
+               "add --campaign roofline");
+    }
+    if (answer.machines.size() > 1) {
+        refuse("--save-machine", std::to_string(answer.machines.size()) + " campaigns measured a machine",
+               "a file is of one", "name one of them");
+    }
+    return machine_text(answer.machines.front());
 }
 
 int run(Arguments const& arguments) {
@@ -109,23 +244,38 @@ int run(Arguments const& arguments) {
     check_description(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     CalibrateAnswer answer = read_evidence(question_of(arguments, catalog), catalog);
-    keep_step(arguments, answer);
-    require_something(answer);
-    if (auto const file = arguments.text("--out"); file && result_has_place(output)) {
-        io::write_file(*file, calibration_text(answer));
-        answer.saved = *file;
-        note(output, "written: " + printable(*file));
+    keep_steps(arguments, answer);
+    join_constants(answer);
+    require_something(answer, arguments.has("--save-machine"));
+    answer.explains = arguments.has("--explain");
+    std::string const machine = machine_to_save(arguments, answer);
+    auto const machine_file = arguments.text("--save-machine");
+    auto const file = arguments.text("--out");
+    if (file && !gives_something(answer, false)) {
+        refuse("--out", "there is nothing to write", "the evidence gives a machine and no calibration", "leave it out");
+    }
+    if (result_has_place(output)) {
+        if (machine_file) {
+            io::write_file(*machine_file, machine);
+            answer.saved_machine = *machine_file;
+            note(output, "written: " + printable(*machine_file));
+        }
+        if (file) {
+            io::write_file(*file, calibration_text(answer));
+            answer.saved = *file;
+            note(output, "written: " + printable(*file));
+        }
     }
     if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer); }});
+                          [&] { return sheet_of(answer, catalog); }});
     return Exit::done;
 }
 
 } // namespace
 
 Verb calibrate_verb() {
-    return {"calibrate", "a calibration file from traces, benchmark logs and others",
+    return {"calibrate", "a calibration file from measurements, traces, benchmark logs and others",
             positionals, {options, setting_options(), strategy_options(), output_options()},
             examples,    run};
 }

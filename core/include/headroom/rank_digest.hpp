@@ -3,6 +3,7 @@
 #include "headroom/trace_breakdown.hpp"
 #include "headroom/trace_collectives.hpp"
 #include "headroom/trace_path.hpp"
+#include "headroom/trace_slowdown.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +16,9 @@ namespace headroom {
 struct DigestQuestion {
     std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
     bool wants_path = true;
-    std::string step_name =
-        {}; ///< of the ranges of the host that are steps; empty: the profiler's own, else what repeats
+    bool wants_slowdown = false; ///< kernels with and without communication beside them
+    /// Of the ranges of the host that are steps; empty: the profiler's own, else what repeats.
+    std::string step_name = {};
 };
 
 /// A kernel with a count of its work, where shapes are recorded or a profiler counted.
@@ -41,6 +43,7 @@ struct RankDigest {
     RankBreakdown breakdown;
     CollectiveRuns runs;
     std::vector<ShapedKernel> kernels;
+    std::vector<KernelBeside> beside; ///< where they were asked for; partial results do not hold them
     std::optional<StepGraph> graph;
     std::vector<TraceIssue> issues;
 };

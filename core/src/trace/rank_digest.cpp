@@ -68,6 +68,7 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.kernels = shaped_kernels(trace);
     bool const knows_when = !trace.only_sums && !trace.no_times;
     if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
+    if (question.wants_slowdown) { digest.beside = kernels_beside_communication(trace); }
     if (question.wants_path && knows_when) { add_path(trace, question, digest); }
     return digest;
 }

@@ -1,5 +1,6 @@
 #include "records/band_section.hpp"
 #include "records/network_section.hpp"
+#include "records/pace_section.hpp"
 #include "records/record.hpp"
 #include "records/toml_text.hpp"
 
@@ -52,41 +53,6 @@ CalibratedConstant read_constant(Section section) {
     section.skip({"meaning", "unit", "notes"});
     if (constant.low > constant.high) { section.fail("low", "above high", "an interval runs from low to high"); }
     return constant;
-}
-
-Pace read_pace(Section section) {
-    Pace pace;
-    section.read("factor", pace.factor, {1e-3, 1e3}, Presence::required);
-    section.read("rows", pace.rows, {0, 1e9});
-    section.read("sources", pace.sources, {0, 1e9});
-    return pace;
-}
-
-std::string written(std::string_view name, Pace const& pace) {
-    return fmt::format("\n[pace.{}]\nfactor = {}\nrows = {}\nsources = {}\n", toml_string(name),
-                       toml_number(pace.factor), pace.rows, pace.sources);
-}
-
-Likeness read_likeness(Section section) {
-    constexpr Range variance{0, 100};
-    Likeness likeness;
-    section.read("site", likeness.site, variance, Presence::required);
-    section.read("model", likeness.model, variance, Presence::required);
-    section.read("workload", likeness.workload, variance, Presence::required);
-    section.read("layout", likeness.layout, variance, Presence::required);
-    section.read("replica", likeness.replica, variance, Presence::required);
-    section.read("noise", likeness.noise, variance, Presence::required);
-    section.read("pairs", likeness.pairs, {0, 1e9});
-    section.read("sources", likeness.sources, {0, 1e9});
-    return likeness;
-}
-
-std::string written(std::string_view name, Likeness const& likeness) {
-    return fmt::format("\n[likeness.{}]\nsite = {}\nmodel = {}\nworkload = {}\nlayout = {}\nreplica = {}\nnoise = {}\n"
-                       "pairs = {}\nsources = {}\n",
-                       name, toml_number(likeness.site), toml_number(likeness.model), toml_number(likeness.workload),
-                       toml_number(likeness.layout), toml_number(likeness.replica), toml_number(likeness.noise),
-                       likeness.pairs, likeness.sources);
 }
 
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
@@ -205,11 +171,11 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
         text +=
             '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
     }
-    for (auto const& [framework, pace] : set.pace) { text += written(framework, pace); }
+    for (auto const& [framework, pace] : set.pace) { text += written_pace(framework, pace); }
     if (set.warm.dense.pairs > 0) {
         text += '\n' + toml_comment("Variances of ln(measured / predicted) by what two steps of one site share, and of "
                                     "repeats; from pairs of runs predicted with their source left out");
-        text += written("dense", set.warm.dense).substr(1) + written("mixtures", set.warm.mixtures);
+        text += written_likeness("dense", set.warm.dense).substr(1) + written_likeness("mixtures", set.warm.mixtures);
     }
     return text + written_network(set.network);
 }

@@ -43,10 +43,29 @@ struct TraceEfficiency {
     double seconds = 0.0;
 };
 
+/// What communication beside them costs kernels that compute.
+///
+///     ratio = sum over kernels of their time beside communication
+///           / sum of what the same runs would have taken at the mean of those alone
+///
+/// Kernels are told apart as in `kernels_beside_communication`; those with three runs or more on each side count, on each
+/// rank for itself. The interval is that of the two sums, by Student's t on the scatter of runs.
+/// Assumes:    runs of a kernel at one place do the same work.
+struct TraceSlowdown {
+    Fitted ratio; ///< 1: communication costs nothing
+    std::size_t kernels = 0;
+    std::int64_t alone = 0, beside = 0; ///< runs
+    double seconds = 0.0;               ///< of the runs beside communication
+    /// Share of its rate that a kernel loses while communication is under way: 1 - 1 / ratio, never below zero.
+    [[nodiscard]] Fitted lost_rate() const;
+};
+std::optional<TraceSlowdown> compute_slowdown(TraceAnswer const& answer);
+
 /// What a set of traces says to models, beside its links.
 struct TraceFacts {
     std::optional<TraceEfficiency> matrix_products; ///< of at least 1e10 operations a run; needs the accelerator
     std::optional<Fitted> hidden;                   ///< share of communication beside computation; over steps and ranks
+    std::optional<TraceSlowdown> slowdown;          ///< of computation beside communication
     std::optional<double> step_variation;           ///< standard deviation over mean, of steps
     std::optional<double> rank_variation;           ///< likewise of the computation of ranks
     std::size_t steps = 0, ranks = 0;

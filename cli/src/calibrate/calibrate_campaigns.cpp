@@ -1,0 +1,230 @@
+#include "calibrate/calibrate_evidence.hpp"
+
+#include "document/text.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/kernel.hpp"
+#include "headroom/sample_statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace headroom::cli {
+namespace {
+
+std::string name_of_campaign(Campaign const& campaign, CalibrateQuestion const& question) {
+    return "campaign " + std::to_string(campaign.id) + (campaign.name.empty() ? "" : " " + headroom::quoted(campaign.name)) +
+           " of " + question.store.filename().string();
+}
+
+/// What the machine of a campaign is called: by what computes, as its facts name it.
+std::string system_of(Campaign const& campaign) {
+    for (char const* name : {"accelerator", "gpu", "device", "processor", "cpu"}) {
+        if (auto const word = fact(campaign.machine, name)) { return std::string{*word}; }
+    }
+    return {};
+}
+
+// ---- machines that differ -------------------------------------------------------------------------------------------
+
+/// Facts that change on one machine from minute to minute.
+bool is_of_the_moment(std::string_view name) {
+    constexpr std::array names{"load", "clock", "memory available", "core numbers"};
+    return std::ranges::any_of(names, [&](std::string_view one) { return name.starts_with(one); });
+}
+
+void compare_machines(Campaign const& first, Campaign const& other, CalibrateQuestion const& question,
+                      CalibrateAnswer& answer) {
+    std::vector<std::string> differences;
+    for (auto const& [name, value] : first.machine) {
+        auto const there = fact(other.machine, name);
+        if (is_of_the_moment(name) || !there || *there == value) { continue; }
+        differences.push_back(name + " (" + headroom::quoted(value) + ", " + headroom::quoted(*there) + ")");
+    }
+    if (differences.empty()) { return; }
+    constexpr std::size_t shown = 4;
+    std::string const more =
+        differences.size() > shown ? " and " + std::to_string(differences.size() - shown) + " more" : "";
+    differences.resize(std::min(differences.size(), shown));
+    answer.notes.push_back(name_of_campaign(first, question) + " and " + name_of_campaign(other, question) +
+                           " were taken on machines that differ in " + join(differences, ", ") + more);
+}
+
+// ---- what every campaign tells -----------------------------------------------------------------------------------------
+
+void say_state(Campaign const& campaign, std::string const& name, CalibrateAnswer& answer) {
+    if (campaign.state != CampaignState::done) {
+        answer.notes.push_back(name + " is not done (" + std::string{name_of(campaign.state)} + "): what it has is used");
+    }
+    std::size_t bad = 0;
+    std::vector<std::string> drifting;
+    for (Sample const& sample : campaign.samples) {
+        bad += sample.outcome != SampleOutcome::measured && sample.outcome != SampleOutcome::warm_up ? 1 : 0;
+    }
+    if (bad > 0) { answer.notes.push_back(name + ": " + counted(bad, "sample") + " failed and left out"); }
+    constexpr double notable = 0.1, by_chance = 0.01;
+    for (std::uint32_t i = 0; i < campaign.points.size(); ++i) {
+        auto const values = values_of(campaign, i);
+        auto const drift = find_drift(values);
+        if (!drift || drift->probability > by_chance || std::abs(drift->change) < notable) { continue; }
+        drifting.push_back(campaign.points[i].label + " by " + percent(drift->change, 2) + " %");
+    }
+    if (drifting.empty()) { return; }
+    constexpr std::size_t shown = 3;
+    std::size_t const all = drifting.size();
+    drifting.resize(std::min(all, shown));
+    answer.notes.push_back(name + ": the machine was not steady, " + join(drifting, ", ") +
+                           (all > shown ? " and " + std::to_string(all - shown) + " more" : "") + " from first to last sample");
+}
+
+CalibrateEvidence evidence_of(Campaign const& campaign, std::string const& name, std::string const& system) {
+    CalibrateEvidence evidence{.name = name, .kind = "campaign", .gives = {}, .samples = 0, .machine = system};
+    for (std::uint32_t i = 0; i < campaign.points.size(); ++i) { evidence.samples += values_of(campaign, i).size(); }
+    evidence.from = day_of(campaign.began_ns);
+    std::int64_t last = std::max(campaign.began_ns, campaign.ended_ns);
+    for (Sample const& sample : campaign.samples) { last = std::max(last, sample.began_ns); }
+    evidence.to = day_of(last);
+    return evidence;
+}
+
+/// Points that gave nothing, with the same reason told once.
+void say_left_out(std::string const& name, std::vector<fit::LeftOutPoint> const& points, CalibrateAnswer& answer) {
+    std::set<std::string> said;
+    for (auto const& point : points) {
+        if (!said.insert(point.why).second) { continue; }
+        auto const same = std::ranges::count(points, point.why, &fit::LeftOutPoint::why);
+        answer.missing.push_back(name + ": " + headroom::quoted(point.label) +
+                                 (same > 1 ? " and " + std::to_string(same - 1) + " more" : "") + " left out, " + point.why);
+    }
+}
+
+// ---- by kind --------------------------------------------------------------------------------------------------------
+
+struct Taken {
+    Campaign const& campaign;
+    std::string name, system;
+};
+
+std::string take_comm(Taken const& taken, CalibrateQuestion const& question, CalibrateAnswer& answer) {
+    auto found = fit::measured_collectives(
+        taken.campaign, {.system = taken.system, .source = taken.name, .nodes = question.log.nodes});
+    say_left_out(taken.name, found.left_out, answer);
+    std::ranges::move(found.rows, std::back_inserter(answer.links.rows));
+    return "comm: " + counted(found.points, "point") + ", " + counted(found.samples, "sample");
+}
+
+/// Whether the campaign ran on this accelerator: as its facts name it, or as the user says.
+bool ran_on(std::string const& system, Accelerator const& accelerator, io::Catalog const& catalog) {
+    if (system.empty()) { return false; }
+    std::string const asked = normalised(accelerator.name), found = normalised(system);
+    if (!asked.empty() && found.find(asked) != std::string::npos) { return true; }
+    return catalog.has_accelerator(system) && catalog.accelerator(system).name == accelerator.name;
+}
+
+void add_share(Constant id, fit::MeasuredRate const& rate, double peak, std::string const& of, Taken const& taken,
+               CalibrateAnswer& answer) {
+    if (!(peak > 0.0)) { return; }
+    double const share = rate.value.value / peak;
+    std::string const what = rate.kernel + (rate.level.empty() ? "" : " from " + rate.level) +
+                             (rate.format.empty() ? "" : " in " + rate.format);
+    if (share > 1.0) {
+        answer.missing.push_back(taken.name + ": " + what + " reaches " + percent(share) + " % of " + of +
+                                 ": the catalog's figure is of another machine; left out");
+        return;
+    }
+    answer.constant_sources.push_back(
+        {.id = id,
+         .constant = {.value = share,
+                      .low = rate.value.low / peak,
+                      .high = std::min(rate.value.high / peak, 1.0),
+                      .independent = share,
+                      .spread = 0.0,
+                      .provenance = Provenance::measured,
+                      .source = what + " over " + of + ": " + counted(rate.samples, "sample") + " of " + taken.name + ", " +
+                                answer.evidence.back().to,
+                      .sources = 1},
+         .evidence = answer.evidence.size() - 1,
+         .samples = rate.samples});
+}
+
+void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator, Taken const& taken,
+                CalibrateAnswer& answer) {
+    std::string const of = " of " + accelerator.name;
+    if (auto const* memory = fit::memory_rate(rates)) {
+        add_share(Constant::memory_fraction, *memory, accelerator.memory_bandwidth.base(), "the memory" + of, taken, answer);
+    } else {
+        answer.missing.push_back(taken.name + ": main memory was not measured, so memory_fraction stays");
+    }
+    auto const* product = fit::product_rate(rates, "bf16");
+    if (product == nullptr) { product = fit::product_rate(rates, "fp16"); }
+    if (product != nullptr) {
+        add_share(gemm_constant(accelerator.generation), *product, peak_rate(accelerator, Precision::bf16).base(),
+                  "the 16-bit peak" + of, taken, answer);
+    }
+    auto const* single = fit::product_rate(rates, "fp32");
+    if (single != nullptr) {
+        add_share(Constant::gemm_fp32, *single, accelerator.peak.fp32.base(), "the 32-bit peak" + of, taken, answer);
+    }
+    if (product == nullptr && single == nullptr) {
+        answer.missing.push_back(taken.name + ": no product of matrices in bf16, fp16 or fp32 was measured");
+    }
+}
+
+std::string take_roofline(Taken const& taken, CalibrateQuestion const& question, io::Catalog const& catalog,
+                          CalibrateAnswer& answer) {
+    fit::CampaignRates rates = fit::measured_rates(taken.campaign);
+    say_left_out(taken.name, rates.left_out, answer);
+    std::string const gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
+                              std::to_string(rates.flops.size()) + " of arithmetic";
+    if (!question.accelerator) {
+        answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
+                                              "whose peaks they are shares of");
+    } else if (!ran_on(taken.system, *question.accelerator, catalog)) {
+        answer.missing.push_back(
+            taken.name + " was measured on " + (taken.system.empty() ? "a machine that it does not name" : taken.system) +
+            ", and not on " + question.accelerator->name + ": no constants of it (--system " + question.accelerator->name +
+            " where both are one)");
+    } else {
+        add_shares(rates, *question.accelerator, taken, answer);
+    }
+    answer.machines.push_back({taken.system.empty() ? taken.name : taken.system, taken.name, std::move(rates)});
+    return gives;
+}
+
+std::string take_scaling(Taken const& taken, CalibrateAnswer& answer) {
+    fit::CampaignSteps steps = fit::measured_steps(taken.campaign);
+    say_left_out(taken.name, steps.left_out, answer);
+    std::string const gives = "scaling: times of " + counted(steps.steps.size(), "count") + " of workers";
+    answer.scaling.push_back({taken.name, std::move(steps)});
+    return gives;
+}
+
+} // namespace
+
+void take_campaigns(std::span<Campaign const> campaigns, CalibrateQuestion const& question, io::Catalog const& catalog,
+                    CalibrateAnswer& answer) {
+    for (std::size_t i = 0; i < campaigns.size(); ++i) {
+        Campaign const& campaign = campaigns[i];
+        std::string const& said = question.log.system;
+        Taken const taken{campaign, name_of_campaign(campaign, question), said.empty() ? system_of(campaign) : said};
+        answer.evidence.push_back(evidence_of(campaign, taken.name, taken.system));
+        say_state(campaign, taken.name, answer);
+        std::string gives = "nothing: campaigns of kind " + headroom::quoted(campaign.kind) + " say nothing to models";
+        if (answer.evidence.back().samples == 0) {
+            gives = "nothing: it has no sample that counts";
+        } else if (campaign.kind == "comm") {
+            gives = take_comm(taken, question, answer);
+        } else if (campaign.kind == "roofline") {
+            gives = take_roofline(taken, question, catalog, answer);
+        } else if (campaign.kind == "scaling") {
+            gives = take_scaling(taken, answer);
+        }
+        if (gives.starts_with("nothing")) { answer.missing.push_back(taken.name + " gives " + gives); }
+        answer.evidence.back().gives = std::move(gives);
+        if (i > 0) { compare_machines(campaigns[0], campaign, question, answer); }
+    }
+}
+
+} // namespace headroom::cli

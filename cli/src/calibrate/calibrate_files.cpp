@@ -1,0 +1,110 @@
+#include "calibrate/calibrate_evidence.hpp"
+
+#include "document/text.hpp"
+
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+std::string file_name(std::string const& path) { return path.substr(path.find_last_of('/') + 1); }
+
+/// Bands, what was seen, pace and likeness cannot be joined: those of the later file hold.
+class Rest {
+public:
+    Rest(std::string const& name, CalibrateAnswer& answer) : name_{name}, answer_{answer} {}
+
+    void take(io::StatedCalibration const& file) {
+        io::StatedCalibration& all = answer_.rest;
+        if (file.bands_alone) {
+            if (!all.bands.empty()) { left_out("bands"); }
+            all.bands.clear();
+            all.seen.reset();
+            all.bands_alone = true;
+        }
+        for (auto const& [kind, band] : file.bands) {
+            auto const [at, is_new] = all.bands.try_emplace(kind, band);
+            if (!is_new && !(at->second == band)) { left_out("the band of " + std::string{words_of(kind)}); }
+            at->second = band;
+        }
+        one(file.seen, all.seen, "what moved the constants");
+        for (auto const& [framework, pace] : file.pace) {
+            if (all.pace.contains(framework)) { left_out("the pace of " + framework); }
+            all.pace[framework] = pace;
+        }
+        one(file.dense, all.dense, "likeness of dense steps");
+        one(file.mixtures, all.mixtures, "likeness of mixtures");
+    }
+
+private:
+    template <class Value>
+    void one(std::optional<Value> const& from, std::optional<Value>& to, std::string const& what) {
+        if (!from) { return; }
+        if (to) { left_out(what); }
+        to = from;
+    }
+    void left_out(std::string const& what) {
+        answer_.notes.push_back(what + " of an earlier file left out: " + name_ + " states it too, and the two cannot be joined");
+    }
+
+    std::string const& name_;
+    CalibrateAnswer& answer_;
+};
+
+/// What a file gives beside constants, links and steps.
+std::vector<std::string> words_of_rest(io::StatedCalibration const& file) {
+    std::vector<std::string> words;
+    if (!file.bands.empty()) { words.push_back(counted(file.bands.size(), "band")); }
+    if (file.seen) { words.emplace_back("what moved the constants"); }
+    if (!file.pace.empty()) { words.push_back("the pace of " + counted(file.pace.size(), "stack")); }
+    if (file.dense || file.mixtures) { words.emplace_back("likeness of steps"); }
+    return words;
+}
+
+/// A file that states everything takes the place of the catalog's calibration, with all that it has.
+void take_base(std::string const& name, std::string const& text, CalibrateAnswer& answer) {
+    if (answer.base) {
+        answer.notes.push_back("bands, pace and likeness of " + answer.base->name +
+                               " left out: " + name + " states everything too");
+    }
+    answer.base = io::read_calibration(text, name);
+    answer.base->network = {}; // it joins those of others
+}
+
+void take_links(std::string const& name, MeasuredNetwork const& network, CalibrateAnswer& answer) {
+    auto const add = [&](std::optional<MeasuredLink> const& link, bool scale_out) {
+        if (link) { answer.link_sources.push_back({scale_out, *link, name}); }
+    };
+    add(network.scale_up, false);
+    add(network.scale_out, true);
+    for (MeasuredCurve const& curve : network.curves) { answer.states.network.curves.push_back(curve); }
+}
+
+} // namespace
+
+void take_calibration(std::string const& name, CalibrateQuestion const& question, CalibrateAnswer& answer) {
+    std::string const text = io::read_file(name);
+    io::StatedCalibration const file = io::read_stated_calibration(text, name);
+    io::PartialCalibration const& states = file.states;
+    auto words = words_of_rest(file);
+    words.insert(words.begin(), {counted(states.constants.size(), "constant"),
+                                 counted(states.network.curves.size(), "curve"),
+                                 counted(states.entries.size(), "measured step")});
+    CalibrateEvidence evidence{.name = name, .kind = "calibration", .gives = join(words, ", ")};
+    evidence.machine = question.log.system.empty() ? states.network.system : question.log.system;
+    answer.evidence.push_back(std::move(evidence));
+    for (auto const& [id, constant] : states.constants) {
+        answer.constant_sources.push_back({.id = id, .constant = constant, .evidence = answer.evidence.size() - 1});
+    }
+    take_links(file_name(name), states.network, answer);
+    answer.states.entries.insert(answer.states.entries.end(), states.entries.begin(), states.entries.end());
+    if (file.whole) {
+        take_base(name, text, answer);
+    } else {
+        Rest{name, answer}.take(file);
+    }
+}
+
+} // namespace headroom::cli

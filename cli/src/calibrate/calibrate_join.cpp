@@ -1,0 +1,301 @@
+#include "calibrate/calibrate_evidence.hpp"
+
+#include "document/text.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headroom::cli {
+namespace {
+
+std::string name_of_constant(Constant id) { return std::string{constants()[static_cast<std::size_t>(id)].key}; }
+
+/// The order of `Provenance` is from best to worst.
+bool better(ConstantSource const& one, ConstantSource const& other) {
+    return one.constant.provenance < other.constant.provenance;
+}
+
+bool can_be_joined(CalibratedConstant const& one) {
+    return one.provenance == Provenance::measured && one.low > 0.0 && one.low <= one.value && one.value <= one.high;
+}
+
+std::string described(ConstantSource const& one, CalibrateAnswer const& answer) {
+    return significant(one.constant.value) + " of " + answer.evidence[one.evidence].name + " (" +
+           std::string{name_of(one.constant.provenance)} + ")";
+}
+
+CalibratedConstant joined(std::vector<ConstantSource*> const& sources, CalibrateAnswer& answer) {
+    std::vector<fit::Fitted> values;
+    Disagreement disagreement{.what = name_of_constant(sources.front()->id), .sources = {}, .pooled = {}};
+    CalibratedConstant result;
+    result.provenance = Provenance::measured;
+    bool all_shares = true;
+    for (ConstantSource const* one : sources) {
+        values.push_back({one->constant.value, one->constant.low, one->constant.high});
+        disagreement.sources.push_back(answer.evidence[one->evidence].name);
+        result.source += (result.source.empty() ? "" : "; ") + one->constant.source;
+        all_shares = all_shares && one->constant.high <= 1.0;
+    }
+    disagreement.pooled = fit::pool(values);
+    auto const& [value, low, high] = disagreement.pooled.value;
+    result.value = result.independent = value;
+    result.low = low;
+    result.high = all_shares ? std::min(high, 1.0) : high;
+    result.sources = static_cast<int>(sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) { sources[i]->weight = disagreement.pooled.weights[i]; }
+    answer.disagreements.push_back(std::move(disagreement));
+    return result;
+}
+
+/// Of the best provenance: measured ones joined, else the last one.
+CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, CalibrateAnswer& answer) {
+    ConstantSource const& best = **std::ranges::min_element(sources, [](auto a, auto b) { return better(*a, *b); });
+    std::vector<ConstantSource*> equals;
+    for (ConstantSource* one : sources) {
+        if (one->constant.provenance == best.constant.provenance) { equals.push_back(one); }
+    }
+    bool const joins = equals.size() > 1 && std::ranges::all_of(equals, [](auto one) { return can_be_joined(one->constant); });
+    CalibratedConstant const result = joins ? joined(equals, answer) : equals.back()->constant;
+    if (!joins) { equals.back()->weight = 1.0; }
+    for (ConstantSource* one : sources) {
+        if (one->weight > 0.0) { continue; }
+        bool const worse = one->constant.provenance != best.constant.provenance;
+        one->why = worse ? std::string{name_of(best.constant.provenance)} + " goes before " +
+                               std::string{name_of(one->constant.provenance)}
+                         : "a later file states it too";
+        if (one->constant.value == result.value) { continue; }
+        answer.notes.push_back(name_of_constant(one->id) + ": " + described(*one, answer) + " left out for " +
+                               significant(result.value) + ": " + one->why);
+    }
+    return result;
+}
+
+// ---- links ----------------------------------------------------------------------------------------------------------
+
+/// Rows of a log that names no system belong to the one that the others name. A calibration is of one machine.
+void join_systems(CalibrateQuestion const& question, CalibrateAnswer& answer) {
+    std::string system = question.log.system;
+    auto const meet = [&](std::string const& other) {
+        if (other.empty() || other == system || !question.log.system.empty()) { return; }
+        if (!system.empty()) {
+            refuse("EVIDENCE", "is of more than one system", headroom::quoted(system) + " and " + headroom::quoted(other),
+                   "give that of each on its own, or say --system NAME where both are one");
+        }
+        system = other;
+    };
+    for (MeasuredCollective const& row : answer.links.rows) { meet(row.system); }
+    for (CalibrateEvidence const& one : answer.evidence) {
+        if (one.kind == "calibration") { meet(one.machine); }
+    }
+    for (MeasuredCollective& row : answer.links.rows) { row.system = system; }
+    if (!answer.links.rows.empty() || !answer.link_sources.empty() || !answer.states.network.curves.empty()) {
+        answer.states.network.system = system;
+    }
+}
+
+bool same_question(MeasuredCurve const& one, MeasuredCurve const& other) {
+    return one.collective == other.collective && one.ranks == other.ranks && one.nodes == other.nodes &&
+           one.algorithm == other.algorithm;
+}
+
+/// Mean of the one's time over the other's, over the sizes at which pieces of either end.
+double ratio_of(MeasuredCurve const& one, MeasuredCurve const& other) {
+    double sum = 0.0, count = 0.0;
+    for (MeasuredCurve const* curve : {&one, &other}) {
+        for (MeasuredSegment const& segment : curve->segments) {
+            for (Bytes const size : {segment.from, segment.to}) {
+                double const first = one.time({size}).base(), second = other.time({size}).base();
+                if (!(first > 0.0) || !(second > 0.0)) { continue; }
+                sum += std::log(first / second);
+                count += 1.0;
+            }
+        }
+    }
+    return count > 0.0 ? std::exp(sum / count) : 1.0;
+}
+
+/// Curves have no intervals to join them by: the later goes before the earlier, and how far they are apart is told.
+void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
+    auto& curves = answer.states.network.curves;
+    auto const known = std::ranges::find_if(curves, [&](auto const& one) { return same_question(one, curve); });
+    if (known == curves.end()) {
+        curves.push_back(std::move(curve));
+        return;
+    }
+    if (!(*known == curve)) {
+        answer.notes.push_back(std::string(name_of(curve.collective)) + " on " + ranks_words(curve.ranks, curve.nodes) +
+                               ": the curve of " + known->source + " left out for that of " + curve.source + ", whose times are " +
+                               significant(ratio_of(curve, *known)) + " of it");
+    }
+    curves.erase(known);
+    curves.push_back(std::move(curve));
+}
+
+/// Sources whose rows were fitted by one line, and lie on both sides of it.
+void compare_sources(CalibrateAnswer& answer) {
+    constexpr double worth_saying = 1.05;
+    for (fit::CommunicationFit const& one : answer.links.result.fits) {
+        std::map<std::string, std::pair<double, double>> sums; // of logarithms, and how many
+        for (fit::FitResidual const& residual : one.residuals) {
+            auto& [sum, count] = sums[answer.links.rows[residual.row].file];
+            sum -= std::log1p(residual.relative_error);
+            count += 1.0;
+        }
+        if (sums.size() < 2) { continue; }
+        auto const mean = [](auto const& entry) { return entry.second.first / entry.second.second; };
+        auto const [least, most] = std::ranges::minmax_element(sums, {}, mean);
+        double const ratio = std::exp(mean(*most) - mean(*least));
+        if (ratio < worth_saying) { continue; }
+        answer.notes.push_back(words_of(one) + " on " + ranks_words(one.ranks, one.nodes) + ": " + most->first +
+                               " takes x" + significant(ratio) + " the time of " + least->first +
+                               " at the same sizes; the curve runs between them");
+    }
+}
+
+std::vector<LinkSource> links_of(CommFitAnswer const& fitted, std::string const& name) {
+    std::vector<LinkSource> links;
+    if (fitted.result.fits.empty()) { return links; }
+    MeasuredNetwork const network = measured_network(fitted);
+    if (network.scale_up) { links.push_back({false, *network.scale_up, name}); }
+    if (network.scale_out) { links.push_back({true, *network.scale_out, name}); }
+    return links;
+}
+
+/// What each source of rows says of the links on its own; all of them together where fewer than two can.
+std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
+    std::map<std::string, std::vector<MeasuredCollective>> by_source;
+    for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }
+    std::vector<LinkSource> together = links_of(all, "all rows"), links;
+    if (by_source.size() == 1) {
+        for (LinkSource& one : together) { one.name = by_source.begin()->first; }
+        return together;
+    }
+    std::vector<LinkSource> alone;
+    for (auto& [name, rows] : by_source) {
+        CommFitAnswer one{.files = {}, .rows = rows, .result = fit::fit_communication(rows), .saved = {}};
+        for (LinkSource& link : links_of(one, name)) { alone.push_back(std::move(link)); }
+    }
+    for (bool const scale_out : {false, true}) {
+        auto const of_level = [&](LinkSource const& one) { return one.scale_out == scale_out; };
+        auto const& from = std::ranges::count_if(alone, of_level) > 1 ? alone : together;
+        std::ranges::copy_if(from, std::back_inserter(links), of_level);
+    }
+    return links;
+}
+
+/// An end at zero has no logarithm: the error downwards is then taken to be that upwards.
+std::optional<fit::Fitted> on_logarithms(MeasuredValue const& value) {
+    if (!(value.value > 0.0)) { return {}; }
+    return fit::Fitted{value.value, value.low > 0.0 ? value.low : value.value * value.value / value.high, value.high};
+}
+
+/// Joins one number of several links; those that do not have it leave it to the others.
+std::optional<MeasuredValue> joined_value(std::vector<LinkSource*> const& links, std::string const& what,
+                                          std::optional<MeasuredValue> (*value_of)(MeasuredLink const&),
+                                          CalibrateAnswer& answer) {
+    std::vector<fit::Fitted> values;
+    std::vector<LinkSource*> with;
+    std::optional<MeasuredValue> any;
+    for (LinkSource* one : links) {
+        auto const value = value_of(one->link);
+        if (!value) { continue; }
+        any = value;
+        if (auto const fitted = on_logarithms(*value)) {
+            values.push_back(*fitted);
+            with.push_back(one);
+        }
+    }
+    if (values.empty()) { return any; }
+    if (values.size() == 1) {
+        with.front()->weight = 1.0;
+        return value_of(with.front()->link);
+    }
+    Disagreement disagreement{.what = what, .sources = {}, .pooled = fit::pool(values)};
+    for (std::size_t i = 0; i < with.size(); ++i) {
+        with[i]->weight = disagreement.pooled.weights[i];
+        disagreement.sources.push_back(with[i]->name);
+    }
+    auto const& value = disagreement.pooled.value;
+    MeasuredValue const result{value.value, value.low, value.high};
+    answer.disagreements.push_back(std::move(disagreement));
+    return result;
+}
+
+std::optional<MeasuredLink> joined_link(bool scale_out, CalibrateAnswer& answer) {
+    std::vector<LinkSource*> links;
+    for (LinkSource& one : answer.link_sources) {
+        if (one.scale_out == scale_out) { links.push_back(&one); }
+    }
+    if (links.empty()) { return {}; }
+    if (links.size() == 1) {
+        links.front()->weight = 1.0;
+        return links.front()->link;
+    }
+    std::string const level = scale_out ? "between nodes" : "inside a node";
+    MeasuredLink result;
+    auto const latency = [](MeasuredLink const& link) { return std::optional{link.latency_seconds}; };
+    auto const rate = [](MeasuredLink const& link) { return link.bytes_per_second; };
+    result.latency_seconds = joined_value(links, "latency " + level, latency, answer).value_or(MeasuredValue{});
+    result.bytes_per_second = joined_value(links, "bytes a second " + level, rate, answer);
+    for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }
+    return result;
+}
+
+} // namespace
+
+void fit_and_join_links(CalibrateQuestion const& question, CalibrateAnswer& answer) {
+    join_systems(question, answer);
+    auto curves = std::move(answer.states.network.curves);
+    answer.states.network.curves.clear();
+    for (MeasuredCurve& curve : curves) { add_curve(std::move(curve), answer); }
+    if (!answer.links.rows.empty()) {
+        answer.links.result = fit::fit_communication(answer.links.rows);
+        for (fit::SkippedGroup const& one : answer.links.result.skipped) {
+            std::string const what = std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes);
+            answer.missing.push_back(what + ": not fitted, " + one.reason);
+        }
+        for (LinkSource& one : links_of_rows(answer.links)) { answer.link_sources.push_back(std::move(one)); }
+        compare_sources(answer);
+    }
+    if (!answer.links.result.fits.empty()) {
+        for (MeasuredCurve& curve : measured_network(answer.links).curves) { add_curve(std::move(curve), answer); }
+    }
+    answer.states.network.scale_up = joined_link(false, answer);
+    answer.states.network.scale_out = joined_link(true, answer);
+}
+
+void join_constants(CalibrateAnswer& answer) {
+    std::map<Constant, std::vector<ConstantSource*>> by_constant;
+    for (ConstantSource& one : answer.constant_sources) { by_constant[one.id].push_back(&one); }
+    answer.states.constants.clear();
+    for (auto const& [id, sources] : by_constant) {
+        CalibratedConstant const constant = chosen(sources, answer);
+        answer.states.constants.emplace_back(id, constant);
+        if (answer.base) { (*answer.base)[id] = constant; }
+    }
+}
+
+std::string words_of(Disagreement const& one) {
+    auto const& pooled = one.pooled;
+    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio);
+    if (pooled.between > 0.0) {
+        text += ", more than their intervals explain (" + percent(pooled.heterogeneity, 2) + " % of their scatter; " +
+                percent(pooled.between, 2) + " % between sources)";
+    } else {
+        text += ", no more than their intervals explain";
+    }
+    return text + "; joined to " + significant(pooled.value.value) + " (" + significant(pooled.value.low) + " to " +
+           significant(pooled.value.high) + ")";
+}
+
+CalibrationSet effective(CalibrateAnswer const& answer, io::Catalog const& catalog) {
+    CalibrationSet set = answer.base ? *answer.base : catalog.calibration("training");
+    for (auto const& [id, constant] : answer.states.constants) { set[id] = constant; }
+    set.network = answer.states.network;
+    return set;
+}
+
+} // namespace headroom::cli

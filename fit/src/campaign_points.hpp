@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headroom/measurement.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom::fit {
+
+/// What a point says under the first of these names; empty where it has none of them.
+std::string word_of(MeasuredPoint const& point, std::span<std::string_view const> names);
+/// The same as a whole number above zero.
+std::optional<double> count_of(MeasuredPoint const& point, std::span<std::string_view const> names);
+
+// Names under which campaigns state the same thing, the usual one first.
+inline constexpr std::array<std::string_view, 2> operation_names{"operation", "collective"};
+inline constexpr std::array<std::string_view, 3> size_names{"bytes", "size_bytes", "size"};
+inline constexpr std::array<std::string_view, 3> rank_names{"ranks", "workers", "processes"};
+inline constexpr std::array<std::string_view, 3> worker_names{"workers", "ranks", "processes"};
+inline constexpr std::array<std::string_view, 1> node_names{"nodes"};
+inline constexpr std::array<std::string_view, 4> format_names{"format", "precision", "type", "data_type"};
+inline constexpr std::array<std::string_view, 2> thread_names{"threads", "cores"};
+
+inline constexpr std::array<std::string_view, 2> kernel_names{"kernel", "quantity"};
+inline constexpr std::array<std::string_view, 1> quantity_names{"quantity"};
+inline constexpr std::array<std::string_view, 1> pattern_names{"pattern"};
+inline constexpr std::array<std::string_view, 1> link_names{"link"};
+inline constexpr std::array<std::string_view, 1> capacity_names{"capacity"}; // bytes
+inline constexpr std::array<std::string_view, 1> level_names{"level"};
+inline constexpr std::array<std::string_view, 1> algorithm_names{"algorithm"};
+inline constexpr std::array<std::string_view, 1> protocol_names{"protocol"};
+inline constexpr std::array<std::string_view, 2> element_names{"data_type", "type"};
+
+} // namespace headroom::fit

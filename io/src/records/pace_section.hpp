@@ -1,0 +1,18 @@
+#pragma once
+
+#include "records/record.hpp"
+
+#include "headroom/calibration.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// [pace.STACK] and [likeness.KIND] of a calibration file, and back.
+Pace read_pace(Section section);
+std::string written_pace(std::string_view name, Pace const& pace);
+Likeness read_likeness(Section section);
+std::string written_likeness(std::string_view name, Likeness const& likeness);
+
+} // namespace headroom::io
