@@ -85,12 +85,14 @@ void Joiner::find_first_edges() {
 /// Times of all ranks count from the earliest begin of a step.
 void Joiner::set_clocks(std::vector<Ticks> const& clock_offset) {
     Ticks first_begin = 0, last_begin = 0, first_end = 0;
+    std::vector<Ticks> ends; // of ranks, on their own clocks
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         auto const& rank = ranks_[r];
         Ticks const offset = r < clock_offset.size() ? clock_offset[r] : 0;
         shift_.push_back(-offset);
         Ticks end = rank.step.begin;
         for (std::size_t i = 0; i < rank.cost.size(); ++i) { end = std::max(end, rank.begin[i] + rank.cost[i]); }
+        ends.push_back(end);
         Ticks const begin = rank.step.begin + shift_[r];
         first_begin = r == 0 ? begin : std::min(first_begin, begin);
         last_begin = r == 0 ? begin : std::max(last_begin, begin);
@@ -103,8 +105,8 @@ void Joiner::set_clocks(std::vector<Ticks> const& clock_offset) {
     if (apart) {
         joined_.notes.emplace_back("steps of the ranks do not meet in time: they are taken to begin together");
     }
-    for (std::uint32_t task = 0; task < joined_.rank.size(); ++task) {
-        joined_.measured = std::max(joined_.measured, end_of(task));
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+        joined_.measured = std::max(joined_.measured, ends[r] + shift_[r]);
     }
 }
 
@@ -196,8 +198,9 @@ template <class Visit> void Joiner::each_before(std::uint32_t thing, Visit const
 Ticks Joiner::cost_of(std::uint32_t thing) const {
     if (is_meeting(thing)) { return 0; }
     auto const number = meeting_of_[thing];
+    if (number == no_task) { return ranks_[joined_.rank[thing]].cost[thing - joined_.first_task[joined_.rank[thing]]]; }
     Ticks const end = end_of(thing);
-    return end - (number == no_task ? begin_of(thing) : std::min(end, meetings_[number].transfer_from));
+    return end - std::min(end, meetings_[number].transfer_from);
 }
 
 Vertex Joiner::vertex_of(std::uint32_t thing) const {

@@ -59,10 +59,15 @@ struct Candidates {
     Ticks own_end = 0, earlier_end = 0; ///< last end of what the step started, and of what was started before it
 };
 
+/// What had ended before the step began is none of it, whoever started it.
+bool is_past(TraceStep const& step, LaneWork const& piece) {
+    return piece.end <= step.begin && piece.begin < step.begin;
+}
+
 void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece, Candidates& found) {
     bool const known = piece.caller != none;
     Ticks const started = known ? trace.timeline.begin[piece.caller] : piece.begin;
-    if (started >= step.end || (piece.end <= step.begin && piece.begin < step.begin)) { return; }
+    if (started >= step.end) { return; }
     piece.launched = known ? started : std::min(step.begin, piece.begin);
     auto& end = started < step.begin ? found.earlier_end : found.own_end;
     end = std::max(end, piece.end);
@@ -81,15 +86,14 @@ Candidates candidates(RankTrace const& trace, TraceStep const& step, trace::Laun
         bool const transfer =
             !device && trace.kind[i] == SpanKind::communication && lane != main && only_transfers(uses[lane]);
         if (!transfer && !(device && occupies_device(trace.kind[i]))) { continue; }
-        auto const caller = device ? caller_of[trace.correlation[i]] : none;
-        add_candidate(trace, step,
-                      {.span = i,
+        LaneWork piece{.span = i,
                        .lane = lane,
                        .begin = trace.timeline.begin[i],
                        .end = trace.timeline.end[i],
-                       .caller = caller,
-                       .transfer = transfer},
-                      found);
+                       .transfer = transfer};
+        if (is_past(step, piece)) { continue; }
+        if (device) { piece.caller = caller_of[trace.correlation[i]]; }
+        add_candidate(trace, step, piece, found);
     }
     return found;
 }
@@ -149,8 +153,8 @@ void place_host(RankTrace const& trace, std::vector<LaneUse> const& uses, StepWi
         return std::tuple(trace.timeline.begin[i], -trace.timeline.end[i], trace.timeline.name[i], i);
     };
     auto const earlier = [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
-    for (auto& lane : window.spans) {
-        if (!std::is_sorted(lane.begin(), lane.end(), earlier)) { std::sort(lane.begin(), lane.end(), earlier); }
+    for (auto& lane : window.spans) { // operators and calls come in runs of their own
+        if (!std::is_sorted(lane.begin(), lane.end(), earlier)) { std::stable_sort(lane.begin(), lane.end(), earlier); }
     }
 }
 
