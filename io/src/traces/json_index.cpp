@@ -243,7 +243,7 @@ std::uint32_t* index_blocks(char const* text, std::size_t blocks, IndexColumns c
 
 #if defined(__x86_64__)
 /// What stands in a block; quotes and oddities are noted. A product without carries makes the sums of bits.
-HEADROOM_AVX2 [[gnu::always_inline]] inline BlockBits take_block(ByteClasses const& now, std::size_t block,
+[[gnu::always_inline]] HEADROOM_AVX2 inline BlockBits take_block(ByteClasses const& now, std::size_t block,
                                                                  IndexColumns const& columns, Carry& carry) {
     std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
     __m128i const sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(quotes)), _mm_set1_epi8(-1), 0);
