@@ -7,17 +7,25 @@ TRACE is a Kineto trace; copies of its events, moved in time and with numbers of
 compressed, and a set of 64 ranks of 50 MB. Prints seconds, GB of text a second, peak memory over text and what two threads
 gain, beside the figures that Holistic Trace Analysis reached on a machine of this kind (14 to 37 MB/s; 2.4 GiB for 526 MB).
 
+Where `bench_trace_reading_bench` stands beside PROGRAM (`cmake --build ... --target bench_trace_reading_bench`, with
+simdjson), the limit is measured in the same run, before and after: reading the one file and a bare on-demand pass of
+simdjson over it that takes the same members, its memory warm. By processor time: others on the machine slow both down
+alike. Bars: one thread from the file to the answer at 60 % of that, two threads 1.5 times as fast for one file and
+1.8 times for 64, 50 times the Python tool, memory of 0.3 of the text.
+
 Last result: see docs/guide/traces.md.
 """
 
 import gzip
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 
 HTA_MB_PER_SECOND = (14.2, 35.5)
+SHARE_OF_LIMIT = 0.6
 HTA_MEMORY = 2408 * 2**20 / 525.8e6  # of the text
 
 
@@ -55,16 +63,48 @@ def write_file(path, head, events, tail, size):
         out.write(tail)
 
 
+def run(command, **environment):
+    """What a program prints, and its processor time."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment})
+    printed = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{command[0]} ended with {process.returncode}")
+    return printed, used.ru_utime + used.ru_stime
+
+
 def measure(program, paths, *options):
-    """The best of three runs."""
-    best = None
+    """The best of three runs: wall seconds, memory, text, events; and the least processor time of them."""
+    best, least = None, None
     for _ in range(3):
-        done = subprocess.run([program, "trace", *paths, "--format", "json", "--stats", *options],
-                              capture_output=True, check=True)
-        answer = json.loads(done.stdout)
+        printed, used = run([program, "trace", *paths, "--format", "json", "--stats", *options])
+        answer = json.loads(printed)
         row = (answer["stats"]["wall_seconds"], answer["stats"]["peak_memory_bytes"], answer["text_bytes"], answer["events"])
         best = row if best is None or row[0] < best[0] else best
-    return best
+        least = used if least is None else min(least, used)
+    return (*best, least)
+
+
+def limit(program, path):
+    """Processor seconds of reading a file and of a bare pass over it; None where the bench is not built."""
+    bench = pathlib.Path(program).resolve().parent / "bench_trace_reading_bench"
+    if not bench.exists():
+        return None
+    printed, _ = run([bench, "--benchmark_filter=bare_simdjson_again", "--benchmark_format=json"],
+                     HEADROOM_TRACE=str(path))
+    passes = json.loads(printed)["benchmarks"]
+    return passes[0]["cpu_time"] / 1e3 if passes else None
+
+
+def tell_limit(size, used, passes):
+    if None in passes:
+        print("limit not measured: build bench_trace_reading_bench beside the program, with simdjson installed")
+        return
+    best = min(passes)
+    print(f"one file, one thread, by processor time: {size / used / 1e9:.2f} GB/s from the file to the answer; limit "
+          f"{size / best / 1e9:.2f} GB/s (reading and a bare pass of simdjson); {100 * best / used:.0f} % of it, "
+          f"bar {100 * SHARE_OF_LIMIT:.0f} %")
 
 
 def main():
@@ -86,17 +126,23 @@ def main():
         with packed.open("wb") as out:
             subprocess.run(["gzip", "-6", "-c", one], stdout=out, check=True)
 
+    print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    passes = [limit(program, one)]
     print("input                       threads   seconds     GB/s  memory/text  events/s  against the Python tool")
     for name, paths in (("one file", [one]), ("one file, gzip", [packed]), ("64 ranks", [ranks])):
         alone = None
         for threads in (1, 2):
-            seconds, memory, size, count = measure(program, paths, "--threads", str(threads))
+            seconds, memory, size, count, used = measure(program, paths, "--threads", str(threads))
             alone = alone or seconds
             rate = size / seconds
             gain = f"{rate / 1e6 / HTA_MB_PER_SECOND[1]:.0f} to {rate / 1e6 / HTA_MB_PER_SECOND[0]:.0f} x as fast"
             print(f"{name:18} {size / 1e6:6.0f} MB  {threads:7}  {seconds:8.3f}  {rate / 1e9:7.2f}  {memory / size:11.3f}  "
                   f"{count / seconds / 1e6:6.2f} M  {gain}, {HTA_MEMORY / (memory / size):.0f} x as lean"
                   + (f"; {alone / seconds:.2f} x one thread" if threads > 1 else ""))
+            if paths == [one] and threads == 1:
+                passes.append(limit(program, one))
+                tell_limit(size, used, passes)
+    print(f"load after: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

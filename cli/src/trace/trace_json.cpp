@@ -6,27 +6,26 @@
 namespace headroom::cli {
 namespace {
 
-Json seconds(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
 /// A time that a table of totals does not tell.
-Json seconds_when(bool known, Ticks ns) { return known ? seconds(ns) : Json{}; }
+Json seconds_when(bool known, Ticks ns) { return known ? Json{seconds_of(ns)} : Json{}; }
 Json text_or_null(std::string const& text) { return text.empty() ? Json{} : Json{text}; }
 
 /// The split of a window: what `ranks[]` and `steps_detail[]` share.
 Json add_times(Json json, DeviceTimes const& times, IdleShares const& idle, bool known) {
     return std::move(json)
         .set("wall_seconds", seconds_when(known, times.window))
-        .set("compute_seconds", seconds(times.compute))
-        .set("communication_seconds", seconds(times.communication))
+        .set("compute_seconds", seconds_of(times.compute))
+        .set("communication_seconds", seconds_of(times.communication))
         .set("exposed_communication_seconds", seconds_when(known, times.exposed))
         .set("overlapped_communication_seconds", seconds_when(known, times.overlap))
         .set("memory_seconds", seconds_when(known, times.memory_only))
         .set("idle_seconds", seconds_when(known, times.idle))
         .set("busy_seconds", seconds_when(known, times.busy))
-        .set("copies_seconds", seconds(times.memory))
+        .set("copies_seconds", seconds_of(times.memory))
         .set("idle", known ? Json::object()
-                                 .set("host_bound_seconds", seconds(idle.host_bound))
-                                 .set("waiting_seconds", seconds(idle.waiting))
-                                 .set("other_seconds", seconds(idle.other))
+                                 .set("host_bound_seconds", seconds_of(idle.host_bound))
+                                 .set("waiting_seconds", seconds_of(idle.waiting))
+                                 .set("other_seconds", seconds_of(idle.other))
                            : Json{});
 }
 
@@ -37,7 +36,7 @@ Json rank_json(RankDigest const& rank) {
     for (StepShares const& one : of.steps) {
         steps.push(add_times(Json::object()
                                  .set("step", one.step.number)
-                                 .set("begin_seconds", seconds(one.step.begin))
+                                 .set("begin_seconds", seconds_of(one.step.begin))
                                  .set("detected", one.detected),
                              one.shares, one.idle, known));
     }
@@ -77,7 +76,7 @@ Json kernels_json(TraceReport const& report) {
                      .set("name", one.name)
                      .set("kind", name_of(one.kind))
                      .set("count", one.count)
-                     .set("seconds", seconds(one.total))
+                     .set("seconds", seconds_of(one.total))
                      .set("shortest_seconds", seconds_when(single, one.shortest))
                      .set("longest_seconds", seconds_when(single, one.longest)));
     }
@@ -91,7 +90,7 @@ Json stragglers_json(TraceAnswer const& answer) {
                      .set("rank", one.rank)
                      .set("why", one.why)
                      .set("share", one.share)
-                     .set("cost_seconds", seconds(one.cost)));
+                     .set("cost_seconds", seconds_of(one.cost)));
     }
     return all;
 }
@@ -206,9 +205,7 @@ Sheet sheet_of(TraceReport const& report) {
                               IdleShares const& idle) {
         auto& row = sheet.rows.emplace_back(std::vector<std::string>{std::to_string(rank.rank), std::move(step)});
         bool const known = knows_when(rank);
-        auto const put = [&row](bool tells, Ticks ns) {
-            row.push_back(tells ? exact(seconds_of_ns(static_cast<double>(ns))) : "");
-        };
+        auto const put = [&row](bool tells, Ticks ns) { row.push_back(tells ? exact(seconds_of(ns)) : ""); };
         put(known, times.window);
         put(true, times.compute);
         put(true, times.communication);

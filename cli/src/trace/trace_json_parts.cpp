@@ -6,8 +6,6 @@ namespace {
 
 constexpr std::size_t most_pieces = 10'000; ///< of the path: what a reader of JSON can use
 
-Json in_seconds(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
-
 Json pieces_json(PathAnswer const& path) {
     Json all = Json::array();
     std::size_t told = 0;
@@ -19,9 +17,9 @@ Json pieces_json(PathAnswer const& path) {
                      .set("lane", piece.lane)
                      .set("kind", name_of(piece.kind))
                      .set("after", name_of(piece.why))
-                     .set("begin_seconds", in_seconds(piece.begin))
-                     .set("seconds", in_seconds(piece.duration))
-                     .set("delay_seconds", in_seconds(piece.delay))
+                     .set("begin_seconds", seconds_of(piece.begin))
+                     .set("seconds", seconds_of(piece.duration))
+                     .set("delay_seconds", seconds_of(piece.delay))
                      .set("tasks", piece.tasks));
     }
     return all;
@@ -46,12 +44,12 @@ Json path_json(std::optional<PathAnswer> const& path) {
     if (!path || path->tasks == 0) { return {}; }
     Json kinds = Json::object();
     for (SpanKind const kind : span_kinds) {
-        kinds.set(name_of(kind), in_seconds(path->by_kind[static_cast<std::size_t>(kind)]));
+        kinds.set(name_of(kind), seconds_of(path->by_kind[static_cast<std::size_t>(kind)]));
     }
-    kinds.set("delay", in_seconds(path->delays));
+    kinds.set("delay", seconds_of(path->delays));
     Json delays = Json::object();
     for (TraceEdge const edge : trace_edges) {
-        delays.set(name_of(edge), in_seconds(path->delays_by[static_cast<std::size_t>(edge)]));
+        delays.set(name_of(edge), seconds_of(path->delays_by[static_cast<std::size_t>(edge)]));
     }
     Json names = Json::array();
     for (PathName const& one : path->names) {
@@ -59,18 +57,18 @@ Json path_json(std::optional<PathAnswer> const& path) {
                        .set("name", one.name)
                        .set("kind", name_of(one.kind))
                        .set("count", one.count)
-                       .set("seconds", in_seconds(one.duration)));
+                       .set("seconds", seconds_of(one.duration)));
     }
     Json levers = Json::array();
     for (StepIf const& one : path->what_if) {
         levers.push(
-            Json::object().set("what", one.what).set("step_seconds", in_seconds(one.step)).set("speedup", one.speedup));
+            Json::object().set("what", one.what).set("step_seconds", seconds_of(one.step)).set("speedup", one.speedup));
     }
     return Json::object()
-        .set("work_seconds", in_seconds(path->work))
-        .set("depth_seconds", in_seconds(path->depth))
+        .set("work_seconds", seconds_of(path->work))
+        .set("depth_seconds", seconds_of(path->depth))
         .set("parallelism", path->parallelism)
-        .set("step_seconds", in_seconds(path->measured))
+        .set("step_seconds", seconds_of(path->measured))
         .set("tasks", path->tasks)
         .set("edges", path->edges)
         .set("by_kind", kinds)
@@ -90,8 +88,8 @@ Json collectives_json(CollectiveAnswer const& collectives) {
                      .set("ranks", one.ranks)
                      .set("bytes", one.bytes > 0 ? Json{one.bytes} : Json{})
                      .set("count", one.count)
-                     .set("seconds", in_seconds(one.seconds_of_ranks))
-                     .set("transfer_seconds", one.transfer > 0 ? in_seconds(one.transfer) : Json{})
+                     .set("seconds", seconds_of(one.seconds_of_ranks))
+                     .set("transfer_seconds", one.transfer > 0 ? Json{seconds_of(one.transfer)} : Json{})
                      .set("bus_bandwidth_bytes_per_second", one.bus_bandwidth)
                      .set("transfer_bus_bandwidth_bytes_per_second", one.transfer_bandwidth));
     }
@@ -104,8 +102,8 @@ Json waiting_json(CollectiveAnswer const& collectives) {
         all.push(Json::object()
                      .set("rank", one.rank)
                      .set("last", one.last)
-                     .set("waited_seconds", in_seconds(one.waited))
-                     .set("kept_waiting_seconds", in_seconds(one.kept_waiting)));
+                     .set("waited_seconds", seconds_of(one.waited))
+                     .set("kept_waiting_seconds", seconds_of(one.kept_waiting)));
     }
     return all;
 }
@@ -115,8 +113,8 @@ Json clocks_json(CollectiveAnswer const& collectives) {
     for (ClockOffset const& one : collectives.clocks) {
         all.push(Json::object()
                      .set("rank", one.rank)
-                     .set("offset_seconds", in_seconds(one.offset))
-                     .set("spread_seconds", in_seconds(one.spread))
+                     .set("offset_seconds", seconds_of(one.offset))
+                     .set("spread_seconds", seconds_of(one.spread))
                      .set("from_collectives", one.from)
                      .set("corrected", one.corrected));
     }

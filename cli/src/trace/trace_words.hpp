@@ -9,6 +9,7 @@ namespace headroom::cli {
 
 /// Seconds of a whole number of nanoseconds.
 constexpr double seconds_of_ns(double ns) { return ns / 1e9; }
+constexpr double seconds_of(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
 
 /// "12.3 ms", "0 s"
 std::string time_words(double ns);

@@ -1,9 +1,9 @@
 #include "trace/busy_intervals.hpp"
 #include "trace/idle_gaps.hpp"
-#include "trace/launches.hpp"
 #include "trace/repetition.hpp"
 #include "trace/wide_time.hpp"
 #include "trace/window_times.hpp"
+#include "trace/with_launches.hpp"
 
 #include "headroom/trace_breakdown.hpp"
 
@@ -63,8 +63,10 @@ std::array<std::int64_t, 3> counts_by_kind(std::vector<NameTotal> const& names) 
 }
 
 std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, trace::Launches const& launches) {
-    return std::count_if(busy.intervals.begin(), busy.intervals.end(),
-                         [&](auto const& interval) { return !launches[trace.correlation[interval.span]]; });
+    trace::Launches::Walk launch_of(launches);
+    return std::count_if(busy.intervals.begin(), busy.intervals.end(), [&](auto const& interval) {
+        return launch_of[trace.correlation[interval.span]] == trace::none;
+    });
 }
 
 bool has_times_of_day(RankTrace const& trace) { return !trace.only_sums && !trace.no_times; }
@@ -96,8 +98,11 @@ DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
 }
 
 RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
+    return trace::breakdown_of(trace, trace::Launches{trace}, step_name);
+}
+
+RankBreakdown trace::breakdown_of(RankTrace const& trace, Launches const& launches, std::string_view step_name) {
     auto const busy = trace::busy_intervals(trace);
-    trace::Launches const launches{trace};
     RankBreakdown breakdown;
     breakdown.on_host = busy.on_host;
     breakdown.only_sums = trace.only_sums;

@@ -22,14 +22,14 @@ public:
     /// A gap that ends with `next`; `last` ran before it, if anything did.
     void before(Ticks begin, BusyInterval const& next, std::optional<std::uint32_t> last) {
         auto const call = launches_[trace_.correlation[next.span]];
-        if (!call) {
+        if (call == none) {
             add(begin, next.begin, IdleCause::other);
             return;
         }
         auto const& timeline = trace_.timeline;
-        if (timeline.begin[*call] > begin) {
+        if (timeline.begin[call] > begin) {
             // the host is late by the whole of its call and what the kernel then needs; longer than that, it waits
-            auto const ready = std::min(next.begin, std::max(begin, wide_sum(timeline.end[*call], start_of_kernel)));
+            auto const ready = std::min(next.begin, std::max(begin, wide_sum(timeline.end[call], start_of_kernel)));
             add(begin, ready, IdleCause::host_bound);
             add(ready, next.begin, IdleCause::waiting);
             return;
@@ -45,7 +45,7 @@ public:
 
 private:
     RankTrace const& trace_;
-    Launches const& launches_;
+    Launches::Walk launches_;
     std::vector<IdleGap>& gaps_;
 };
 

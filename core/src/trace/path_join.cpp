@@ -1,6 +1,7 @@
 #include "trace/path_join.hpp"
 
 #include "trace/merge_runs.hpp"
+#include "trace/wide_time.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@ namespace headroom::path {
 namespace {
 
 constexpr Ticks never = std::numeric_limits<Ticks>::min();
+constexpr Ticks longest_step = Ticks{1} << 62; ///< as of graphs
 
 /// Where ranks meet.
 struct Meeting {
@@ -31,6 +33,8 @@ public:
     Joiner(std::vector<StepGraph> const& ranks, std::vector<Ticks> const& clock_offset, bool together);
     void meet(std::vector<CollectiveLink> const& links);
     JoinedSteps run();
+    /// How long the step of a rank lasts whose tasks wait for no other rank; less than nothing: too long.
+    [[nodiscard]] Ticks alone(std::size_t rank) const;
 
 private:
     /// What waits for what: calls `visit(thing before, delay, why)`.
@@ -41,6 +45,7 @@ private:
     [[nodiscard]] Ticks cost_of(std::uint32_t thing) const;
     [[nodiscard]] Ticks begin_of(std::uint32_t task) const;
     [[nodiscard]] Ticks end_of(std::uint32_t task) const;
+    [[nodiscard]] std::size_t most_delays() const;
     [[nodiscard]] bool is_meeting(std::uint32_t thing) const { return thing >= joined_.first_task.back(); }
     void find_first_edges();
     void set_clocks(std::vector<Ticks> const& clock_offset);
@@ -51,7 +56,6 @@ private:
     bool together_;
     std::vector<Ticks> shift_;                           ///< of each rank's times onto the common clock
     std::vector<std::vector<std::uint32_t>> first_edge_; ///< by rank and task
-    std::vector<std::uint32_t> rank_;                    ///< by task
     std::vector<Meeting> meetings_;
     std::vector<std::uint32_t> meeting_of_; ///< by task; `no_task`: it waits for no other rank
     JoinedSteps joined_;
@@ -61,10 +65,10 @@ Joiner::Joiner(std::vector<StepGraph> const& ranks, std::vector<Ticks> const& cl
     : ranks_(ranks), together_(together) {
     joined_.first_task.push_back(0);
     for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-        rank_.insert(rank_.end(), ranks[r].cost.size(), r);
-        joined_.first_task.push_back(rank_.size());
+        joined_.rank.insert(joined_.rank.end(), ranks[r].cost.size(), r);
+        joined_.first_task.push_back(joined_.rank.size());
     }
-    meeting_of_.assign(rank_.size(), no_task);
+    meeting_of_.assign(joined_.rank.size(), no_task);
     find_first_edges();
     set_clocks(clock_offset);
 }
@@ -81,12 +85,14 @@ void Joiner::find_first_edges() {
 /// Times of all ranks count from the earliest begin of a step.
 void Joiner::set_clocks(std::vector<Ticks> const& clock_offset) {
     Ticks first_begin = 0, last_begin = 0, first_end = 0;
+    std::vector<Ticks> ends; // of ranks, on their own clocks
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         auto const& rank = ranks_[r];
         Ticks const offset = r < clock_offset.size() ? clock_offset[r] : 0;
         shift_.push_back(-offset);
         Ticks end = rank.step.begin;
         for (std::size_t i = 0; i < rank.cost.size(); ++i) { end = std::max(end, rank.begin[i] + rank.cost[i]); }
+        ends.push_back(end);
         Ticks const begin = rank.step.begin + shift_[r];
         first_begin = r == 0 ? begin : std::min(first_begin, begin);
         last_begin = r == 0 ? begin : std::max(last_begin, begin);
@@ -99,17 +105,17 @@ void Joiner::set_clocks(std::vector<Ticks> const& clock_offset) {
     if (apart) {
         joined_.notes.emplace_back("steps of the ranks do not meet in time: they are taken to begin together");
     }
-    for (std::uint32_t task = 0; task < rank_.size(); ++task) {
-        joined_.measured = std::max(joined_.measured, end_of(task));
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+        joined_.measured = std::max(joined_.measured, ends[r] + shift_[r]);
     }
 }
 
 Ticks Joiner::begin_of(std::uint32_t task) const {
-    auto const r = rank_[task];
+    auto const r = joined_.rank[task];
     return ranks_[r].begin[task - joined_.first_task[r]] + shift_[r];
 }
 Ticks Joiner::end_of(std::uint32_t task) const {
-    auto const r = rank_[task];
+    auto const r = joined_.rank[task];
     return begin_of(task) + ranks_[r].cost[task - joined_.first_task[r]];
 }
 
@@ -166,7 +172,7 @@ void Joiner::count_meetings() {
 }
 
 template <class Visit> void Joiner::each_of_task(std::uint32_t task, Visit const& visit) const {
-    auto const r = rank_[task];
+    auto const r = joined_.rank[task];
     auto const first = static_cast<std::uint32_t>(joined_.first_task[r]);
     auto const& rank = ranks_[r];
     for (auto edge = first_edge_[r][task - first]; edge < first_edge_[r][task - first + 1]; ++edge) {
@@ -180,7 +186,7 @@ template <class Visit> void Joiner::each_before(std::uint32_t thing, Visit const
         return;
     }
     auto const number = meeting_of_[thing];
-    if (number == no_task || !together_) {
+    if (number == no_task) {
         each_of_task(thing, visit);
         return;
     }
@@ -192,18 +198,19 @@ template <class Visit> void Joiner::each_before(std::uint32_t thing, Visit const
 Ticks Joiner::cost_of(std::uint32_t thing) const {
     if (is_meeting(thing)) { return 0; }
     auto const number = meeting_of_[thing];
+    if (number == no_task) { return ranks_[joined_.rank[thing]].cost[thing - joined_.first_task[joined_.rank[thing]]]; }
     Ticks const end = end_of(thing);
-    return end - (number == no_task ? begin_of(thing) : std::min(end, meetings_[number].transfer_from));
+    return end - std::min(end, meetings_[number].transfer_from);
 }
 
 Vertex Joiner::vertex_of(std::uint32_t thing) const {
     if (is_meeting(thing)) { return {}; }
-    auto const r = rank_[thing];
+    auto const r = joined_.rank[thing];
     return {.task = thing, .kind = ranks_[r].kind[thing - joined_.first_task[r]]};
 }
 
 std::vector<Item> Joiner::order() const {
-    auto const tasks = static_cast<std::uint32_t>(rank_.size());
+    auto const tasks = static_cast<std::uint32_t>(joined_.rank.size());
     std::vector<Item> items;
     items.reserve(tasks + meetings_.size());
     std::vector<std::size_t> runs{0};
@@ -214,17 +221,15 @@ std::vector<Item> Joiner::order() const {
         std::stable_sort(items.begin() + static_cast<std::ptrdiff_t>(runs.back()), items.end(), earlier);
         runs.push_back(items.size());
     };
-    if (together_) {
-        for (std::uint32_t m = 0; m < meetings_.size(); ++m) { items.push_back({meetings_[m].at, 0, tasks + m}); }
-        end_sorted();
-        for (std::uint32_t task = 0; task < tasks; ++task) {
-            if (meeting_of_[task] != no_task) { items.push_back({meetings_[meeting_of_[task]].at, 1, task}); }
-        }
-        end_sorted();
+    for (std::uint32_t m = 0; m < meetings_.size(); ++m) { items.push_back({meetings_[m].at, 0, tasks + m}); }
+    end_sorted();
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+        if (meeting_of_[task] != no_task) { items.push_back({meetings_[meeting_of_[task]].at, 1, task}); }
     }
+    end_sorted();
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
         for (auto task = static_cast<std::uint32_t>(joined_.first_task[r]); task < joined_.first_task[r + 1]; ++task) {
-            if (!together_ || meeting_of_[task] == no_task) { items.push_back({begin_of(task), 2, task}); }
+            if (meeting_of_[task] == no_task) { items.push_back({begin_of(task), 2, task}); }
         }
         runs.push_back(items.size());
     }
@@ -232,13 +237,38 @@ std::vector<Item> Joiner::order() const {
     return items;
 }
 
+std::size_t Joiner::most_delays() const {
+    std::size_t most = ranks_.size() + meetings_.size();
+    for (auto const& rank : ranks_) { most += rank.edges.size(); }
+    for (auto const& meeting : meetings_) { most += meeting.tasks.size(); }
+    return most;
+}
+
+Ticks Joiner::alone(std::size_t rank) const {
+    auto const first = static_cast<std::uint32_t>(joined_.first_task[rank]);
+    std::vector<Ticks> finish(ranks_[rank].cost.size());
+    Ticks last = 0;
+    for (std::uint32_t task = 0; task < finish.size(); ++task) {
+        Ticks ready = task == 0 ? std::max(Ticks{0}, begin_of(first)) : 0;
+        each_of_task(first + task, [&](std::uint32_t before, Ticks delay, TraceEdge) {
+            ready = std::max(ready, wide_sum(finish[before - first], std::max(Ticks{0}, delay)));
+        });
+        finish[task] = wide_sum(ready, cost_of(first + task));
+        last = std::max(last, finish[task]);
+    }
+    return last <= longest_step ? last : -1;
+}
+
 JoinedSteps Joiner::run() {
     auto const items = order();
-    std::vector<std::uint32_t> vertex(rank_.size() + meetings_.size(), no_task);
+    std::vector<std::uint32_t> vertex(joined_.rank.size() + meetings_.size(), no_task);
     std::vector<Ticks> costs;
+    auto const most = vertex.size() + most_delays(); // what is not written to is not held
+    costs.reserve(most);
+    joined_.vertices.reserve(most);
     // a step that begins later than the first rank's: a delay before its begin
     auto const begins_late = [&](std::uint32_t thing) {
-        return !is_meeting(thing) && thing == joined_.first_task[rank_[thing]] ? begin_of(thing) : Ticks{0};
+        return !is_meeting(thing) && thing == joined_.first_task[joined_.rank[thing]] ? begin_of(thing) : Ticks{0};
     };
     auto const add_delay = [&](std::uint32_t thing, Ticks delay, TraceEdge why) {
         costs.push_back(delay);
@@ -270,7 +300,7 @@ JoinedSteps Joiner::run() {
         });
         next = to + 1;
     }
-    joined_.tasks = rank_.size();
+    joined_.tasks = joined_.rank.size();
     auto result = build_dag(std::move(costs), edges);
     joined_.dag = std::move(result.dag);
     if (result.fault) { joined_.vertices.clear(); }
@@ -279,22 +309,28 @@ JoinedSteps Joiner::run() {
 
 } // namespace
 
-std::size_t JoinedSteps::rank_of(std::uint32_t task) const {
-    return static_cast<std::size_t>(std::upper_bound(first_task.begin(), first_task.end(), task) - first_task.begin()) -
-           1;
-}
-
 JoinedSteps join_steps(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                       std::vector<Ticks> const& clock_offset, bool together) {
-    Joiner joiner(ranks, clock_offset, together);
+                       std::vector<Ticks> const& clock_offset) {
+    Joiner joiner(ranks, clock_offset, true);
     joiner.meet(links);
     auto joined = joiner.run();
     if (!joined.vertices.empty() || links.empty()) { return joined; }
     // runs that wait for each other in a circle, at the same moment: matches that cannot be
-    Joiner alone(ranks, clock_offset, together);
+    Joiner alone(ranks, clock_offset, true);
     auto apart = alone.run();
     apart.notes.emplace_back("collectives of the ranks wait for each other in a circle: ranks are not joined");
     return apart;
+}
+
+std::vector<Ticks> steps_alone(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links) {
+    Joiner joiner(ranks, {}, false);
+    joiner.meet(links);
+    std::vector<Ticks> steps;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        steps.push_back(joiner.alone(rank));
+        if (steps.back() < 0) { return {}; }
+    }
+    return steps;
 }
 
 } // namespace headroom::path

@@ -28,12 +28,16 @@ struct JoinedSteps {
     std::size_t tasks = 0, edges = 0, joined = 0;
     std::vector<std::string> notes;
 
-    [[nodiscard]] std::size_t rank_of(std::uint32_t task) const;
+    std::vector<std::uint32_t> rank; ///< by task of all ranks' tasks
+
+    [[nodiscard]] std::uint32_t rank_of(std::uint32_t task) const { return rank[task]; }
 };
 
-/// `together`: whether ranks wait for each other; without, each run of a collective still costs the transfer alone, and
-/// all ranks begin at once.
 JoinedSteps join_steps(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                       std::vector<Ticks> const& clock_offset, bool together = true);
+                       std::vector<Ticks> const& clock_offset);
+
+/// How long the step of each rank would last if it waited for no other: all begin at once, and each run of a collective
+/// costs the transfer alone. Empty where steps are too long to be measured.
+std::vector<Ticks> steps_alone(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links);
 
 } // namespace headroom::path

@@ -1,5 +1,6 @@
 #include "graph/paths.hpp"
 #include "trace/path_pieces.hpp"
+#include "trace/wide_time.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,37 +16,32 @@ bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
 }
 
-template <class Time> std::vector<Ticks> finishes(Dag const& dag, std::vector<Ticks> const& costs) {
-    auto const finish = graph::longest_paths<graph::From::sources>(dag, graph::OwnCost{costs.data()}, Time{0});
-    return {finish.get(), finish.get() + dag.size()};
-}
-template <class Time> Ticks longest(Dag const& dag, std::vector<Ticks> const& costs) {
-    auto const finish = graph::longest_paths<graph::From::sources>(dag, graph::OwnCost{costs.data()}, Time{0});
-    return static_cast<Ticks>(*std::max_element(finish.get(), finish.get() + dag.size()));
-}
+/// What vertices cost if something were different: `change(what a vertex stands for, its cost)`, never more.
+template <class Change> struct ChangedCost {
+    JoinedSteps const& joined;
+    Change const& change;
+    [[nodiscard]] Ticks operator()(TaskId vertex) const {
+        Ticks const now = joined.dag.costs()[vertex];
+        return now == 0 ? 0 : change(joined.vertices[vertex], now);
+    }
+    void fetch(TaskId vertex) const { graph::fetch(joined.dag.costs().data() + vertex); }
+};
 
-/// The longest path with other costs, none above the graph's own.
-Ticks depth_with(Dag const& dag, std::vector<Ticks> const& costs, bool short_times) {
-    return short_times ? longest<std::uint32_t>(dag, costs) : longest<Ticks>(dag, costs);
+template <class Time, class Cost> Ticks longest(Dag const& dag, Cost const& cost) {
+    auto const finish = graph::longest_paths<graph::From::sources>(dag, cost, Time{0});
+    return static_cast<Ticks>(*std::max_element(finish.get(), finish.get() + dag.size()));
 }
 
 /// Asks one question after the other about one graph.
 class Questions {
 public:
-    Questions(JoinedSteps const& joined, PathAnswer& answer) : joined_(joined), answer_(answer) {
-        auto const costs = joined.dag.costs();
-        costs_.resize(costs.size());
-        short_times_ =
-            std::accumulate(costs.begin(), costs.end(), Ticks{0}) <= std::numeric_limits<std::uint32_t>::max();
-    }
+    Questions(JoinedSteps const& joined, PathAnswer& answer)
+        : joined_(joined), answer_(answer), short_times_(answer.depth <= std::numeric_limits<std::uint32_t>::max()) {}
 
-    /// `cost(vertex, what it stands for, its cost)` is the new cost.
-    template <class Cost> void ask(std::string what, Cost const& cost) {
-        for (std::size_t v = 0; v < costs_.size(); ++v) {
-            Ticks const now = joined_.dag.costs()[v];
-            costs_[v] = now == 0 ? 0 : cost(joined_.vertices[v], now);
-        }
-        tell(std::move(what), depth_with(joined_.dag, costs_, short_times_));
+    template <class Change> void ask(std::string what, Change const& change) {
+        ChangedCost<Change> const cost{joined_, change};
+        tell(std::move(what),
+             short_times_ ? longest<std::uint32_t>(joined_.dag, cost) : longest<Ticks>(joined_.dag, cost));
     }
 
     void tell(std::string what, Ticks step) {
@@ -56,8 +52,7 @@ public:
 private:
     JoinedSteps const& joined_;
     PathAnswer& answer_;
-    std::vector<Ticks> costs_;
-    bool short_times_ = false;
+    bool short_times_; ///< no path is longer than the one with the graph's own costs
 };
 
 void ask_about_kinds(Questions& questions) {
@@ -100,29 +95,21 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
 
 /// Each rank alone, the transfers as they are: the mean of what is left.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                       std::vector<Ticks> const& clock_offset, Questions& questions) {
-    auto const alone = join_steps(ranks, links, clock_offset, false);
-    if (alone.vertices.empty()) { return; }
-    auto const costs = std::vector<Ticks>(alone.dag.costs().begin(), alone.dag.costs().end());
-    auto const finish = finishes<Ticks>(alone.dag, costs);
-    std::vector<Ticks> step(ranks.size(), 0);
-    for (std::size_t v = 0; v < finish.size(); ++v) {
-        if (alone.vertices[v].task == no_task) { continue; }
-        auto& end = step[alone.rank_of(alone.vertices[v].task)];
-        end = std::max(end, finish[v]);
-    }
+                       Questions& questions) {
+    auto const steps = steps_alone(ranks, links);
+    if (steps.empty()) { return; }
     questions.tell("no waiting for late ranks",
-                   std::accumulate(step.begin(), step.end(), Ticks{0}) / static_cast<Ticks>(ranks.size()));
+                   std::accumulate(steps.begin(), steps.end(), Ticks{0}, wide_sum) / static_cast<Ticks>(ranks.size()));
 }
 
 } // namespace
 
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                  std::vector<Ticks> const& clock_offset, JoinedSteps const& joined, PathAnswer& answer) {
+                  JoinedSteps const& joined, PathAnswer& answer) {
     Questions questions(joined, answer);
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);
-    if (joined.joined > 0) { ask_about_balance(ranks, links, clock_offset, questions); }
+    if (joined.joined > 0) { ask_about_balance(ranks, links, questions); }
 }
 
 } // namespace headroom::path

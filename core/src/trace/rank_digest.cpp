@@ -1,6 +1,7 @@
 #include "headroom/rank_digest.hpp"
 
 #include "trace/shaped_kernels.hpp"
+#include "trace/with_launches.hpp"
 
 #include "headroom/error.hpp"
 
@@ -20,9 +21,10 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
     return found == steps.end() ? std::nullopt : std::optional{found->step};
 }
 
-void add_path(RankTrace const& trace, DigestQuestion const& question, RankDigest& digest) {
+void add_path(RankTrace const& trace, DigestQuestion const& question, trace::Launches const& launches,
+              RankDigest& digest) {
     if (auto const step = chosen_step(trace, digest.breakdown, question.step)) {
-        digest.graph = step_graph(trace, *step, digest.runs);
+        digest.graph = trace::step_graph(trace, *step, digest.runs, launches);
         digest.graph->rank = digest.rank;
     } else {
         count_issue(digest.issues, "step not in the trace", trace.source + ": step " + std::to_string(*question.step));
@@ -60,7 +62,8 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.events = trace.events;
     digest.spans = trace.size();
     digest.issues = trace.issues;
-    digest.breakdown = breakdown_of(trace, question.step_name);
+    trace::Launches const launches{trace};
+    digest.breakdown = trace::breakdown_of(trace, launches, question.step_name);
     if (!question.step_name.empty() && digest.breakdown.steps.empty()) {
         count_issue(digest.issues, "no range of the name that steps should have",
                     trace.source + ": " + quoted(question.step_name));
@@ -69,7 +72,7 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     bool const knows_when = !trace.only_sums && !trace.no_times;
     if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
     if (question.wants_slowdown) { digest.beside = kernels_beside_communication(trace); }
-    if (question.wants_path && knows_when) { add_path(trace, question, digest); }
+    if (question.wants_path && knows_when) { add_path(trace, question, launches, digest); }
     return digest;
 }
 

@@ -20,10 +20,10 @@ bool whole_microseconds(RankTrace const& trace, StepWindow const& window) {
 
 } // namespace
 
-StepDraft step_draft(RankTrace const& trace, TraceStep const& step, Callers const& callers) {
+StepDraft step_draft(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches) {
     StepDraft draft{.trace = trace,
-                    .callers = callers,
-                    .window = step_window(trace, step, callers),
+                    .launches = launches,
+                    .window = step_window(trace, step, launches),
                     .hosts = {},
                     .host_slot = std::vector<std::uint32_t>(trace.lanes.size(), none),
                     .work_slot = std::vector<std::uint32_t>(trace.lanes.size(), none),

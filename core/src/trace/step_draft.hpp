@@ -43,7 +43,7 @@ struct TieCounts {
 /// A step on its way to a graph.
 struct StepDraft {
     RankTrace const& trace;
-    Callers const& callers;
+    trace::Launches const& launches;
     StepWindow window;
     std::vector<HostLane> hosts;          ///< of the window's threads
     std::vector<std::uint32_t> host_slot; ///< by lane of the trace; `none`: no thread of the window
@@ -53,7 +53,7 @@ struct StepDraft {
     TieCounts counts = {};
 };
 
-StepDraft step_draft(RankTrace const& trace, TraceStep const& step, Callers const& callers);
+StepDraft step_draft(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches);
 
 /// Work in the order of its stream. A stream may run several at once (graphs): each waits for all that had ended.
 void tie_streams(StepDraft& draft);

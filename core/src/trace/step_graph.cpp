@@ -1,5 +1,6 @@
 #include "trace/merge_runs.hpp"
 #include "trace/step_draft.hpp"
+#include "trace/with_launches.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -319,9 +320,9 @@ StepGraph finished_graph(StepDraft& draft, TraceStep const& step, CollectiveRuns
 
 namespace headroom {
 
-StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs) {
-    path::Callers const callers(trace);
-    auto draft = path::step_draft(trace, step, callers);
+StepGraph trace::step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs,
+                            Launches const& launches) {
+    auto draft = path::step_draft(trace, step, launches);
     path::tie_streams(draft);
     path::tie_launches(draft);
     path::tie_stated_waits(draft);
@@ -331,6 +332,10 @@ StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRu
     path::tie_threads(draft);
     for (auto& host : draft.hosts) { host.settle(); }
     return path::finished_graph(draft, step, runs);
+}
+
+StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs) {
+    return trace::step_graph(trace, step, runs, trace::Launches{trace});
 }
 
 } // namespace headroom

@@ -18,11 +18,12 @@ struct StatedWait {
 std::vector<StatedWait> stated_waits(StepDraft const& draft) {
     auto const& trace = draft.trace;
     std::vector<StatedWait> found;
+    trace::Launches::Walk caller_of(draft.launches);
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
         if (trace.kind[i] != SpanKind::device_wait) { continue; }
-        auto const caller = draft.callers[trace.correlation[i]];
-        if (trace.correlation[i] == 0 || caller == none) { continue; }
+        auto const caller = caller_of[trace.correlation[i]];
+        if (caller == none) { continue; }
         StatedWait wait{.caller = caller, .own = trace.timeline.lane[i]};
         while (next < trace.waits.size() && trace.waits[next].span < i) { ++next; }
         if (next < trace.waits.size() && trace.waits[next].span == i && trace.waits[next].lane < trace.lanes.size()) {
@@ -97,7 +98,7 @@ std::vector<TieEnd> stated(StepDraft const& draft, WaitingCall const& call, Stat
     if (slot == none) { return {}; }
     Ticks launched = call.begin;
     if (wait.record != 0) {
-        auto const record = draft.callers[wait.record];
+        auto const record = draft.launches[wait.record];
         if (record != none) { launched = draft.trace.timeline.begin[record]; }
     }
     auto const& lane = draft.window.work[slot];
@@ -113,7 +114,7 @@ void tie_stated_waits(StepDraft& draft) {
         auto const from_slot = draft.work_slot[wait.lane], to_slot = draft.work_slot[wait.own];
         if (from_slot == none || to_slot == none) { continue; }
         Ticks const asked = draft.trace.timeline.begin[wait.caller];
-        auto const record = wait.record == 0 ? none : draft.callers[wait.record];
+        auto const record = wait.record == 0 ? none : draft.launches[wait.record];
         Ticks const recorded = record == none ? asked : draft.trace.timeline.begin[record];
         auto const before = launched_before(draft.window.work[from_slot], recorded);
         auto const after = launched_before(draft.window.work[to_slot], asked);

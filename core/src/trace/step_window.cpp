@@ -7,7 +7,7 @@
 namespace headroom::path {
 namespace {
 
-bool calls_device(SpanKind kind) { return kind == SpanKind::launch || kind == SpanKind::synchronization; }
+using trace::calls_device;
 
 /// What a lane has in the window.
 struct LaneUse {
@@ -59,19 +59,25 @@ struct Candidates {
     Ticks own_end = 0, earlier_end = 0; ///< last end of what the step started, and of what was started before it
 };
 
+/// What had ended before the step began is none of it, whoever started it.
+bool is_past(TraceStep const& step, LaneWork const& piece) {
+    return piece.end <= step.begin && piece.begin < step.begin;
+}
+
 void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece, Candidates& found) {
     bool const known = piece.caller != none;
     Ticks const started = known ? trace.timeline.begin[piece.caller] : piece.begin;
-    if (started >= step.end || (piece.end <= step.begin && piece.begin < step.begin)) { return; }
+    if (started >= step.end) { return; }
     piece.launched = known ? started : std::min(step.begin, piece.begin);
     auto& end = started < step.begin ? found.earlier_end : found.own_end;
     end = std::max(end, piece.end);
     found.work.push_back(piece);
 }
 
-Candidates candidates(RankTrace const& trace, TraceStep const& step, Callers const& callers,
+Candidates candidates(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches,
                       std::vector<LaneUse> const& uses, std::uint32_t main) {
     Candidates found;
+    trace::Launches::Walk caller_of(launches);
     found.own_end = step.end;
     found.earlier_end = step.begin;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -80,16 +86,14 @@ Candidates candidates(RankTrace const& trace, TraceStep const& step, Callers con
         bool const transfer =
             !device && trace.kind[i] == SpanKind::communication && lane != main && only_transfers(uses[lane]);
         if (!transfer && !(device && occupies_device(trace.kind[i]))) { continue; }
-        std::uint32_t caller = none;
-        if (device && trace.correlation[i] != 0) { caller = callers[trace.correlation[i]]; }
-        add_candidate(trace, step,
-                      {.span = i,
+        LaneWork piece{.span = i,
                        .lane = lane,
                        .begin = trace.timeline.begin[i],
                        .end = trace.timeline.end[i],
-                       .caller = caller,
-                       .transfer = transfer},
-                      found);
+                       .transfer = transfer};
+        if (is_past(step, piece)) { continue; }
+        if (device) { piece.caller = caller_of[trace.correlation[i]]; }
+        add_candidate(trace, step, piece, found);
     }
     return found;
 }
@@ -149,59 +153,20 @@ void place_host(RankTrace const& trace, std::vector<LaneUse> const& uses, StepWi
         return std::tuple(trace.timeline.begin[i], -trace.timeline.end[i], trace.timeline.name[i], i);
     };
     auto const earlier = [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
-    for (auto& lane : window.spans) {
-        if (!std::is_sorted(lane.begin(), lane.end(), earlier)) { std::sort(lane.begin(), lane.end(), earlier); }
+    for (auto& lane : window.spans) { // operators and calls come in runs of their own
+        if (!std::is_sorted(lane.begin(), lane.end(), earlier)) { std::stable_sort(lane.begin(), lane.end(), earlier); }
     }
 }
 
 } // namespace
 
-Callers::Callers(RankTrace const& trace) {
-    std::size_t calls = 0;
-    std::uint32_t largest = 0;
-    auto const is_call = [&](std::uint32_t i) {
-        return trace.correlation[i] != 0 && calls_device(trace.kind[i]) && !trace.lanes[trace.timeline.lane[i]].device;
-    };
-    for (std::uint32_t i = 0; i < trace.size(); ++i) {
-        if (!is_call(i)) { continue; }
-        ++calls;
-        largest = std::max(largest, trace.correlation[i]);
-    }
-    bool const small = largest / 8 <= calls + 1024;
-    if (small) { by_number_.assign(std::size_t{largest} + 1, none); }
-    for (std::uint32_t i = 0; i < trace.size(); ++i) {
-        if (!is_call(i)) { continue; }
-        if (small) {
-            keep(trace, i);
-        } else {
-            by_search_.emplace_back(trace.correlation[i], i);
-        }
-    }
-    std::sort(by_search_.begin(), by_search_.end(), [&](auto const& a, auto const& b) {
-        return std::tuple(a.first, trace.timeline.begin[a.second], a.second) <
-               std::tuple(b.first, trace.timeline.begin[b.second], b.second);
-    });
-}
-
-void Callers::keep(RankTrace const& trace, std::uint32_t span) {
-    auto& known = by_number_[trace.correlation[span]];
-    if (known == none || trace.timeline.begin[span] < trace.timeline.begin[known]) { known = span; }
-}
-
-std::uint32_t Callers::operator[](std::uint32_t correlation) const {
-    if (!by_number_.empty()) { return correlation < by_number_.size() ? by_number_[correlation] : none; }
-    auto const at = std::lower_bound(by_search_.begin(), by_search_.end(), std::pair{correlation, std::uint32_t{0}},
-                                     [](auto const& a, auto const& b) { return a.first < b.first; });
-    return at != by_search_.end() && at->first == correlation ? at->second : none;
-}
-
-StepWindow step_window(RankTrace const& trace, TraceStep const& step, Callers const& callers) {
+StepWindow step_window(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches) {
     auto const uses = lane_uses(trace, step);
     StepWindow window;
     window.begin = step.begin;
     window.host_end = window.end = step.end;
     window.main_lane = main_lane(uses);
-    auto const found = candidates(trace, step, callers, uses, window.main_lane);
+    auto const found = candidates(trace, step, launches, uses, window.main_lane);
     Ticks const behind_before = found.earlier_end - step.begin, behind_after = found.own_end - step.end;
     window.end += std::max(Ticks{0}, behind_after - behind_before);
     place_work(trace, found.work, window);

@@ -1,28 +1,16 @@
 #pragma once
 
+#include "trace/launches.hpp"
+
 #include "headroom/rank_trace.hpp"
 #include "headroom/trace_collectives.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace headroom::path {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-/// The call of the host that a correlation means: of several the first.
-class Callers {
-public:
-    explicit Callers(RankTrace const& trace);
-    /// The call's span; `none` where there is none.
-    [[nodiscard]] std::uint32_t operator[](std::uint32_t correlation) const;
-
-private:
-    void keep(RankTrace const& trace, std::uint32_t span);
-    std::vector<std::uint32_t> by_number_;                           ///< where correlations are small
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_search_; ///< else: sorted (correlation, span)
-};
+using trace::none;
 
 /// What a lane worked at beside the threads: a kernel, a copy, or a transfer of a host's own thread (gloo).
 struct LaneWork {
@@ -46,6 +34,6 @@ struct StepWindow {
     std::size_t without_launch = 0;                ///< work whose call is not in the file
 };
 
-StepWindow step_window(RankTrace const& trace, TraceStep const& step, Callers const& callers);
+StepWindow step_window(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches);
 
 } // namespace headroom::path

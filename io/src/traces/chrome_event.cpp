@@ -69,10 +69,11 @@ public:
     /// The key whose closing quote is at `quote`; sixteen bytes up to it must be readable. `careful`: a quote that is
     /// escaped may stand where a key seems to begin.
     template <bool careful> [[gnu::always_inline]] ChromeKey find(char const* quote) const {
-        std::uint64_t last = 0;
+        std::uint64_t last = 0, before = 0;
         __builtin_memcpy(&last, quote - 7, 8);
+        __builtin_memcpy(&before, quote - 15, 8);
         Slot const& slot = slots_[slot_of(static_cast<std::uint32_t>(last >> 32))];
-        auto const alike = static_cast<unsigned>((last & slot.mask) == slot.bytes);
+        auto const alike = static_cast<unsigned>(slot.differs(last, before) == 0);
         if (careful || (slot.unclear >> alike & 1U) != 0) { return search(slot, quote); }
         return static_cast<ChromeKey>(static_cast<unsigned>(slot.key) & (0U - alike));
     }
@@ -87,6 +88,11 @@ private:
         ChromeKey key = other;
         std::uint8_t unclear = 0; ///< bits: there may be another key with this tail; there are more bytes to compare
         std::uint8_t next = 0;    ///< with the same tail
+
+        /// Zero where the last sixteen bytes are those of the key, or its all.
+        [[nodiscard]] constexpr std::uint64_t differs(std::uint64_t last, std::uint64_t before) const {
+            return ((last & mask) ^ bytes) | ((before & mask_before) ^ bytes_before);
+        }
     };
     static constexpr std::uint64_t byte_of(KeyRow const& row, std::size_t back) {
         bool const quote = back == 0 || back == row.text.size() + 1;
@@ -98,7 +104,7 @@ private:
         slot.text = row.text.data();
         slot.size = static_cast<std::uint8_t>(size);
         slot.key = row.key;
-        slot.unclear = size > 8 ? 2 : 0;
+        slot.unclear = size > 16 ? 2 : 0;
         slot.bytes = 0;
         for (std::size_t back = 0; back < std::min<std::size_t>(size, 16); ++back) {
             auto const shift = 56 - 8 * (back % 8);
@@ -113,9 +119,7 @@ private:
         __builtin_memcpy(&before, quote - 15, 8);
         for (Slot const* slot = &first;; slot = &slots_[slot->next]) {
             char const* const begin = quote + 1 - slot->size;
-            auto const differ =
-                ((last & slot->mask) ^ slot->bytes) | ((before & slot->mask_before) ^ slot->bytes_before);
-            bool same = differ == 0 && begin[-1] != '\\';
+            bool same = slot->differs(last, before) == 0 && begin[-1] != '\\';
             if (same && slot->size > 16) {
                 same = *begin == '"' && __builtin_memcmp(begin + 1, slot->text, slot->size - 17U) == 0;
             }
@@ -277,9 +281,21 @@ template <ChromeKey key> [[gnu::always_inline]] inline void ChromeScanner::read_
     }
 }
 
+template <ChromeKey key> [[gnu::always_inline]] inline void ChromeScanner::read_known_text(ChromeEvent& event) const {
+    if (!event.has(key)) { return; }
+    std::uint32_t const at = value_at(event.colon[static_cast<unsigned>(key)]);
+    if (text_[at] != '"') { return read_value(key, event); }
+    event.text[static_cast<unsigned>(key)] = {text_ + at + 1, index_.quote(at + 1) - at - 1};
+    event.quoted |= ChromeEvent::bit(key);
+}
+
+void ChromeScanner::read_phase(ChromeEvent& event) const { read_known_text<phase>(event); }
+void ChromeScanner::read_category(ChromeEvent& event) const { read_known_text<category>(event); }
+
 void ChromeScanner::read(ChromeEvent& event, std::uint32_t keys) const {
-    constexpr std::uint32_t usual = ChromeEvent::bits(process, thread, time, duration, correlation);
+    constexpr std::uint32_t usual = ChromeEvent::bits(name, process, thread, time, duration, correlation);
     if ((keys & usual) == usual) { // code of their own: what comes is foreseen better
+        read_known_text<name>(event);
         read_known<process>(event);
         read_known<thread>(event);
         read_known<time>(event);

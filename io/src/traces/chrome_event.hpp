@@ -89,6 +89,9 @@ public:
     ChromeScan scan(std::uint32_t at, ChromeEvent& event);
     /// Reads values of an event that was scanned last and is whole: those of `keys` that it has.
     void read(ChromeEvent& event, std::uint32_t keys) const;
+    /// The same for two that most events have.
+    void read_phase(ChromeEvent& event) const;
+    void read_category(ChromeEvent& event) const;
     /// The same for those that are strings.
     void read_strings(ChromeEvent& event, std::uint32_t keys) const;
     /// Where the scan stopped: behind the event, or where it went wrong.
@@ -102,6 +105,7 @@ private:
     template <bool careful> ChromeScan pass_objects(std::uint32_t start, std::uint32_t place, ChromeEvent& event);
     void read_value(ChromeKey key, ChromeEvent& event) const;
     template <ChromeKey key> void read_known(ChromeEvent& event) const;
+    template <ChromeKey key> void read_known_text(ChromeEvent& event) const; ///< of keys that are never numbers
     void read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;
     [[nodiscard]] std::string_view brackets(std::uint32_t at) const;
     void read_text(ChromeKey key, std::uint32_t at, ChromeEvent& event) const;

@@ -42,22 +42,30 @@ void pair_edges(ChromePart& part, std::vector<bool>& left_out) {
     edges = {};
 }
 
-/// Device work that stands in the input twice, launch and all. Work without a length may well be the same twice.
-void find_twins(ChromePart& part, std::vector<bool>& left_out) {
-    std::vector<std::uint32_t> work;
+/// Device work that takes time and has a launch, by begin, of equal ones the earlier in the input first.
+std::vector<std::uint32_t> tied_work(ChromePart const& part) {
+    struct Work {
+        std::int64_t begin;
+        std::uint32_t span;
+    };
+    std::vector<Work> work;
     for (std::uint32_t span = 0; span < part.size(); ++span) {
         bool const tied = part.correlation[span] != 0 && part.end[span] > part.begin[span];
-        if (tied && occupies_device(part.kind[span])) { work.push_back(span); }
+        if (tied && occupies_device(part.kind[span])) { work.push_back({part.begin[span], span}); }
     }
+    auto const before = [](Work const& left, Work const& right) { return left.begin < right.begin; };
+    if (!std::is_sorted(work.begin(), work.end(), before)) { std::stable_sort(work.begin(), work.end(), before); }
+    std::vector<std::uint32_t> spans(work.size());
+    std::transform(work.begin(), work.end(), spans.begin(), [](Work const& one) { return one.span; });
+    return spans;
+}
+
+/// Device work that stands in the input twice, launch and all. Work without a length may well be the same twice.
+void find_twins(ChromePart& part, std::vector<bool>& left_out) {
+    auto work = tied_work(part);
     auto const key = [&](std::uint32_t span) {
         return std::tuple(part.begin[span], part.end[span], part.correlation[span], part.lane[span], part.name[span]);
     };
-    auto const before = [&](std::uint32_t left, std::uint32_t right) { return part.begin[left] < part.begin[right]; };
-    if (!std::is_sorted(work.begin(), work.end(), before)) {
-        std::sort(work.begin(), work.end(), [&](std::uint32_t left, std::uint32_t right) {
-            return std::pair(part.begin[left], left) < std::pair(part.begin[right], right);
-        });
-    }
     for (std::size_t first = 0, next = 0; first < work.size(); first = next) {
         next = first + 1;
         while (next < work.size() && part.begin[work[next]] == part.begin[work[first]]) { ++next; }

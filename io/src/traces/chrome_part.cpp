@@ -195,7 +195,7 @@ void ChromePart::count_oddities(ChromeEvent const& event) {
 
 void ChromePart::keep(ChromeEvent& event, ChromeScanner const& scanner) {
     ++events;
-    scanner.read(event, ChromeEvent::bit(phase));
+    scanner.read_phase(event);
     std::string_view const what = event.text_of(phase);
     switch (what.size() == 1 ? what[0] : '\0') {
     case 'X': return add_span(event, scanner, true);
@@ -239,7 +239,7 @@ bool ChromePart::measured(ChromeEvent const& event, bool with_duration) {
 }
 
 void ChromePart::add_span(ChromeEvent& event, ChromeScanner const& scanner, bool complete) {
-    scanner.read(event, ChromeEvent::bit(category));
+    scanner.read_category(event);
     ChromeCategory const which = category_of(event);
     std::uint32_t const wanted = which == ChromeCategory::left_out ? 0 : keys_of(event, which);
     scanner.read(event, wanted & ~ChromeEvent::bits(phase, category));

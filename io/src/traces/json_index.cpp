@@ -242,20 +242,25 @@ std::uint32_t* index_blocks(char const* text, std::size_t blocks, IndexColumns c
 }
 
 #if defined(__x86_64__)
+/// What stands in a block; quotes and oddities are noted. A product without carries makes the sums of bits.
+[[gnu::always_inline]] HEADROOM_AVX2 inline BlockBits take_block(ByteClasses const& now, std::size_t block,
+                                                                 IndexColumns const& columns, Carry& carry) {
+    std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
+    __m128i const sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(quotes)), _mm_set1_epi8(-1), 0);
+    auto const parity = static_cast<std::uint64_t>(_mm_cvtsi128_si64(sums));
+    BlockBits const bits = block_bits(now, quotes, parity ^ carry.within, carry);
+    columns.quotes[block] = quotes;
+    if ((bits.unusual | bits.faults) != 0) { note_oddities(columns, static_cast<std::uint32_t>(block * 64), bits); }
+    return bits;
+}
+
 HEADROOM_AVX2 std::uint32_t* index_avx2(char const* text, std::size_t blocks, IndexColumns const& columns) {
     Carry carry;
     std::uint32_t* token = columns.tokens;
-    __m128i const ones = _mm_set1_epi8(-1);
     for (std::size_t block = 0; block < blocks; ++block) {
         ByteClasses const now = classify_avx2(text + block * 64);
-        auto const base = static_cast<std::uint32_t>(block * 64);
-        std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
-        __m128i const sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(quotes)), ones, 0);
-        auto const parity = static_cast<std::uint64_t>(_mm_cvtsi128_si64(sums));
-        BlockBits const bits = block_bits(now, quotes, parity ^ carry.within, carry);
-        columns.quotes[block] = quotes;
-        token = write_places(bits.tokens, base, token);
-        if ((bits.unusual | bits.faults) != 0) { note_oddities(columns, base, bits); }
+        BlockBits const bits = take_block(now, block, columns, carry);
+        token = write_places(bits.tokens, static_cast<std::uint32_t>(block * 64), token);
     }
     return token;
 }
@@ -287,7 +292,6 @@ HEADROOM_AVX512 inline std::uint32_t* write_places_avx512(std::uint64_t bits, st
 HEADROOM_AVX512 std::uint32_t* index_avx512(char const* text, std::size_t blocks, IndexColumns const& columns) {
     Carry carry;
     std::uint32_t* token = columns.tokens;
-    __m128i const ones = _mm_set1_epi8(-1);
     __m512i const low = _mm512_loadu_si512(byte_classes.data()), high = _mm512_loadu_si512(byte_classes.data() + 64);
     for (std::size_t block = 0; block < blocks; ++block) {
         __m512i const bytes = _mm512_loadu_si512(text + block * 64);
@@ -299,14 +303,8 @@ HEADROOM_AVX512 std::uint32_t* index_avx512(char const* text, std::size_t blocks
         ByteClasses const now{of(is_quote), of(is_backslash), of(is_operation),
                               of(is_token), of(is_space),     of(is_control),
                               wide,         of(is_enn)};
-        auto const base = static_cast<std::uint32_t>(block * 64);
-        std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);
-        __m128i const sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(quotes)), ones, 0);
-        auto const parity = static_cast<std::uint64_t>(_mm_cvtsi128_si64(sums));
-        BlockBits const bits = block_bits(now, quotes, parity ^ carry.within, carry);
-        columns.quotes[block] = quotes;
-        token = write_places_avx512(bits.tokens, base, token);
-        if ((bits.unusual | bits.faults) != 0) { note_oddities(columns, base, bits); }
+        BlockBits const bits = take_block(now, block, columns, carry);
+        token = write_places_avx512(bits.tokens, static_cast<std::uint32_t>(block * 64), token);
     }
     return token;
 }
