@@ -101,7 +101,10 @@ TEST(RunCommand, WhatDoesNotListenIsKilled) {
 TEST(RunCommand, AStoppedProcessIsEndedToo) {
     auto question = shell("kill -STOP $$");
     question.timeout_seconds = 0.2;
-    EXPECT_EQ(headroom::probe::run_command(question).end, CommandEnd::timed_out);
+    question.grace_seconds = 20.0;
+    auto const result = headroom::probe::run_command(question);
+    EXPECT_EQ(result.end, CommandEnd::timed_out);
+    EXPECT_LT(result.seconds, 10.0) << "it is woken to hear that it shall end";
 }
 
 TEST(RunCommand, GrandchildrenThatHoldThePipeAreNotWaitedForAndNotLeft) {

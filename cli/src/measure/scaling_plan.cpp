@@ -73,9 +73,11 @@ void estimate(Campaign const& campaign, ScalingPlan& plan) {
 
 std::string time_words(ScalingPlan const& plan) {
     std::string text = counted(plan.left.size(), "run");
-    if (plan.there > 0) { text += " left, " + std::to_string(plan.there) + " are there already"; }
+    if (plan.there > 0) {
+        text += " left, " + std::to_string(plan.there) + (plan.there == 1 ? " is" : " are") + " there already";
+    }
     text += plan.estimate_seconds ? ": about " + format(Seconds{*plan.estimate_seconds}) + ", by " + plan.estimated_from
-                                  : ": how long that takes is not known, this command was never measured here";
+                                  : ": how long that takes is not known, too little of this command was measured here";
     if (plan.at_most_seconds) { text += "; at most " + format(Seconds{*plan.at_most_seconds}) + " by --timeout"; }
     return text + ".";
 }

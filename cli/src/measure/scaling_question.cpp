@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <unistd.h>
 
 namespace headroom::cli {
 namespace {
@@ -162,11 +161,6 @@ void read_runs(Arguments const& arguments, ScalingQuestion& question) {
     }
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 } // namespace
 
 std::span<Option const> scaling_options() { return options; }
@@ -239,8 +233,7 @@ Facts settings_of(ScalingQuestion const& question) {
                    {"result", question.pattern.empty() ? "wall clock" : question.pattern},
                    {"result_unit", std::string{io::name_of(question.unit)}},
                    {"seed", std::to_string(question.seed)},
-                   {"directory", std::filesystem::current_path(error).string()},
-                   {"host", host_name()}};
+                   {"directory", std::filesystem::current_path(error).string()}};
     std::erase_if(settings, [](auto const& one) { return one.second.empty(); });
     return settings;
 }

@@ -19,13 +19,13 @@ std::string interval_cell(ScalingAnswer const& answer, ScalingRow const& row) {
     return value_cell(answer, row.summary->low) + " .. " + value_cell(answer, row.summary->high);
 }
 
-/// "97 %": the least of what the intervals of the medians cover, which few repeats hold down.
-std::string coverage_words(ScalingAnswer const& answer) {
-    double least = 1.0;
+/// "97 % interval": the least of what the intervals of the medians cover, which few repeats hold down.
+std::string interval_title(ScalingAnswer const& answer) {
+    std::optional<double> least;
     for (ScalingRow const& row : answer.rows) {
-        if (row.values.size() > 1) { least = std::min(least, row.summary->coverage); }
+        if (row.values.size() > 1) { least = std::min(least.value_or(1.0), row.summary->coverage); }
     }
-    return significant(100.0 * least) + " %";
+    return least ? significant(100.0 * *least) + " % interval" : "interval";
 }
 
 /// "6", or "4 of 6" where the others have no value.
@@ -42,7 +42,7 @@ std::string measured_words(ScalingQuestion const& question) {
 Table rows_table(ScalingAnswer const& answer) {
     bool const sized = answer.question.problem.has_value();
     Table table{.title = "Measured: " + measured_words(answer.question),
-                .columns = {{"workers"}, {"runs"}, {"median"}, {coverage_words(answer) + " interval"}},
+                .columns = {{"workers"}, {"runs"}, {"median"}, {interval_title(answer)}},
                 .rows = {}};
     if (sized) { table.columns.insert(table.columns.begin() + 1, {"size"}); }
     table.columns.push_back({"speedup"});
