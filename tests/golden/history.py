@@ -235,6 +235,10 @@ for size in (1, 99, 512, 4096, 20_000):
     check(done.code == 4 and done.err.count("\n") == 1, f"cut after {size} bytes: exit {done.code}, {done.err!r}")
 refused(4, "is no store", "--store", copy("other.sqlite", lambda path: path.write_text("step,seconds\n" * 100)))
 refused(4, "no number", "show", "1", "--store", copy("text.sqlite", sql("UPDATE samples SET value = 'one' WHERE place = 1")))
+for earliest in (-2**63, 2**63 - 1):
+    odd = copy("odd.sqlite", sql(f"UPDATE campaigns SET began_ns = {earliest}, ended_ns = {-1 - earliest}"))
+    check(answer("history", "--store", odd)["list"][0]["began"] in ("1677-09-21T00:12:43Z", "2262-04-11T23:47:16Z"), "times at the ends")
+    succeed("history", "show", "1", "--store", odd)
 refused(4, "trigger", "--store",
         copy("trigger.sqlite", sql("CREATE TRIGGER t AFTER DELETE ON samples BEGIN DELETE FROM campaigns; END")))
 

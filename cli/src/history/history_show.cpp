@@ -30,8 +30,8 @@ std::string state_in_words(ShownCampaign const& shown) {
     std::string const state{state_word(campaign, shown.in_hands)};
     if (state == "running") { return began + ", is being measured now"; }
     if (state == "broken-off") { return began + ", broken off without a word: its process was killed or lost power"; }
-    return fmt::format("{}, {} after {}", began, state,
-                       in_words(1e-9 * static_cast<double>(campaign.ended_ns - campaign.began_ns), "seconds"));
+    double const seconds = 1e-9 * (static_cast<double>(campaign.ended_ns) - static_cast<double>(campaign.began_ns));
+    return fmt::format("{}, {} after {}", began, state, in_words(seconds, "seconds"));
 }
 
 std::string drift_in_words(PointSummary const& point) {

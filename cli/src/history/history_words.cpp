@@ -37,10 +37,11 @@ struct CalendarTime {
 };
 
 CalendarTime calendar(std::int64_t ns) {
-    std::chrono::sys_time<std::chrono::nanoseconds> const time{std::chrono::nanoseconds{ns}};
+    // whole seconds first: the day of the earliest time there is has no nanoseconds
+    auto const time = std::chrono::floor<std::chrono::seconds>(std::chrono::sys_time{std::chrono::nanoseconds{ns}});
     auto const day = std::chrono::floor<std::chrono::days>(time);
     std::chrono::year_month_day const date{day};
-    std::chrono::hh_mm_ss const clock{std::chrono::floor<std::chrono::seconds>(time - day)};
+    std::chrono::hh_mm_ss const clock{time - day};
     return {static_cast<int>(date.year()),
             static_cast<unsigned>(date.month()),
             static_cast<unsigned>(date.day()),

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <new>
 #include <sqlite3.h>
 #include <system_error>
 #include <thread>
@@ -147,7 +146,9 @@ void StoreDatabase::fail(int code) const {
     std::string const why = handle_ ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
     constexpr char const* elsewhere = "give --store another file";
     int const kind = code & 0xFF;
-    if (kind == SQLITE_NOMEM) { throw std::bad_alloc{}; }
+    if (kind == SQLITE_NOMEM) { // mostly a damaged file that says how large something is
+        unreadable_error(where(), "asks for more memory than there is", "it may be damaged", elsewhere);
+    }
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
         unreadable_error(where(), "is locked by another program", fmt::format("for more than {} s", patience_.count()),
                          "try again when that one has ended");
