@@ -1,5 +1,7 @@
 #include "headroom/sample_statistics.hpp"
 
+#include "statistics/sample_values.hpp"
+
 #include "headroom/error.hpp"
 
 #include <algorithm>
@@ -13,34 +15,9 @@ namespace {
 
 constexpr double normal_consistency = 1.4826; ///< standard deviation of a normal over its median deviation
 
-void check(std::span<double const> samples, std::size_t least) {
-    if (samples.size() < least) {
-        throw InputError{Fault::insufficient,
-                         {.where = "samples",
-                          .problem = std::to_string(samples.size()) + " are too few",
-                          .why = "at least " + std::to_string(least) + " are needed",
-                          .hint = "measure more repetitions"}};
-    }
-    if (!std::ranges::all_of(samples, [](double value) { return std::isfinite(value); })) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "one of them is no finite number"}};
-    }
-}
-
-std::vector<double> sorted(std::span<double const> samples) {
-    std::vector<double> values(samples.begin(), samples.end());
-    std::ranges::sort(values);
-    return values;
-}
-
-/// Of values in order; the mean of the middle two, halved before they are added, so that none overflows.
-double median_of(std::span<double const> values) {
-    std::size_t const half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : 0.5 * values[half - 1] + 0.5 * values[half];
-}
-
-/// How far `l` may go inwards: P(Binomial(n, 1/2) < l) stays within half of what may be missed. At least 1.
+/// l of `summarize`, from 1, and what its interval covers.
 struct MedianRanks {
-    std::size_t rank = 1; ///< l, from 1
+    std::size_t rank = 1;
     double coverage = 0.0;
 };
 
@@ -51,29 +28,33 @@ MedianRanks median_ranks(std::size_t n, double coverage) {
                         count * std::log(2.0));
     };
     double below = probability(0.0);
-    MedianRanks ranks{1, 1.0 - 2.0 * below};
+    MedianRanks ranks{1, std::max(0.0, 1.0 - 2.0 * below)};
     for (std::size_t rank = 2; 2 * rank <= n; ++rank) {
         below += probability(static_cast<double>(rank - 1));
         if (1.0 - 2.0 * below < coverage) { break; }
         ranks = {rank, 1.0 - 2.0 * below};
     }
-    return {ranks.rank, std::max(0.0, ranks.coverage)};
+    return ranks;
 }
 
 } // namespace
 
 SampleSummary summarize(std::span<double const> samples, double coverage) {
-    check(samples, 1);
-    std::vector<double> const values = sorted(samples);
+    check_samples(samples, 1);
+    if (!(coverage > 0.0 && coverage < 1.0)) {
+        throw InputError{Fault::usage,
+                         {.where = "coverage", .problem = "it lies between 0 and 1", .hint = "give 0.95"}};
+    }
+    std::vector<double> const values = in_order(samples);
+    auto const [rank, covered] = median_ranks(values.size(), coverage);
+    double const count = static_cast<double>(values.size());
     SampleSummary summary;
     summary.count = values.size();
     summary.least = values.front();
     summary.most = values.back();
-    double const count = static_cast<double>(values.size());
     summary.mean = std::accumulate(values.begin(), values.end(), 0.0,
                                    [count](double mean, double value) { return mean + value / count; });
     summary.median = median_of(values);
-    auto const [rank, covered] = median_ranks(values.size(), coverage);
     summary.low = values[rank - 1];
     summary.high = values[values.size() - rank];
     summary.coverage = covered;
@@ -83,6 +64,20 @@ SampleSummary summarize(std::span<double const> samples, double coverage) {
     double const deviation = normal_consistency * median_of(deviations);
     summary.spread = deviation == 0.0 ? 0.0 : deviation / std::abs(summary.median);
     return summary;
+}
+
+std::vector<double> adjusted_for_many(std::span<double const> probabilities) {
+    std::vector<std::size_t> order(probabilities.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t at) { return probabilities[at]; });
+    std::vector<double> adjusted(probabilities.size());
+    double greatest = 0.0;
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        double const tests = static_cast<double>(order.size() - rank);
+        greatest = std::max(greatest, std::min(1.0, tests * probabilities[order[rank]]));
+        adjusted[order[rank]] = greatest;
+    }
+    return adjusted;
 }
 
 } // namespace headroom

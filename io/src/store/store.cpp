@@ -1,6 +1,7 @@
 #include "headroom/io/store.hpp"
 
 #include "records/record.hpp"
+#include "store/campaign_holds.hpp"
 #include "store/store_database.hpp"
 #include "store/store_rows.hpp"
 
@@ -14,7 +15,9 @@
 namespace headroom::io {
 
 struct Store::Database : StoreDatabase {
-    using StoreDatabase::StoreDatabase;
+    Database(std::filesystem::path path, Access access, int patience_seconds)
+        : StoreDatabase{std::move(path), access, patience_seconds}, holds{this->path()} {}
+    CampaignHolds holds;
 };
 
 using Kind = StoreTransaction::Kind;
@@ -48,9 +51,13 @@ std::int64_t Store::begin(Campaign const& campaign) {
     StoreTransaction transaction{*database_, Kind::writes};
     std::int64_t const id = insert_campaign(*database_, campaign);
     insert_points(*database_, id, 0, campaign.points);
+    take(id);
     transaction.commit();
     return id;
 }
+
+bool Store::take(std::int64_t campaign) { return database_->holds.take(campaign); }
+bool Store::in_other_hands(std::int64_t campaign) const { return database_->holds.others_have(campaign); }
 
 void Store::add_points(std::int64_t campaign, std::vector<MeasuredPoint> const& points) {
     StoreTransaction transaction{*database_, Kind::writes};
@@ -86,6 +93,10 @@ void Store::finish(std::int64_t campaign, CampaignState state, std::int64_t ende
 void Store::remove(std::int64_t campaign) {
     StoreTransaction transaction{*database_, Kind::writes};
     require_campaign(*database_, campaign);
+    if (in_other_hands(campaign)) {
+        usage_error(database_->where(), fmt::format("campaign {} is being measured", campaign), "",
+                    "remove it when that has ended");
+    }
     for (char const* const sql :
          {"DELETE FROM samples WHERE campaign = ?1", "DELETE FROM point_parameters WHERE campaign = ?1",
           "DELETE FROM points WHERE campaign = ?1", "DELETE FROM campaign_facts WHERE campaign = ?1",
@@ -122,7 +133,8 @@ Campaign Store::load(std::int64_t campaign) const {
 std::optional<std::int64_t> Store::unfinished(std::string const& kind, Facts const& settings) const {
     std::optional<std::int64_t> latest;
     for (Campaign const& campaign : list(kind)) {
-        if (campaign.state != CampaignState::done && campaign.settings == settings) { latest = campaign.id; }
+        bool const same = campaign.state != CampaignState::done && campaign.settings == settings;
+        if (same && !in_other_hands(campaign.id)) { latest = campaign.id; }
     }
     return latest;
 }

@@ -1,6 +1,7 @@
 #include "store/store_database.hpp"
 
 #include "records/record.hpp"
+#include "sqlite/untrusted.hpp"
 #include "store/store_schema.hpp"
 
 #include "headroom/error.hpp"
@@ -8,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <new>
 #include <sqlite3.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace headroom::io {
 
@@ -19,8 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_value_bytes = 16 << 20;
-constexpr std::uint64_t least_row_bytes = 5; ///< of a row in a page: its place, length, number, header and one column
+constexpr std::uint64_t least_file = 4096; ///< bytes of room for rows: what is asked of an empty file has answers too
+
+constexpr std::uint64_t least_page = 512; ///< bytes, of any database
 
 std::string reason(int error) { return std::error_code{error, std::generic_category()}.message(); }
 
@@ -43,13 +45,11 @@ int only_rows(void*, int action, char const* table, char const*, char const*, ch
 
 } // namespace
 
-void StoreDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
-
 StoreDatabase::StoreDatabase(fs::path path, Store::Access access, int patience_seconds)
     : path_{std::move(path)}, patience_{patience_seconds} {
     check_place(access);
     open(access);
-    distrust();
+    set_up(access);
     {
         StoreTransaction const snapshot{*this, StoreTransaction::Kind::reads};
         version_ = check_schema(*this);
@@ -70,6 +70,8 @@ void StoreDatabase::check_place(Store::Access access) const {
     if (fs::is_directory(status)) { unreadable_error(where(), "is a folder", "", "give --store the name of a file"); }
     if (fs::exists(status)) {
         if (!fs::is_regular_file(status)) { unreadable_error(where(), "is no plain file"); }
+        // of less than the smallest page SQLite makes an empty database, and writes over it
+        if (auto const size = bytes(); size > 0 && size < least_page) { fail(SQLITE_NOTADB); }
         return;
     }
     if (access == Store::Access::read) { unreadable_error(where(), "no such file"); }
@@ -77,6 +79,10 @@ void StoreDatabase::check_place(Store::Access access) const {
     fs::create_directories(folder, problem);
     if (problem) {
         unreadable_error(where(), fmt::format("its folder '{}' cannot be made", folder.string()), problem.message(),
+                         "give --store another file");
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        unreadable_error(where(), "may not be written", fmt::format("its folder: {}", reason(errno)),
                          "give --store another file");
     }
 }
@@ -95,20 +101,12 @@ void StoreDatabase::open(Store::Access access) {
     sqlite3_busy_handler(handle, wait_for_others, this);
 }
 
-/// DELETE and EXTRA: see docs/adr/0024-a-store-of-measurements-in-sqlite.md.
-void StoreDatabase::distrust() {
-    for (int const off : {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
-                          SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION}) {
-        sqlite3_db_config(handle(), off, 0, nullptr);
-    }
+/// The journal stays and is overwritten, and each commit waits for the disk: see
+/// docs/adr/0024-measurements-in-one-sqlite-file.md.
+void StoreDatabase::set_up(Store::Access access) {
+    distrust(handle());
     sqlite3_db_config(handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, most_value_bytes);
-    sqlite3_limit(handle(), SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
-    sqlite3_limit(handle(), SQLITE_LIMIT_EXPR_DEPTH, 64);
-    sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_limit(handle(), SQLITE_LIMIT_WORKER_THREADS, 0);
-    execute(
-        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA synchronous = EXTRA");
+    if (access == Store::Access::write) { execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = PERSIST"); }
 }
 
 /// Whoever comes second finds the work done.
@@ -126,7 +124,7 @@ int StoreDatabase::wait_for_others(void* self, int attempts) {
     auto const now = std::chrono::steady_clock::now();
     if (attempts == 0) { database.waits_since_ = now; }
     if (now - database.waits_since_ >= database.patience_) { return 0; }
-    std::this_thread::sleep_for(std::chrono::milliseconds{attempts < 3 ? 1 : 2 + attempts % 4});
+    std::this_thread::sleep_for(std::chrono::milliseconds{1 + attempts % 2});
     return 1;
 }
 
@@ -137,15 +135,20 @@ std::uint64_t StoreDatabase::bytes() const {
 }
 
 void StoreDatabase::execute(char const* sql) const {
+    errno = 0;
     if (int const state = sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr); state != SQLITE_OK) { fail(state); }
 }
 
 void StoreDatabase::fail(int code) const {
-    int const error = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const last = errno; // SQLite forgets its own where a commit fails and is undone
+    int const own = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const error = own != 0 ? own : last;
     std::string const why = handle_ ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
     constexpr char const* elsewhere = "give --store another file";
     int const kind = code & 0xFF;
-    if (kind == SQLITE_NOMEM) { throw std::bad_alloc{}; }
+    if (kind == SQLITE_NOMEM) { // mostly a damaged file that says how large something is
+        unreadable_error(where(), "asks for more memory than there is", "it may be damaged", elsewhere);
+    }
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
         unreadable_error(where(), "is locked by another program", fmt::format("for more than {} s", patience_.count()),
                          "try again when that one has ended");
@@ -158,10 +161,16 @@ void StoreDatabase::fail(int code) const {
                          "make room; what was stored before is kept");
     }
     if (kind == SQLITE_READONLY || kind == SQLITE_PERM || (kind == SQLITE_CANTOPEN && is_not_permitted(error))) {
-        unreadable_error(where(), "may not be written", kind == SQLITE_CANTOPEN ? reason(error) : "", elsewhere);
+        bool const half_written = code == SQLITE_READONLY_ROLLBACK;
+        unreadable_error(where(), "may not be written",
+                         half_written              ? "a write that was cut short has to be undone"
+                         : kind == SQLITE_CANTOPEN ? reason(error)
+                                                   : "",
+                         elsewhere);
     }
     if (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) {
-        unreadable_error(where(), "cannot be opened", error != 0 ? reason(error) : why, elsewhere);
+        unreadable_error(where(), kind == SQLITE_IOERR ? "cannot be read or written" : "cannot be opened",
+                         error != 0 ? reason(error) : why, elsewhere);
     }
     if (kind == SQLITE_TOOBIG) {
         unreadable_error(where(), "holds a text that is too long",
@@ -173,26 +182,26 @@ void StoreDatabase::fail(int code) const {
 // ---- statements -----------------------------------------------------------------------------------------------------
 
 StoreStatement::StoreStatement(StoreDatabase const& database, std::string_view sql)
-    : database_{&database}, room_{database.bytes()} {
+    : database_{&database}, budget_{database.handle(), database.bytes() + least_file} {
+    sqlite3_stmt* statement = nullptr;
     int const state =
-        sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
+        sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+    statement_.reset(statement);
     if (state != SQLITE_OK) { database.fail(state); }
 }
 
-StoreStatement::~StoreStatement() { sqlite3_finalize(statement_); }
-
 StoreStatement& StoreStatement::with(std::int64_t value) {
-    sqlite3_bind_int64(statement_, ++bound_, value);
+    sqlite3_bind_int64(statement_.get(), ++bound_, value);
     return *this;
 }
 
 StoreStatement& StoreStatement::with(double value) {
-    sqlite3_bind_double(statement_, ++bound_, value);
+    sqlite3_bind_double(statement_.get(), ++bound_, value);
     return *this;
 }
 
 StoreStatement& StoreStatement::with(std::string_view value) {
-    int const state = sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(),
+    int const state = sqlite3_bind_text64(statement_.get(), ++bound_, value.empty() ? "" : value.data(), value.size(),
                                           SQLITE_TRANSIENT, SQLITE_UTF8);
     if (state != SQLITE_OK) { database_->fail(state); }
     return *this;
@@ -203,13 +212,13 @@ StoreStatement& StoreStatement::with_nothing() {
     return *this;
 }
 
-/// Pages that point at each other would give rows without an end.
 bool StoreStatement::next() {
-    int const state = sqlite3_step(statement_);
+    errno = 0;
+    int const state = sqlite3_step(statement_.get());
     if (state == SQLITE_DONE) { return false; }
     if (state != SQLITE_ROW) { database_->fail(state); }
     ++row_;
-    if (row_ > room_ / least_row_bytes + 4096) { fail(0, "the table repeats itself"); }
+    if (!budget_.allows(row_)) { fail(0, "the table repeats itself"); }
     return true;
 }
 
@@ -218,17 +227,17 @@ void StoreStatement::run() {
 }
 
 void StoreStatement::fail(int column, std::string_view problem) const {
-    std::string_view const sql = sqlite3_sql(statement_), from = " FROM ";
+    std::string_view const sql = sqlite3_sql(statement_.get()), from = " FROM ";
     std::string_view table = sql.find(from) == std::string_view::npos ? sql : sql.substr(sql.find(from) + from.size());
     table = table.substr(0, table.find(' '));
-    char const* const name = sqlite3_column_name(statement_, column);
+    char const* const name = sqlite3_column_name(statement_.get(), column);
     unreadable_error(fmt::format("{}: {} row {}", database_->where(), table, row_),
                      fmt::format("'{}': {}", name == nullptr ? "?" : name, problem), "the file is damaged");
 }
 
 std::int64_t StoreStatement::whole(int column) const {
-    if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) { fail(column, "no whole number"); }
-    return sqlite3_column_int64(statement_, column);
+    if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER) { fail(column, "no whole number"); }
+    return sqlite3_column_int64(statement_.get(), column);
 }
 
 std::uint32_t StoreStatement::index(int column) const {
@@ -238,25 +247,25 @@ std::uint32_t StoreStatement::index(int column) const {
 }
 
 double StoreStatement::number(int column) const {
-    int const type = sqlite3_column_type(statement_, column);
+    int const type = sqlite3_column_type(statement_.get(), column);
     if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) { fail(column, "no number"); }
-    return sqlite3_column_double(statement_, column);
+    return sqlite3_column_double(statement_.get(), column);
 }
 
 std::optional<double> StoreStatement::number_or_nothing(int column) const {
     return is_nothing(column) ? std::nullopt : std::optional{number(column)};
 }
 
-bool StoreStatement::is_nothing(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+bool StoreStatement::is_nothing(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
 
 std::string StoreStatement::text(int column) {
-    if (sqlite3_column_type(statement_, column) != SQLITE_TEXT) { fail(column, "no text"); }
-    auto const* const text = reinterpret_cast<char const*>(sqlite3_column_text(statement_, column));
-    if (text == nullptr) { throw std::bad_alloc{}; }
-    auto const bytes = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
-    text_bytes_ += bytes;
-    if (text_bytes_ > room_ * 4 + (1 << 20)) { fail(column, "the table repeats itself"); }
-    return {text, bytes};
+    if (sqlite3_column_type(statement_.get(), column) != SQLITE_TEXT) { fail(column, "no text"); }
+    std::string_view const text = column_text(statement_.get(), column);
+    budget_.add_text(text.size());
+    if (!budget_.allows(row_)) { fail(column, "the table repeats itself"); }
+    return std::string{text};
 }
 
 // ---- transactions ---------------------------------------------------------------------------------------------------

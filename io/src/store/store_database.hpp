@@ -1,5 +1,7 @@
 #pragma once
 
+#include "sqlite/untrusted.hpp"
+
 #include "headroom/io/store.hpp"
 
 #include <chrono>
@@ -9,9 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace headroom::io {
 
@@ -36,12 +35,9 @@ public:
     void execute(char const* sql) const;
 
 private:
-    struct Close {
-        void operator()(sqlite3* handle) const;
-    };
     void check_place(Store::Access access) const;
     void open(Store::Access access);
-    void distrust();
+    void set_up(Store::Access access);
     void bring_up_to_date();
     static int wait_for_others(void* self, int attempts);
 
@@ -49,7 +45,7 @@ private:
     std::chrono::seconds patience_;
     std::chrono::steady_clock::time_point waits_since_;
     int version_ = 0;
-    std::unique_ptr<sqlite3, Close> handle_;
+    std::unique_ptr<sqlite3, CloseDatabase> handle_;
 };
 
 /// One statement and its rows. Values are read as what they must be.
@@ -57,7 +53,7 @@ private:
 class StoreStatement {
 public:
     StoreStatement(StoreDatabase const& database, std::string_view sql);
-    ~StoreStatement();
+    ~StoreStatement() = default;
     StoreStatement(StoreStatement const&) = delete;
     StoreStatement& operator=(StoreStatement const&) = delete;
 
@@ -82,9 +78,10 @@ public:
 
 private:
     StoreDatabase const* database_;
-    sqlite3_stmt* statement_ = nullptr;
+    std::unique_ptr<sqlite3_stmt, FinishStatement> statement_;
+    RowBudget budget_;
     int bound_ = 0;
-    std::uint64_t row_ = 0, text_bytes_ = 0, room_ = 0;
+    std::uint64_t row_ = 0;
 };
 
 /// What happens between its making and `commit` happens whole or not at all.

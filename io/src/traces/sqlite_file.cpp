@@ -17,9 +17,7 @@ namespace headroom::io {
 
 namespace {
 
-constexpr int most_value_bytes = 16 << 20;
 constexpr std::size_t most_tables = 4096;
-constexpr std::uint64_t least_row_bytes = 5; ///< of a row in a page: its place, length, number, header and one column
 
 /// Reading columns of tables and their names is all that is ever asked.
 int only_reads(void*, int action, char const* what, char const*, char const*, char const*) {
@@ -33,23 +31,6 @@ std::string quoted_name(std::string_view name) {
     return text + '"';
 }
 
-std::string_view column_text(sqlite3_stmt* statement, int column) {
-    auto const* const text = reinterpret_cast<char const*>(sqlite3_column_text(statement, column));
-    if (text == nullptr) { return {}; }
-    return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))};
-}
-
-/// Modulo 2^32, as SQLite counts them.
-std::uint32_t pages_touched(sqlite3* database) {
-    int hits = 0, misses = 0, most = 0;
-    sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_HIT, &hits, &most, 0);
-    sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_MISS, &misses, &most, 0);
-    return static_cast<std::uint32_t>(hits) + static_cast<std::uint32_t>(misses);
-}
-
-struct FinishStatement {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 using Statement = std::unique_ptr<sqlite3_stmt, FinishStatement>;
 
 Statement prepared(sqlite3* database, std::string const& sql) {
@@ -60,8 +41,6 @@ Statement prepared(sqlite3* database, std::string const& sql) {
 
 } // namespace
 
-void SqliteFile::CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-
 std::string SqliteFile::lower(std::string_view text) {
     std::string lower{text};
     std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
@@ -71,7 +50,8 @@ std::string SqliteFile::lower(std::string_view text) {
 SqliteFile::SqliteFile(ByteSource& source, std::string where, std::uint64_t most_bytes) : where_{std::move(where)} {
     open(source, most_bytes);
     check_length(source.plain_file());
-    distrust();
+    distrust(database_.get());
+    allow_only_reads();
     read_schema();
 }
 
@@ -136,22 +116,10 @@ void SqliteFile::check_length(int descriptor) {
     if (counted && number(28, 4) * page > bytes_) { issue("cut short", fmt::format("{}: byte {}", where_, bytes_)); }
 }
 
-void SqliteFile::distrust() {
-    sqlite3* const database = database_.get();
-    for (int const off : {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
-                          SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION}) {
-        sqlite3_db_config(database, off, 0, nullptr);
-    }
+void SqliteFile::allow_only_reads() {
     // Nothing can be written; but with this SQLite reads a file that is shorter than it says, as far as it goes.
-    sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, most_value_bytes);
-    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
-    sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 64);
-    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_limit(database, SQLITE_LIMIT_WORKER_THREADS, 0);
-    sqlite3_exec(database, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY", nullptr, nullptr,
-                 nullptr);
-    sqlite3_set_authorizer(database, only_reads, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+    sqlite3_set_authorizer(database_.get(), only_reads, nullptr);
 }
 
 void SqliteFile::read_schema() {
@@ -228,20 +196,12 @@ void SqliteRows::prepare(std::span<std::string_view const> columns, std::string_
     if (!key.empty()) { sql += fmt::format(" WHERE {} = ?1", quoted_name(key)); }
     statement_ = prepared(file_->database_.get(), sql).release();
     if (statement_ == nullptr) { file_->issue("damaged table", fmt::format("{}: {}", file_->where(), table_)); }
-    pages_before_ = pages_touched(file_->database_.get());
+    budget_.emplace(file_->database_.get(), file_->bytes());
 }
 
 std::string SqliteRows::place() const { return fmt::format("{}: {} row {}", file_->where(), table_, row_); }
 
-/// Pages that point at each other would give rows without an end: no table has more rows, texts and pages than its
-/// file has room for.
-bool SqliteRows::within_budget() {
-    std::uint64_t const room = file_->bytes();
-    if ((row_ > room / least_row_bytes && !lookup_) || text_bytes_ > room * 4 + (1 << 20)) { return false; }
-    if (row_ % 64 != 0) { return true; }
-    std::uint32_t const pages = pages_touched(file_->database_.get()) - pages_before_;
-    return pages < row_ * 64 + room / 8 + 65'536;
-}
+bool SqliteRows::within_budget() { return budget_->allows(row_, lookup_); }
 
 bool SqliteRows::next() {
     if (statement_ == nullptr) { return false; }
@@ -297,7 +257,7 @@ std::optional<std::int64_t> SqliteRows::whole(std::size_t column) {
 
 std::string_view SqliteRows::text(std::size_t column) {
     auto const text = column_text(statement_, static_cast<int>(column));
-    text_bytes_ += text.size();
+    budget_->add_text(text.size());
     return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sqlite/untrusted.hpp"
 #include "traces/byte_source.hpp"
 
 #include "headroom/rank_trace.hpp"
@@ -12,9 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace headroom::io {
 
@@ -45,14 +43,11 @@ private:
         std::string name; ///< in lower case
         bool key = false;
     };
-    struct CloseDatabase {
-        void operator()(sqlite3* database) const;
-    };
     static std::string lower(std::string_view text);
     void open(ByteSource& source, std::uint64_t most_bytes);
     void hold(ByteSource& source, std::uint64_t most_bytes);
     void check_length(int descriptor);
-    void distrust();
+    void allow_only_reads();
     void read_schema();
     void read_columns(std::string const& table);
     [[noreturn]] void fail(std::string problem) const;
@@ -96,8 +91,8 @@ private:
     std::string table_;
     sqlite3_stmt* statement_ = nullptr;
     bool lookup_ = false;
-    std::uint64_t row_ = 0, text_bytes_ = 0;
-    std::uint32_t pages_before_ = 0;
+    std::uint64_t row_ = 0;
+    std::optional<RowBudget> budget_;
 };
 
 } // namespace headroom::io

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "headroom/probe/gemm.hpp"
+
+namespace headroom::probe {
+
+// Blocks of the factors, in elements: a panel of B (depth x 32) is 24 kB and a block of A 147 kB, for first caches of
+// 32 kB and second ones of 256 kB on; a block of B is 1.5 MB.
+inline constexpr std::size_t gemm_block_depth = 192;
+inline constexpr std::size_t gemm_block_rows = 192;
+inline constexpr std::size_t gemm_block_columns = 2048;
+/// No tile of any instruction set has more rows or columns.
+inline constexpr std::size_t gemm_most_tile = 128;
+
+struct GemmCall {
+    std::size_t m = 0, n = 0, k = 0;
+    ConstMatrix a, b;
+    Matrix c;
+    ProductInto into = ProductInto::replaces;
+    float *packed_a = nullptr, *packed_b = nullptr, *beside = nullptr; ///< aligned
+};
+
+void multiply_here(GemmCall const& call);
+
+} // namespace headroom::probe

@@ -1,0 +1,29 @@
+#include "gemm/gemm_call.hpp"
+
+#include <algorithm>
+#include <hwy/aligned_allocator.h>
+
+namespace headroom::probe {
+
+struct OwnGemm::Space {
+    hwy::AlignedFreeUniquePtr<float[]> a =
+        hwy::AllocateAligned<float>((gemm_block_rows + gemm_most_tile) * gemm_block_depth);
+    hwy::AlignedFreeUniquePtr<float[]> b =
+        hwy::AllocateAligned<float>((gemm_block_columns + gemm_most_tile) * gemm_block_depth);
+    hwy::AlignedFreeUniquePtr<float[]> beside = hwy::AllocateAligned<float>(gemm_most_tile * gemm_most_tile);
+};
+
+OwnGemm::OwnGemm() : space_{std::make_unique<Space>()} {}
+OwnGemm::~OwnGemm() = default;
+OwnGemm::OwnGemm(OwnGemm&&) noexcept = default;
+OwnGemm& OwnGemm::operator=(OwnGemm&&) noexcept = default;
+
+void OwnGemm::multiply(std::size_t m, std::size_t n, std::size_t k, ConstMatrix a, ConstMatrix b, Matrix c,
+                       ProductInto into) {
+    if (k == 0 && into == ProductInto::replaces) { // nothing to add up
+        for (std::size_t row = 0; row < m; ++row) { std::fill_n(c.data + row * c.stride, n, 0.0F); }
+    }
+    multiply_here({m, n, k, a, b, c, into, space_->a.get(), space_->b.get(), space_->beside.get()});
+}
+
+} // namespace headroom::probe
