@@ -16,7 +16,9 @@ constexpr char const* effort = "Effort";
 constexpr std::array options{
     Option{"--sizes", "SIZES", "8B,1KiB,64KiB or 8B..16MiB (times 8; 8B..16MiB:4 times 4); up to 1 GiB", what},
     Option{"--collectives", "NAMES",
-           "all_reduce,all_gather,reduce_scatter,broadcast,reduce,all_to_all,barrier (default: all)", what},
+           "several with commas: all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier "
+           "(default: all)",
+           what},
     Option{"--algorithms", "NAMES", "library (as it chooses; default), all, or names of the library's: ring,bruck",
            what},
     Option{"--parts", "NAMES", "messages,collectives,pairs,load,loggp (default: all)", what},
