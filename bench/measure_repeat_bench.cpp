@@ -3,7 +3,8 @@
 // every other run.
 // Target: nine of ten lie inside.
 //     bench_measure_repeat_bench [runs] [most seconds a run]
-// Last result: not taken on a quiet machine yet.
+// Last result: 57 % on a machine with five times its cores' work to do, where medians of runs differ by factors of 2 to 10:
+// what others take from a run, no interval of that run can tell. On a quiet machine it is still to be taken.
 #include "headroom/probe/memory_rates.hpp"
 #include "headroom/probe/repeat.hpp"
 
