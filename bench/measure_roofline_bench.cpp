@@ -1,6 +1,6 @@
 // Motivation: a roof that is too low makes every program look good. What we measure of this machine is held against what
 // others reach on it, in one run, the two in turns, so that a machine that is busy is busy for both.
-// Targets: triad in memory within 10 % of a plain STREAM (g++ -O3 -march=native -fopenmp, OMP_PROC_BIND=close), best of
+// Targets: triad in memory within 10 % of a plain STREAM (g++ -O3 -march=native -fopenmp, threads on the same cores), best of
 // all turns against best of all turns as STREAM counts, and by the median of ratios of neighbouring turns.
 //     bench_measure_roofline_bench [turns]
 // Ordinary pages are what a plain STREAM gets; huge pages are asked for by ours and by the second reference, so that the
@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace headroom {
@@ -62,10 +61,11 @@ int compare(int turns) {
     auto const shape = probe::machine_shape();
     auto const point = triad_in_memory(shape, shape.cores);
     probe::MemoryBench bench{shape};
+    reference::bind_threads(shape.core_ids, probe::pin_to);
     reference::Stream plain{point.bytes / 24, false}, huge{point.bytes / 24, true};
     auto const ours = [&] { return bench.measure_once(point).value(); };
-    std::string const what =
-        "triad, " + std::to_string(point.bytes >> 20U) + " MiB, " + std::to_string(shape.cores) + " cores";
+    std::string const what = "triad, " + std::to_string(point.bytes >> 20U) + " MiB, " + std::to_string(shape.cores) +
+                             (shape.cores == 1 ? " core" : " cores");
     std::vector<Rivals> all{{what + ", plain STREAM", 1e9, "GB/s", ours, [&] { return plain.triad(); }},
                             {what + ", STREAM on huge pages", 1e9, "GB/s", ours, [&] { return huge.triad(); }}};
     for (auto& rivals : all) { static_cast<void>(rivals.ours()), static_cast<void>(rivals.theirs()); } // warm
@@ -80,18 +80,7 @@ int compare(int turns) {
     return right ? 0 : 1;
 }
 
-/// Where threads of OpenMP stay is decided before a program begins.
-void bind_threads(char** arguments) {
-    if (std::getenv("OMP_PROC_BIND") != nullptr) { return; }
-    ::setenv("OMP_PROC_BIND", "close", 1);
-    ::setenv("OMP_PLACES", "cores", 1);
-    ::execv("/proc/self/exe", arguments);
-}
-
 } // namespace
 } // namespace headroom
 
-int main(int argc, char** argv) {
-    headroom::bind_threads(argv);
-    return headroom::compare(argc > 1 ? std::max(std::atoi(argv[1]), 2) : 30);
-}
+int main(int argc, char** argv) { return headroom::compare(argc > 1 ? std::max(std::atoi(argv[1]), 2) : 30); }

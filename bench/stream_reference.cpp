@@ -26,6 +26,13 @@ double* array_of(std::size_t bytes, bool huge_pages) {
 
 } // namespace
 
+void bind_threads(std::vector<int> const& cores, bool (*pin)(int)) {
+    omp_set_dynamic(0);
+    omp_set_num_threads(static_cast<int>(cores.size()));
+#pragma omp parallel
+    pin(cores[static_cast<std::size_t>(omp_get_thread_num())]);
+}
+
 Stream::Stream(std::size_t elements, bool huge_pages)
     : elements_{elements},
       bytes_{elements * sizeof(double)},

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace headroom::reference {
+
+/// A thread of OpenMP a core from here on, each put there by `pin`; the caller's own is the first.
+void bind_threads(std::vector<int> const& cores, bool (*pin)(int));
 
 /// Arrays of the triad of STREAM, made by the threads that use them.
 class Stream {

@@ -178,9 +178,11 @@ TEST(MemoryBench, MeasuresEveryKernelHere) {
         auto const value = bench.measure_once(point);
         ASSERT_TRUE(value);
         if (point.kernel == MemoryKernel::chase) {
-            EXPECT_GT(*value, 1e-10), EXPECT_LT(*value, 1e-4);
+            EXPECT_GT(*value, 1e-10);
+            EXPECT_LT(*value, 1e-4);
         } else {
-            EXPECT_GT(*value, 1e6), EXPECT_LT(*value, believable_limit(point));
+            EXPECT_GT(*value, 1e6);
+            EXPECT_LT(*value, believable_limit(point));
         }
     }
     bench.renew_pages();
@@ -190,14 +192,17 @@ TEST(MemoryBench, MeasuresEveryKernelHere) {
 }
 
 TEST(MemoryBench, ACoreThatIsNotThereIsSaidAndNotFatal) {
-    MachineShape const nowhere{.cores = 1, .core_ids = {1 << 20}};
+    MachineShape nowhere;
+    nowhere.core_ids = {1 << 20};
     MemoryBench bench{nowhere, 0.001};
     EXPECT_TRUE(bench.measure_once({MemoryKernel::triad, Stores::ordinary, 3 * 4096, 1, "L1"}));
     EXPECT_THAT(std::string{*fact(bench.conditions(), "threads on cores of their own")}, HasSubstr("no: "));
 }
 
 TEST(MemoryBench, MoreThreadsThanCoresAreRefused) {
-    MemoryBench bench{MachineShape{.cores = 1, .core_ids = {0}}, 0.001};
+    MachineShape one;
+    one.core_ids = {machine_shape().core_ids.front()};
+    MemoryBench bench{one, 0.001};
     EXPECT_THROW(bench.measure_once({MemoryKernel::triad, Stores::ordinary, 1U << 20U, 2, "L1"}), std::runtime_error);
 }
 

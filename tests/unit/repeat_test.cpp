@@ -61,7 +61,7 @@ struct Agreement {
 };
 
 Agreement agreement(double wander, double memory, double noise, RepeatOptions const& options) {
-    constexpr int pairs = 150;
+    constexpr int pairs = 100;
     Agreement share;
     for (int i = 0; i < pairs; ++i) {
         std::array<RepeatInterval, 2> runs;

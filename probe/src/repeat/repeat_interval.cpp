@@ -90,6 +90,7 @@ RepeatInterval repeat_interval(std::span<double const> rounds, double least_half
     double const least = least_half_width * std::abs(interval.median);
     interval.low = interval.median - std::max(interval.median - interval.low, least);
     interval.high = interval.median + std::max(interval.high - interval.median, least);
+    if (summary.least > 0.0) { interval.low = std::max(interval.low, 0.0); } // no time and no rate is less
     return interval;
 }
 

@@ -36,7 +36,7 @@ struct RepeatInterval {
 ///     r = max{c_1 + (1 + 3 c_1) / n, (T - 1) / (T + 1)}, in [0, 0.95],  T = 1 + 2 sum (c_k + 1/n),  c_k the correlation
 ///         of a round with the k-th after it, in pairs of k until a pair adds up to nothing; 0 below four rounds
 ///
-/// The root of two is there (it makes pi of pi / 2, too) because a repeat errs as much as the first run did: within an
+/// and not below 0 where no round is. The root of two is there (it makes pi of pi / 2, too) because a repeat errs as much as the first run did: within an
 /// interval of 95 % of the median itself only 83 of 100 repeats lie. w is there because a machine that wanders makes
 /// neighbouring rounds alike, and n of them say less than n would. Student's interval takes errors of rounds as normal.
 /// Assumes:    what changes from run to run changes within a run, too: it holds where a run is five times as long as the
