@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_report.hpp"
-
 #include "document/text.hpp"
 
 #include <algorithm>
@@ -108,7 +107,8 @@ std::string rests_on(ConstantInfo const& info, CalibratedConstant const& constan
         if (one->weight <= 0.0) {
             text += "; left out: " + significant(one->constant.value) + " of " + name + ", " + one->why;
         } else if (one->weight < 1.0) {
-            text += "; " + significant(one->constant.value) + " of " + name + " weighs " + percent(one->weight, 2) + " %";
+            text +=
+                "; " + significant(one->constant.value) + " of " + name + " weighs " + percent(one->weight, 2) + " %";
         }
     }
     return text;
@@ -140,20 +140,16 @@ std::string title_of(Provenance provenance) {
 }
 
 Table links_table(CalibrateAnswer const& answer) {
-    Table table{.title = "Links, and what each source says of them",
-                .columns = {{"level", Align::left},
-                            {"latency"},
-                            {"bytes at"},
-                            {"weighs %"},
-                            {"source", Align::left, true}},
-                .rows = {}};
+    Table table{
+        .title = "Links, and what each source says of them",
+        .columns = {{"level", Align::left}, {"latency"}, {"bytes at"}, {"weighs %"}, {"source", Align::left, true}},
+        .rows = {}};
     for (LinkSource const& one : answer.link_sources) {
         auto const& [latency, rate, source] = one.link;
-        table.rows.push_back(
-            {one.scale_out ? "between nodes" : "inside a node",
-             latency.value > 0.0 ? format(Seconds{latency.value}) : "0",
-             rate ? format(BytesPerSecond{rate->value}) : "not seen",
-             percent(one.weight, 2), printable(one.name == source ? one.name : one.name + ": " + source)});
+        table.rows.push_back({one.scale_out ? "between nodes" : "inside a node",
+                              latency.value > 0.0 ? format(Seconds{latency.value}) : "0",
+                              rate ? format(BytesPerSecond{rate->value}) : "not seen", percent(one.weight, 2),
+                              printable(one.name == source ? one.name : one.name + ": " + source)});
     }
     return table;
 }

@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_evidence.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -57,7 +56,8 @@ CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, Calibrate
     for (ConstantSource* one : sources) {
         if (one->constant.provenance == best.constant.provenance) { equals.push_back(one); }
     }
-    bool const joins = equals.size() > 1 && std::ranges::all_of(equals, [](auto one) { return can_be_joined(one->constant); });
+    bool const joins =
+        equals.size() > 1 && std::ranges::all_of(equals, [](auto one) { return can_be_joined(one->constant); });
     CalibratedConstant const result = joins ? joined(equals, answer) : equals.back()->constant;
     if (!joins) { equals.back()->weight = 1.0; }
     for (ConstantSource* one : sources) {
@@ -81,7 +81,8 @@ void join_systems(CalibrateQuestion const& question, CalibrateAnswer& answer) {
     auto const meet = [&](std::string const& other) {
         if (other.empty() || other == system || !question.log.system.empty()) { return; }
         if (!system.empty()) {
-            refuse("EVIDENCE", "is of more than one system", headroom::quoted(system) + " and " + headroom::quoted(other),
+            refuse("EVIDENCE", "is of more than one system",
+                   headroom::quoted(system) + " and " + headroom::quoted(other),
                    "give that of each on its own, or say --system NAME where both are one");
         }
         system = other;
@@ -127,8 +128,8 @@ void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
     }
     if (!(*known == curve)) {
         answer.notes.push_back(std::string(name_of(curve.collective)) + " on " + ranks_words(curve.ranks, curve.nodes) +
-                               ": the curve of " + known->source + " left out for that of " + curve.source + ", whose times are " +
-                               significant(ratio_of(curve, *known)) + " of it");
+                               ": the curve of " + known->source + " left out for that of " + curve.source +
+                               ", whose times are " + significant(ratio_of(curve, *known)) + " of it");
     }
     curves.erase(known);
     curves.push_back(std::move(curve));
