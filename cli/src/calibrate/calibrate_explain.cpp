@@ -102,6 +102,11 @@ std::string interval_words(CalibratedConstant const& one) {
 /// "matrix products of traces: 24 kernels, 2026-11-22"; sources that were left out with the reason.
 std::string rests_on(ConstantInfo const& info, CalibratedConstant const& constant, CalibrateAnswer const& answer) {
     std::string text = printable(constant.source.empty() ? "no source is stated" : constant.source);
+    if (constant.provenance == Provenance::fitted) { // the source is of the value that the fit is drawn to
+        text += "; " + (constant.sources > 0
+                            ? "moved by runs of " + counted(static_cast<std::size_t>(constant.sources), "source")
+                            : std::string{"no run moved it"});
+    }
     for (ConstantSource const* one : sources_of(info.id, answer)) {
         std::string const name = printable(answer.evidence[one->evidence].name);
         if (one->weight <= 0.0) {

@@ -10,6 +10,8 @@
 namespace headroom::cli {
 namespace {
 
+std::string const latency_words = "latency ", rate_words = "bytes a second ";
+
 std::string name_of_constant(Constant id) { return std::string{constants()[static_cast<std::size_t>(id)].key}; }
 
 /// The order of `Provenance` is from best to worst.
@@ -239,10 +241,17 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrateAnswer& answer)
     MeasuredLink result;
     auto const latency = [](MeasuredLink const& link) { return std::optional{link.latency_seconds}; };
     auto const rate = [](MeasuredLink const& link) { return link.bytes_per_second; };
-    result.latency_seconds = joined_value(links, "latency " + level, latency, answer).value_or(MeasuredValue{});
-    result.bytes_per_second = joined_value(links, "bytes a second " + level, rate, answer);
+    result.latency_seconds = joined_value(links, latency_words + level, latency, answer).value_or(MeasuredValue{});
+    result.bytes_per_second = joined_value(links, rate_words + level, rate, answer);
     for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }
     return result;
+}
+
+/// With the unit of what it is: links have units, constants stand as they do in files.
+std::string value_words(Disagreement const& one, double value) {
+    if (one.what.starts_with(latency_words)) { return format(Seconds{value}); }
+    if (one.what.starts_with(rate_words)) { return format(BytesPerSecond{value}); }
+    return significant(value);
 }
 
 } // namespace
@@ -281,15 +290,15 @@ void join_constants(CalibrateAnswer& answer) {
 
 std::string words_of(Disagreement const& one) {
     auto const& pooled = one.pooled;
-    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio);
+    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio, 4);
     if (pooled.between > 0.0) {
         text += ", more than their intervals explain (" + percent(pooled.heterogeneity, 2) + " % of their scatter; " +
                 percent(pooled.between, 2) + " % between sources)";
     } else {
         text += ", no more than their intervals explain";
     }
-    return text + "; joined to " + significant(pooled.value.value) + " (" + significant(pooled.value.low) + " to " +
-           significant(pooled.value.high) + ")";
+    return text + "; joined to " + value_words(one, pooled.value.value) + " (" + value_words(one, pooled.value.low) +
+           " to " + value_words(one, pooled.value.high) + ")";
 }
 
 CalibrationSet effective(CalibrateAnswer const& answer, io::Catalog const& catalog) {
