@@ -62,8 +62,9 @@ Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSetti
     auto const operation = operation_of(point);
     if (!operation) {
         std::string const pattern = word_of(point, pattern_names);
-        return {{}, pattern.empty() ? "it names no collective that is known"
-                                    : "models of links take messages alone and collectives, not " + quoted(pattern)};
+        return {{},
+                pattern.empty() ? "it names no collective that is known"
+                                : "models of links take messages alone and collectives, not " + quoted(pattern)};
     }
     if (*operation == Collective::barrier) { return {{}, "a barrier moves no bytes"}; }
     auto const size = count_of(point, size_names);

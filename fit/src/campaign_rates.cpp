@@ -20,7 +20,8 @@ bool is_memory(std::string const& level) {
 
 bool is_product(std::string const& kernel) {
     std::string const word = normalised(kernel);
-    return word == "product" || word == "gemm" || word == "matmul" || word == "matrixproduct" || word == "sgemm" || word == "dgemm";
+    return word == "product" || word == "gemm" || word == "matmul" || word == "matrixproduct" || word == "sgemm" ||
+           word == "dgemm";
 }
 
 /// A kernel of an application that is called so is none: it says what it is.
@@ -31,9 +32,15 @@ bool is_product_point(MeasuredPoint const& point, std::string const& kernel) {
 
 /// Other words for number formats.
 std::string usual_format(std::string const& word) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> others{
-        {{"float", "fp32"}, {"float32", "fp32"}, {"f32", "fp32"}, {"single", "fp32"}, {"double", "fp64"},
-         {"float64", "fp64"}, {"f64", "fp64"}, {"bfloat16", "bf16"}, {"half", "fp16"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> others{{{"float", "fp32"},
+                                                                                   {"float32", "fp32"},
+                                                                                   {"f32", "fp32"},
+                                                                                   {"single", "fp32"},
+                                                                                   {"double", "fp64"},
+                                                                                   {"float64", "fp64"},
+                                                                                   {"f64", "fp64"},
+                                                                                   {"bfloat16", "bf16"},
+                                                                                   {"half", "fp16"}}};
     auto const known = std::ranges::find(others, word, &std::pair<std::string_view, std::string_view>::first);
     return known == others.end() ? word : std::string{known->second};
 }

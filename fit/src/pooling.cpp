@@ -1,8 +1,8 @@
 #include "headroom/fit/pooling.hpp"
 
-#include "headroom/error.hpp"
-
 #include "scaling_statistics.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +53,7 @@ Mean mean_of(std::vector<LogSource> const& logs, double between) {
 /// sum w (y - mean)^2
 double scatter_of(std::vector<LogSource> const& logs, double between, double mean) {
     double scatter = 0.0;
-    for (LogSource const& one : logs) {
-        scatter += (one.value - mean) * (one.value - mean) / (one.variance + between);
-    }
+    for (LogSource const& one : logs) { scatter += (one.value - mean) * (one.value - mean) / (one.variance + between); }
     return scatter;
 }
 
@@ -66,7 +64,9 @@ Pooled pool(std::span<Fitted const> sources) {
         throw InputError{Fault::insufficient, {.where = "joining measurements", .problem = "there are none"}};
     }
     auto const logs = logs_of(sources);
-    if (logs.size() == 1) { return {.value = sources.front(), .between = 0.0, .heterogeneity = 0.0, .ratio = 1.0, .weights = {1.0}}; }
+    if (logs.size() == 1) {
+        return {.value = sources.front(), .between = 0.0, .heterogeneity = 0.0, .ratio = 1.0, .weights = {1.0}};
+    }
     auto const freedom = static_cast<double>(logs.size() - 1);
     Mean const alone = mean_of(logs, 0.0);
     double const scatter = scatter_of(logs, 0.0, alone.value);
@@ -75,8 +75,8 @@ Pooled pool(std::span<Fitted const> sources) {
     double half = z / std::sqrt(mean.sum);
     if (between > 0.0) {
         double const spread = std::max(1.0, scatter_of(logs, between, mean.value) / freedom);
-        half = std::max(half, student_t_quantile(0.95, static_cast<int>(logs.size()) - 1) *
-                                  std::sqrt(spread / mean.sum));
+        half =
+            std::max(half, student_t_quantile(0.95, static_cast<int>(logs.size()) - 1) * std::sqrt(spread / mean.sum));
     }
     Pooled result{.value = {std::exp(mean.value), std::exp(mean.value - half), std::exp(mean.value + half)},
                   .between = std::sqrt(between),

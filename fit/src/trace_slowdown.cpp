@@ -1,6 +1,6 @@
-#include "headroom/fit/trace_fit.hpp"
-
 #include "scaling_statistics.hpp"
+
+#include "headroom/fit/trace_fit.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -146,6 +146,45 @@ moved = calibrate(write_traces("shifted", shifted))
 if value and moved:
     equal(moved["fits"], value["fits"], "clocks 5 ms apart change no fit")
 
+# ---- what communication costs the kernels beside it -------------------------------------------------------------------
+
+
+def overlapped_events(slower=1.25, layers=24, seed=11):
+    """Layers of a norm and a product; an all-reduce covers the product of every other layer, which then takes longer."""
+    source = random.Random(seed)
+    events, clock = [], 1000.0
+    for layer in range(layers):
+        for name, took in (("norm", 50.0), ("gemm", 400.0 * (slower if layer % 2 else 1.0))):
+            took = round(took * (1 + source.gauss(0, 0.01)), 3)
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": round(clock, 3), "dur": took,
+                           "args": {"stream": 7, "device": 0, "correlation": 1000 + len(events)}})
+            if name == "gemm" and layer % 2:
+                events.append({"ph": "X", "cat": "kernel", "name": KERNEL["allreduce"], "pid": 0, "tid": 20, "ts": round(clock, 3), "dur": took,
+                               "args": {"stream": 20, "device": 0, "correlation": 1000 + len(events)} | collective("allreduce", 2**24)})
+            clock += took + 5
+    return events + [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "pid": 4711, "tid": 1, "ts": 1000.0, "dur": clock - 1000.0, "args": {}}]
+
+
+OVERLAPPED = write_traces("overlapped", [overlapped_events() for _ in range(RANKS)])
+DATA_PARALLEL = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "4", "--dp", "4", "--global-batch", "64"]
+slowed = calibrate(OVERLAPPED, "--model", *DATA_PARALLEL, "--zero", "1", "--out", SCRATCH / "slowed.toml")
+if slowed:
+    beside = slowed["traces"]["slowdown_beside_communication"]
+    check(beside["ratio"]["low"] <= 1.25 <= beside["ratio"]["high"], f"the slowdown of 1.25: {beside['ratio']}")
+    close(beside["ratio"]["value"], 1.25, "slowdown", 0.01)
+    close(beside["lost_rate"]["value"], 0.2, "share of its rate", 0.05)
+    # of four ranks; the last product has no kernel after it, so it stands at another place than the others
+    equal((beside["runs_alone"], beside["runs_beside"]), (48, 44), "runs on each side")
+    equal([one["name"] for one in slowed["constants"]], ["gradients_exposed"], "a constant of data parallelism")
+sharded = calibrate(OVERLAPPED, "--model", *DATA_PARALLEL, "--zero", "3")
+if sharded:
+    equal([one["name"] for one in sharded["constants"]], ["shard_overlap_loss"], "of sharded weights")
+several = calibrate(OVERLAPPED, "--model", *QUESTION)
+if several:
+    equal(several["constants"], [], "with tensor parallelism it is reported only")
+    check(any("slowdown" in text for text in several["notes"]), "and a note says why")
+check(value and value["traces"]["slowdown_beside_communication"] is None, "nothing ran both ways in the other traces")
+
 # ---- refusals -------------------------------------------------------------------------------------------------------
 
 alone = run("calibrate", write_traces("alone", EVENTS, ranks=1), "--out", SCRATCH / "alone.toml")

@@ -24,8 +24,8 @@ def calibrate(*arguments, code=0):
 
 # ---- a store that the program wrote, and campaigns beside its own ---------------------------------------------------
 
-measured = succeed("measure", "scaling", "--store", STORE, "--workers", "1,2", "--repeats", "5", "--name", "sleepers", "--",
-                   "sh", "-c", "sleep 0.0$((6 / {workers}))")
+measured = succeed("measure", "scaling", "--store", STORE, "--workers", "1,2,4", "--repeats", "5", "--name", "sleepers", "--",
+                   "sh", "-c", "sleep 0.0$((8 / {workers}))")
 
 
 def campaign(kind, points, settings=(), machine=(("processor", CPU), ("host", "a")), name="", began=BEGAN, state="done", store=STORE):
@@ -252,7 +252,7 @@ equal(len(sheet.out.splitlines()), 1 + len(only["explain"]["constants"]) if only
 empty = SCRATCH / "empty.sqlite"
 run("measure", "scaling", "--store", empty, "--workers", "1,2", "--repeats", "2", "--", "false")
 NONE = campaign("comm", [], settings=[("ranks", "4")])
-FEW = campaign("comm", [point for point in messages() if "64 B" in point[0] or "1024 B" in point[0]], settings=[("ranks", "4")])
+FEW = campaign("comm", [point for point in messages() if point[1]["bytes"] in (64, 1024)], settings=[("ranks", "4")])
 OTHER = campaign("dance", [("a", {}, "seconds", [1.0, 1.0, 1.0])])
 for words, code, said in (
         (["--store", STORE, "--campaign", NONE], 5, "no sample that counts"),

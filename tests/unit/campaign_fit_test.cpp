@@ -41,10 +41,10 @@ Campaign messages(double alpha, double beta, double noise, std::uint64_t seed) {
     made.campaign.settings = {{"ranks", "4"}};
     for (int power = 3; power <= 24; power += 3) {
         double const bytes = std::exp2(power);
-        auto const number = made.point("one_way of " + std::to_string(1 << power),
-                                       {{"pattern", "one_way"}, {"bytes", std::to_string(1 << power)}, {"peer", "1"},
-                                        {"link", "inside a host"}},
-                                       "seconds");
+        auto const number = made.point(
+            "one_way of " + std::to_string(1 << power),
+            {{"pattern", "one_way"}, {"bytes", std::to_string(1 << power)}, {"peer", "1"}, {"link", "inside a host"}},
+            "seconds");
         std::vector<double> times;
         for (int i = 0; i < 8; ++i) { times.push_back((alpha + bytes * beta) * (1.0 + noise * normal(random))); }
         made.samples(number, times);
@@ -68,14 +68,18 @@ TEST(CampaignFit, CollectivesTakeTheRanksOfTheirCampaign) {
     Made made{"comm"};
     made.campaign.settings = {{"ranks", "8"}};
     made.campaign.machine = {{"nodes", "2"}};
-    made.samples(made.point("all_reduce of 1024 B",
-                            {{"pattern", "collective"}, {"bytes", "1024"}, {"collective", "all_reduce"}, {"algorithm", "library"}},
-                            "seconds"),
-                 {1e-5, 1.1e-5});
-    made.samples(made.point("by ring", {{"operation", "all_gather"}, {"bytes", "2048"}, {"ranks", "4"}, {"algorithm", "ring"}},
+    made.samples(
+        made.point(
+            "all_reduce of 1024 B",
+            {{"pattern", "collective"}, {"bytes", "1024"}, {"collective", "all_reduce"}, {"algorithm", "library"}},
+            "seconds"),
+        {1e-5, 1.1e-5});
+    made.samples(made.point("by ring",
+                            {{"operation", "all_gather"}, {"bytes", "2048"}, {"ranks", "4"}, {"algorithm", "ring"}},
                             "seconds"),
                  {2e-5});
-    made.samples(made.point("far", {{"pattern", "one_way"}, {"bytes", "8"}, {"link", "between hosts"}}, "seconds"), {9e-6});
+    made.samples(made.point("far", {{"pattern", "one_way"}, {"bytes", "8"}, {"link", "between hosts"}}, "seconds"),
+                 {9e-6});
     auto const rows = measured_collectives(made.campaign, {.system = "", .source = ""}).rows;
     ASSERT_EQ(rows.size(), 4U);
     EXPECT_EQ(rows[0].ranks, 8);
@@ -98,11 +102,11 @@ TEST(CampaignFit, WhatIsNoRowIsNamedWithItsReason) {
     EXPECT_TRUE(found.rows.empty());
     std::vector<std::string> whys;
     for (auto const& one : found.left_out) { whys.push_back(one.label + ": " + one.why); }
-    EXPECT_EQ(whys, (std::vector<std::string>{"a: models of links take messages alone and collectives, not 'both_ways'",
-                                              "b: it states no number of ranks above one", "c: it states no size",
-                                              "d: its unit is bytes/second, not seconds",
-                                              "e: it has no sample that counts",
-                                              "f: it names no collective that is known"}));
+    EXPECT_EQ(whys,
+              (std::vector<std::string>{"a: models of links take messages alone and collectives, not 'both_ways'",
+                                        "b: it states no number of ranks above one", "c: it states no size",
+                                        "d: its unit is bytes/second, not seconds", "e: it has no sample that counts",
+                                        "f: it names no collective that is known"}));
 }
 
 TEST(CampaignFit, ManySamplesKeepBothEndsAndTheMiddle) {
@@ -121,8 +125,8 @@ TEST(CampaignFit, LatencyAndRateComeOutWithinTheirIntervalsInNineOfTen) {
     constexpr int trials = 200;
     int alphas = 0, betas = 0;
     for (int trial = 0; trial < trials; ++trial) {
-        auto const found =
-            measured_collectives(messages(alpha, beta, 0.03, 100U + static_cast<std::uint64_t>(trial)), {.system = "a", .source = "s"});
+        auto const found = measured_collectives(messages(alpha, beta, 0.03, 100U + static_cast<std::uint64_t>(trial)),
+                                                {.system = "a", .source = "s"});
         auto const fits = fit_communication(found.rows).fits;
         ASSERT_EQ(fits.size(), 1U);
         auto const& first = fits[0].segments.front().alpha_seconds;
@@ -159,7 +163,10 @@ CampaignRates rates() {
     Made made{"roofline"};
     auto const bandwidth = [&](char const* kernel, char const* level, char const* threads, double rate) {
         made.samples(made.point(std::string{kernel} + level + threads,
-                                {{"quantity", "bandwidth"}, {"level", level}, {"kernel", kernel}, {"capacity", "1048576"},
+                                {{"quantity", "bandwidth"},
+                                 {"level", level},
+                                 {"kernel", kernel},
+                                 {"capacity", "1048576"},
                                  {"threads", threads}},
                                 "bytes/second"),
                      {rate, rate * 1.01, rate * 0.99});
@@ -178,7 +185,8 @@ CampaignRates rates() {
     arithmetic({{"quantity", "product"}, {"precision", "fp32"}, {"order", "2048"}, {"threads", "1"}}, 130e9);
     arithmetic({{"quantity", "kernel"}, {"kernel", "gemm"}, {"precision", "fp32"}, {"threads", "2"}}, 140e9);
     made.samples(made.point("latency", {{"quantity", "latency"}, {"level", "memory"}}, "seconds"), {1e-7, 1e-7, 1e-7});
-    made.samples(made.point("few", {{"quantity", "bandwidth"}, {"level", "L3"}, {"kernel", "triad"}}, "bytes/second"), {1e9});
+    made.samples(made.point("few", {{"quantity", "bandwidth"}, {"level", "L3"}, {"kernel", "triad"}}, "bytes/second"),
+                 {1e9});
     return measured_rates(made.campaign);
 }
 
@@ -193,7 +201,8 @@ TEST(CampaignFit, RatesOfTheWholeMachine) {
     EXPECT_DOUBLE_EQ(memory->capacity, 1048576.0);
     MeasuredRate const* product = product_rate(found, "fp32");
     ASSERT_NE(product, nullptr);
-    EXPECT_DOUBLE_EQ(product->value.value, 120e9) << "most threads first, then the fastest; a kernel called gemm is none";
+    EXPECT_DOUBLE_EQ(product->value.value, 120e9)
+        << "most threads first, then the fastest; a kernel called gemm is none";
     EXPECT_EQ(product_rate(found, "bf16"), nullptr);
     ASSERT_EQ(found.left_out.size(), 2U);
     EXPECT_EQ(found.left_out[0].why, "its unit is seconds, which is no rate");

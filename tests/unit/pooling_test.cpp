@@ -14,9 +14,7 @@ namespace {
 constexpr double z = 1.6448536269514722;
 
 /// A source whose 90 % interval is that of a relative error.
-Fitted source(double value, double error) {
-    return {value, value * std::exp(-z * error), value * std::exp(z * error)};
-}
+Fitted source(double value, double error) { return {value, value * std::exp(-z * error), value * std::exp(z * error)}; }
 
 TEST(Pool, OneSourceStaysAsItIs) {
     std::array const one{Fitted{2.0, 1.5, 3.0}};

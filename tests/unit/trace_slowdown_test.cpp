@@ -79,7 +79,8 @@ TEST(TraceSlowdown, RatioComesOutWithinItsIntervalInNineOfTen) {
     for (int trial = 0; trial < trials; ++trial) {
         TraceAnswer answer;
         answer.ranks.resize(1);
-        answer.ranks[0].beside = kernels_beside_communication(layers(24, 1.2, 0.03, 1000U + static_cast<std::uint64_t>(trial)));
+        answer.ranks[0].beside =
+            kernels_beside_communication(layers(24, 1.2, 0.03, 1000U + static_cast<std::uint64_t>(trial)));
         auto const found = fit::compute_slowdown(answer);
         ASSERT_TRUE(found);
         held += found->ratio.low <= 1.2 && 1.2 <= found->ratio.high ? 1 : 0;

@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_evidence.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -15,8 +14,9 @@ namespace headroom::cli {
 namespace {
 
 std::string name_of_campaign(Campaign const& campaign, CalibrateQuestion const& question) {
-    return "campaign " + std::to_string(campaign.id) + (campaign.name.empty() ? "" : " " + headroom::quoted(campaign.name)) +
-           " of " + question.store.filename().string();
+    return "campaign " + std::to_string(campaign.id) +
+           (campaign.name.empty() ? "" : " " + headroom::quoted(campaign.name)) + " of " +
+           question.store.filename().string();
 }
 
 /// What the machine of a campaign is called: by what computes, as its facts name it.
@@ -56,7 +56,8 @@ void compare_machines(Campaign const& first, Campaign const& other, CalibrateQue
 
 void say_state(Campaign const& campaign, std::string const& name, CalibrateAnswer& answer) {
     if (campaign.state != CampaignState::done) {
-        answer.notes.push_back(name + " is not done (" + std::string{name_of(campaign.state)} + "): what it has is used");
+        answer.notes.push_back(name + " is not done (" + std::string{name_of(campaign.state)} +
+                               "): what it has is used");
     }
     std::size_t bad = 0;
     std::vector<std::string> drifting;
@@ -76,7 +77,8 @@ void say_state(Campaign const& campaign, std::string const& name, CalibrateAnswe
     std::size_t const all = drifting.size();
     drifting.resize(std::min(all, shown));
     answer.notes.push_back(name + ": the machine was not steady, " + join(drifting, ", ") +
-                           (all > shown ? " and " + std::to_string(all - shown) + " more" : "") + " from first to last sample");
+                           (all > shown ? " and " + std::to_string(all - shown) + " more" : "") +
+                           " from first to last sample");
 }
 
 CalibrateEvidence evidence_of(Campaign const& campaign, std::string const& name, std::string const& system) {
@@ -96,7 +98,8 @@ void say_left_out(std::string const& name, std::vector<fit::LeftOutPoint> const&
         if (!said.insert(point.why).second) { continue; }
         auto const same = std::ranges::count(points, point.why, &fit::LeftOutPoint::why);
         answer.missing.push_back(name + ": " + headroom::quoted(point.label) +
-                                 (same > 1 ? " and " + std::to_string(same - 1) + " more" : "") + " left out, " + point.why);
+                                 (same > 1 ? " and " + std::to_string(same - 1) + " more" : "") + " left out, " +
+                                 point.why);
     }
 }
 
@@ -108,8 +111,8 @@ struct Taken {
 };
 
 std::string take_comm(Taken const& taken, CalibrateQuestion const& question, CalibrateAnswer& answer) {
-    auto found = fit::measured_collectives(
-        taken.campaign, {.system = taken.system, .source = taken.name, .nodes = question.log.nodes});
+    auto found = fit::measured_collectives(taken.campaign,
+                                           {.system = taken.system, .source = taken.name, .nodes = question.log.nodes});
     say_left_out(taken.name, found.left_out, answer);
     std::ranges::move(found.rows, std::back_inserter(answer.links.rows));
     return "comm: " + counted(found.points, "point") + ", " + counted(found.samples, "sample");
@@ -142,8 +145,8 @@ void add_share(Constant id, fit::MeasuredRate const& rate, double peak, std::str
                       .independent = share,
                       .spread = 0.0,
                       .provenance = Provenance::measured,
-                      .source = what + " over " + of + ": " + counted(rate.samples, "sample") + " of " + taken.name + ", " +
-                                answer.evidence.back().to,
+                      .source = what + " over " + of + ": " + counted(rate.samples, "sample") + " of " + taken.name +
+                                ", " + answer.evidence.back().to,
                       .sources = 1},
          .evidence = answer.evidence.size() - 1,
          .samples = rate.samples});
@@ -153,7 +156,8 @@ void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator,
                 CalibrateAnswer& answer) {
     std::string const of = " of " + accelerator.name;
     if (auto const* memory = fit::memory_rate(rates)) {
-        add_share(Constant::memory_fraction, *memory, accelerator.memory_bandwidth.base(), "the memory" + of, taken, answer);
+        add_share(Constant::memory_fraction, *memory, accelerator.memory_bandwidth.base(), "the memory" + of, taken,
+                  answer);
     } else {
         answer.missing.push_back(taken.name + ": main memory was not measured, so memory_fraction stays");
     }
@@ -175,20 +179,20 @@ void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator,
 std::string take_roofline(Taken const& taken, CalibrateQuestion const& question, io::Catalog const& catalog,
                           CalibrateAnswer& answer) {
     fit::CampaignRates rates = fit::measured_rates(taken.campaign);
-    say_left_out(taken.name, rates.left_out, answer);
     std::string const gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
                               std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
         answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
                                               "whose peaks they are shares of");
     } else if (!ran_on(taken.system, *question.accelerator, catalog)) {
-        answer.missing.push_back(
-            taken.name + " was measured on " + (taken.system.empty() ? "a machine that it does not name" : taken.system) +
-            ", and not on " + question.accelerator->name + ": no constants of it (--system " + question.accelerator->name +
-            " where both are one)");
+        answer.missing.push_back(taken.name + " was measured on " +
+                                 (taken.system.empty() ? "a machine that it does not name" : taken.system) +
+                                 ", and not on " + question.accelerator->name + ": no constants of it (--system " +
+                                 question.accelerator->name + " where both are one)");
     } else {
         add_shares(rates, *question.accelerator, taken, answer);
     }
+    say_left_out(taken.name, rates.left_out, answer);
     answer.machines.push_back({taken.system.empty() ? taken.name : taken.system, taken.name, std::move(rates)});
     return gives;
 }

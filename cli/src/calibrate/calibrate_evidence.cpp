@@ -34,8 +34,8 @@ void say_ages(CalibrateAnswer& answer) {
         if (one.to.empty()) { continue; }
         one.days_old = static_cast<int>((days_of(newest) - days_of(one.to)).count());
         if (*one.days_old <= old) { continue; }
-        answer.notes.push_back(one.name + " is " + std::to_string(*one.days_old) + " days older than the newest (" + one.to +
-                               " and " + newest + "): drivers, libraries and machines change");
+        answer.notes.push_back(one.name + " is " + std::to_string(*one.days_old) + " days older than the newest (" +
+                               one.to + " and " + newest + "): drivers, libraries and machines change");
     }
 }
 

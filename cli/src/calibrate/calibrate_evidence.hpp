@@ -18,7 +18,7 @@ struct CalibrateQuestion {
     std::vector<std::string> evidence;
     std::filesystem::path store;        ///< of measurements; empty: none is asked
     std::vector<std::string> campaigns; ///< of it: numbers, "last", or kinds
-    io::LogQuestion log;                ///< what logs may leave out; its system and nodes hold for traces and campaigns too
+    io::LogQuestion log; ///< what logs may leave out; its system and nodes hold for traces and campaigns too
     std::optional<Accelerator> accelerator;
 };
 

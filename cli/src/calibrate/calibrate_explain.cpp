@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_report.hpp"
-
 #include "document/text.hpp"
 
 #include <algorithm>
@@ -103,12 +102,18 @@ std::string interval_words(CalibratedConstant const& one) {
 /// "matrix products of traces: 24 kernels, 2026-11-22"; sources that were left out with the reason.
 std::string rests_on(ConstantInfo const& info, CalibratedConstant const& constant, CalibrateAnswer const& answer) {
     std::string text = printable(constant.source.empty() ? "no source is stated" : constant.source);
+    if (constant.provenance == Provenance::fitted) { // the source is of the value that the fit is drawn to
+        text += "; " + (constant.sources > 0
+                            ? "moved by runs of " + counted(static_cast<std::size_t>(constant.sources), "source")
+                            : std::string{"no run moved it"});
+    }
     for (ConstantSource const* one : sources_of(info.id, answer)) {
         std::string const name = printable(answer.evidence[one->evidence].name);
         if (one->weight <= 0.0) {
             text += "; left out: " + significant(one->constant.value) + " of " + name + ", " + one->why;
         } else if (one->weight < 1.0) {
-            text += "; " + significant(one->constant.value) + " of " + name + " weighs " + percent(one->weight, 2) + " %";
+            text +=
+                "; " + significant(one->constant.value) + " of " + name + " weighs " + percent(one->weight, 2) + " %";
         }
     }
     return text;
@@ -140,20 +145,16 @@ std::string title_of(Provenance provenance) {
 }
 
 Table links_table(CalibrateAnswer const& answer) {
-    Table table{.title = "Links, and what each source says of them",
-                .columns = {{"level", Align::left},
-                            {"latency"},
-                            {"bytes at"},
-                            {"weighs %"},
-                            {"source", Align::left, true}},
-                .rows = {}};
+    Table table{
+        .title = "Links, and what each source says of them",
+        .columns = {{"level", Align::left}, {"latency"}, {"bytes at"}, {"weighs %"}, {"source", Align::left, true}},
+        .rows = {}};
     for (LinkSource const& one : answer.link_sources) {
         auto const& [latency, rate, source] = one.link;
-        table.rows.push_back(
-            {one.scale_out ? "between nodes" : "inside a node",
-             latency.value > 0.0 ? format(Seconds{latency.value}) : "0",
-             rate ? format(BytesPerSecond{rate->value}) : "not seen",
-             percent(one.weight, 2), printable(one.name == source ? one.name : one.name + ": " + source)});
+        table.rows.push_back({one.scale_out ? "between nodes" : "inside a node",
+                              latency.value > 0.0 ? format(Seconds{latency.value}) : "0",
+                              rate ? format(BytesPerSecond{rate->value}) : "not seen", percent(one.weight, 2),
+                              printable(one.name == source ? one.name : one.name + ": " + source)});
     }
     return table;
 }

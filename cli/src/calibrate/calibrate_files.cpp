@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_evidence.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/io/file.hpp"
@@ -46,7 +45,8 @@ private:
         to = from;
     }
     void left_out(std::string const& what) {
-        answer_.notes.push_back(what + " of an earlier file left out: " + name_ + " states it too, and the two cannot be joined");
+        answer_.notes.push_back(what + " of an earlier file left out: " + name_ +
+                                " states it too, and the two cannot be joined");
     }
 
     std::string const& name_;
@@ -66,8 +66,8 @@ std::vector<std::string> words_of_rest(io::StatedCalibration const& file) {
 /// A file that states everything takes the place of the catalog's calibration, with all that it has.
 void take_base(std::string const& name, std::string const& text, CalibrateAnswer& answer) {
     if (answer.base) {
-        answer.notes.push_back("bands, pace and likeness of " + answer.base->name +
-                               " left out: " + name + " states everything too");
+        answer.notes.push_back("bands, pace and likeness of " + answer.base->name + " left out: " + name +
+                               " states everything too");
     }
     answer.base = io::read_calibration(text, name);
     answer.base->network = {}; // it joins those of others
@@ -89,9 +89,9 @@ void take_calibration(std::string const& name, CalibrateQuestion const& question
     io::StatedCalibration const file = io::read_stated_calibration(text, name);
     io::PartialCalibration const& states = file.states;
     auto words = words_of_rest(file);
-    words.insert(words.begin(), {counted(states.constants.size(), "constant"),
-                                 counted(states.network.curves.size(), "curve"),
-                                 counted(states.entries.size(), "measured step")});
+    words.insert(words.begin(),
+                 {counted(states.constants.size(), "constant"), counted(states.network.curves.size(), "curve"),
+                  counted(states.entries.size(), "measured step")});
     CalibrateEvidence evidence{.name = name, .kind = "calibration", .gives = join(words, ", ")};
     evidence.machine = question.log.system.empty() ? states.network.system : question.log.system;
     answer.evidence.push_back(std::move(evidence));

@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_evidence.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -10,6 +9,8 @@
 
 namespace headroom::cli {
 namespace {
+
+std::string const latency_words = "latency ", rate_words = "bytes a second ";
 
 std::string name_of_constant(Constant id) { return std::string{constants()[static_cast<std::size_t>(id)].key}; }
 
@@ -57,7 +58,8 @@ CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, Calibrate
     for (ConstantSource* one : sources) {
         if (one->constant.provenance == best.constant.provenance) { equals.push_back(one); }
     }
-    bool const joins = equals.size() > 1 && std::ranges::all_of(equals, [](auto one) { return can_be_joined(one->constant); });
+    bool const joins =
+        equals.size() > 1 && std::ranges::all_of(equals, [](auto one) { return can_be_joined(one->constant); });
     CalibratedConstant const result = joins ? joined(equals, answer) : equals.back()->constant;
     if (!joins) { equals.back()->weight = 1.0; }
     for (ConstantSource* one : sources) {
@@ -81,7 +83,8 @@ void join_systems(CalibrateQuestion const& question, CalibrateAnswer& answer) {
     auto const meet = [&](std::string const& other) {
         if (other.empty() || other == system || !question.log.system.empty()) { return; }
         if (!system.empty()) {
-            refuse("EVIDENCE", "is of more than one system", headroom::quoted(system) + " and " + headroom::quoted(other),
+            refuse("EVIDENCE", "is of more than one system",
+                   headroom::quoted(system) + " and " + headroom::quoted(other),
                    "give that of each on its own, or say --system NAME where both are one");
         }
         system = other;
@@ -127,8 +130,8 @@ void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
     }
     if (!(*known == curve)) {
         answer.notes.push_back(std::string(name_of(curve.collective)) + " on " + ranks_words(curve.ranks, curve.nodes) +
-                               ": the curve of " + known->source + " left out for that of " + curve.source + ", whose times are " +
-                               significant(ratio_of(curve, *known)) + " of it");
+                               ": the curve of " + known->source + " left out for that of " + curve.source +
+                               ", whose times are " + significant(ratio_of(curve, *known)) + " of it");
     }
     curves.erase(known);
     curves.push_back(std::move(curve));
@@ -238,10 +241,17 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrateAnswer& answer)
     MeasuredLink result;
     auto const latency = [](MeasuredLink const& link) { return std::optional{link.latency_seconds}; };
     auto const rate = [](MeasuredLink const& link) { return link.bytes_per_second; };
-    result.latency_seconds = joined_value(links, "latency " + level, latency, answer).value_or(MeasuredValue{});
-    result.bytes_per_second = joined_value(links, "bytes a second " + level, rate, answer);
+    result.latency_seconds = joined_value(links, latency_words + level, latency, answer).value_or(MeasuredValue{});
+    result.bytes_per_second = joined_value(links, rate_words + level, rate, answer);
     for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }
     return result;
+}
+
+/// With the unit of what it is: links have units, constants stand as they do in files.
+std::string value_words(Disagreement const& one, double value) {
+    if (one.what.starts_with(latency_words)) { return format(Seconds{value}); }
+    if (one.what.starts_with(rate_words)) { return format(BytesPerSecond{value}); }
+    return significant(value);
 }
 
 } // namespace
@@ -280,15 +290,15 @@ void join_constants(CalibrateAnswer& answer) {
 
 std::string words_of(Disagreement const& one) {
     auto const& pooled = one.pooled;
-    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio);
+    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio, 4);
     if (pooled.between > 0.0) {
         text += ", more than their intervals explain (" + percent(pooled.heterogeneity, 2) + " % of their scatter; " +
                 percent(pooled.between, 2) + " % between sources)";
     } else {
         text += ", no more than their intervals explain";
     }
-    return text + "; joined to " + significant(pooled.value.value) + " (" + significant(pooled.value.low) + " to " +
-           significant(pooled.value.high) + ")";
+    return text + "; joined to " + value_words(one, pooled.value.value) + " (" + value_words(one, pooled.value.low) +
+           " to " + value_words(one, pooled.value.high) + ")";
 }
 
 CalibrationSet effective(CalibrateAnswer const& answer, io::Catalog const& catalog) {

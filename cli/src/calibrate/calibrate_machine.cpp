@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_report.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -30,7 +29,8 @@ std::string comment_of(fit::MeasuredRate const& rate) {
 }
 
 /// The fastest of each word, by the word.
-template <class Word> std::map<std::string, fit::MeasuredRate> fastest(std::vector<fit::MeasuredRate> const& rates, Word word) {
+template <class Word>
+std::map<std::string, fit::MeasuredRate> fastest(std::vector<fit::MeasuredRate> const& rates, Word word) {
     std::map<std::string, fit::MeasuredRate> best;
     for (fit::MeasuredRate const& rate : rates) {
         auto const [at, is_new] = best.try_emplace(word(rate), rate);
@@ -51,6 +51,11 @@ bool is_format(std::string const& word) {
                       .hint = "headroom measure roofline measures both memory and arithmetic"}};
 }
 
+std::string capacity_text(fit::MeasuredRate const& rate) {
+    constexpr double kibi = 1024.0;
+    return rate.capacity > 0.0 ? "capacity = \"" + exact(rate.capacity / kibi) + " KiB\"\n" : "";
+}
+
 std::string levels_text(CampaignMachine const& machine, fit::MeasuredRate const& memory) {
     auto const by_level = fastest(machine.rates.bytes, [](auto const& rate) { return rate.level; });
     std::vector<fit::MeasuredRate> levels;
@@ -66,7 +71,7 @@ std::string levels_text(CampaignMachine const& machine, fit::MeasuredRate const&
     std::ranges::sort(levels, {}, [](auto const& rate) { return rate.value.value; });
     for (fit::MeasuredRate const& rate : levels) {
         text += "\n[[level]]\n" + comment_of(rate) + "name = " + quoted_text(rate.level) +
-                "\nbandwidth = " + rate_text(rate.value.value, "GB/s") + '\n';
+                "\nbandwidth = " + rate_text(rate.value.value, "GB/s") + '\n' + capacity_text(rate);
     }
     return text;
 }
@@ -74,7 +79,9 @@ std::string levels_text(CampaignMachine const& machine, fit::MeasuredRate const&
 std::string peaks_text(std::vector<fit::MeasuredRate> const& rates) {
     std::string text;
     for (auto const& [format, rate] : fastest(rates, [](auto const& one) { return one.format; })) {
-        if (is_format(format)) { text += comment_of(rate) + format + " = " + rate_text(rate.value.value, "GFLOP/s") + '\n'; }
+        if (is_format(format)) {
+            text += comment_of(rate) + format + " = " + rate_text(rate.value.value, "GFLOP/s") + '\n';
+        }
     }
     return text;
 }
@@ -90,14 +97,17 @@ std::string machine_text(CampaignMachine const& machine) {
     }
     std::string const peaks = peaks_text(machine.rates.flops);
     if (peaks.empty()) { refuse_incomplete(machine, "arithmetic in a number format that is known"); }
-    std::string text = "# A machine as measured: its roof is the fastest that any kernel reached, not a vendor's figure.\n# " +
-                       printable(machine.evidence) + "\n\nname = " + quoted_text(machine.name) + "\n\n[memory]\n" +
-                       comment_of(memory) + "bandwidth = " + rate_text(memory.value.value, "GB/s") + '\n' +
-                       levels_text(machine, memory) + "\n[peak]\n" + peaks + "\n[measured]\n" + comment_of(*triad) +
-                       "memory = " + rate_text(triad->value.value, "GB/s") + '\n';
+    std::string text =
+        "# A machine as measured: its roof is the fastest that any kernel reached, not a vendor's figure.\n# " +
+        printable(machine.evidence) + "\n\nname = " + quoted_text(machine.name) + "\n\n[memory]\n" +
+        comment_of(memory) + "bandwidth = " + rate_text(memory.value.value, "GB/s") + '\n' + capacity_text(memory) +
+        levels_text(machine, memory) + "\n[peak]\n" + peaks + "\n[measured]\n" + comment_of(*triad) +
+        "memory = " + rate_text(triad->value.value, "GB/s") + '\n';
     std::vector<fit::MeasuredRate> products;
     for (NumberFormat const format : number_formats) {
-        if (auto const* rate = fit::product_rate(machine.rates, std::string{name_of(format)})) { products.push_back(*rate); }
+        if (auto const* rate = fit::product_rate(machine.rates, std::string{name_of(format)})) {
+            products.push_back(*rate);
+        }
     }
     text += peaks_text(products);
     io::read_processor(text, machine.evidence); // what is written can be read

@@ -77,8 +77,8 @@ struct CalibrateAnswer {
     std::vector<Disagreement> disagreements;
     std::vector<CampaignMachine> machines;
     std::vector<CampaignStepsOf> scaling;
-    io::PartialCalibration states; ///< what is written: constants, links, steps
-    io::StatedCalibration rest;    ///< what files state besides, its `states` empty
+    io::PartialCalibration states;      ///< what is written: constants, links, steps
+    io::StatedCalibration rest;         ///< what files state besides, its `states` empty
     std::optional<CalibrationSet> base; ///< of a file that states every constant; empty: the catalog's
     std::vector<std::string> notes;
     std::vector<std::string> missing; ///< why evidence gave less than it might have

@@ -15,7 +15,8 @@ void say_facts(fit::TraceFacts const& facts, std::vector<std::string>& lines) {
     }
     if (facts.slowdown) {
         lines.push_back("computation beside communication takes x" + significant(facts.slowdown->ratio.value) + " (" +
-                        significant(facts.slowdown->ratio.low) + " to " + significant(facts.slowdown->ratio.high) + ")");
+                        significant(facts.slowdown->ratio.low) + " to " + significant(facts.slowdown->ratio.high) +
+                        ")");
     }
     if (facts.step_variation) { lines.push_back("steps vary by " + percent(*facts.step_variation) + " %"); }
     if (facts.rank_variation) {
@@ -42,8 +43,9 @@ CalibrationSet with_the_rest(CalibrationSet set, io::StatedCalibration const& st
 
 std::string calibration_text(CalibrateAnswer const& answer) {
     std::vector<std::string> lines{"Measured, made by headroom calibrate; intervals are of 90 %.",
-                                   answer.base ? "Whole: constants that were not measured are those of " + answer.base->name
-                                               : "Partial: constants that are not stated are those of the catalog."};
+                                   answer.base
+                                       ? "Whole: constants that were not measured are those of " + answer.base->name
+                                       : "Partial: constants that are not stated are those of the catalog."};
     for (auto const& one : answer.evidence) {
         lines.push_back(one.kind + " " + one.name + ": " + one.gives + (one.to.empty() ? "" : ", " + one.to) +
                         (one.machine.empty() ? "" : ", " + one.machine));

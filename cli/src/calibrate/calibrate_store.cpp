@@ -1,5 +1,4 @@
 #include "calibrate/calibrate_evidence.hpp"
-
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"

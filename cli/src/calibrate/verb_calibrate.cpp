@@ -71,7 +71,9 @@ Output report_output(Arguments const& arguments) {
     }
     auto const machine = arguments.text("--save-machine");
     if (!machine) { return output; }
-    if (machine->empty() || *machine == "-") { refuse("--save-machine", "is a file of its own", "", "name one: server.toml"); }
+    if (machine->empty() || *machine == "-") {
+        refuse("--save-machine", "is a file of its own", "", "name one: server.toml");
+    }
     if ((file && same_file(*machine, *file)) || (!output.html.empty() && same_file(*machine, output.html))) {
         refuse("--save-machine", headroom::quoted(*machine) + " is where something else goes", "", "name another file");
     }
@@ -102,7 +104,8 @@ CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& cat
         refuse("--store", "none holds no campaign", "", "name the file, or leave --store out");
     }
     if (question.evidence.empty() && question.store.empty()) {
-        refuse(evidence_words, "is missing", "", "name a folder of traces, a log, a calibration file, or --campaign last");
+        refuse(evidence_words, "is missing", "",
+               "name a folder of traces, a log, a calibration file, or --campaign last");
     }
     if (auto const cluster = arguments.text("--cluster")) {
         question.accelerator = io::load_cluster(catalog, *cluster).accelerator;
@@ -113,8 +116,8 @@ CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& cat
 /// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
 Question keep_step(Arguments const& arguments, double seconds, int workers, CalibrateAnswer& answer) {
     Arguments call = arguments;
-    for (char const* name : {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain",
-                             "--save-machine"}) {
+    for (char const* name :
+         {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain", "--save-machine"}) {
         call = call.without(name);
     }
     call.add("MODEL", {*arguments.text("--model")});
@@ -141,8 +144,9 @@ void keep_slowdown(Question const& run, CalibrateAnswer& answer) {
     fit::TraceSlowdown const& slowdown = *answer.facts->slowdown;
     Strategy const& plan = run.strategy;
     if (plan.tp > 1 || plan.cp > 1 || plan.ep > 1 || plan.pp > 1 || plan.data_ranks() < 2) {
-        answer.notes.emplace_back("the slowdown beside communication is reported and no constant: more than the traffic of "
-                                  "data parallelism may run beside computation in this plan");
+        answer.notes.emplace_back(
+            "the slowdown beside communication is reported and no constant: more than the traffic of "
+            "data parallelism may run beside computation in this plan");
         return;
     }
     auto const traces = std::ranges::find(answer.evidence, "traces", &CalibrateEvidence::kind);
@@ -168,8 +172,9 @@ bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
     auto const asked = arguments.count("--workers");
     for (CampaignStepsOf& one : answer.scaling) {
         if (one.measured.weak && !asked && one.measured.steps.size() > 1) {
-            answer.missing.push_back(one.name + ": its work grew with the workers, so no one description holds for all: say "
-                                                "--workers N and the --global-batch of N");
+            answer.missing.push_back(one.name +
+                                     ": its work grew with the workers, so no one description holds for all: say "
+                                     "--workers N and the --global-batch of N");
             continue;
         }
         for (fit::MeasuredWorkers const& step : one.measured.steps) {
@@ -178,8 +183,9 @@ bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
             one.kept = any = true;
         }
         if (one.kept && one.measured.whole_command) {
-            answer.notes.push_back(one.name + " timed whole commands, their start and end included, and that is taken for a "
-                                              "step; measure scaling --result REGEX reads the step's own time");
+            answer.notes.push_back(one.name +
+                                   " timed whole commands, their start and end included, and that is taken for a "
+                                   "step; measure scaling --result REGEX reads the step's own time");
         }
         if (!one.kept) {
             answer.missing.push_back(one.name + ": no step on " + std::to_string(asked.value_or(0)) + " workers");
@@ -191,8 +197,9 @@ bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
 void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
     if (!arguments.has("--model")) {
         for (CampaignStepsOf const& one : answer.scaling) {
-            answer.missing.push_back(one.name + " says how long a command took, not what it trained: --model and --cluster, "
-                                                "as for predict, make measured steps of it");
+            answer.missing.push_back(one.name +
+                                     " says how long a command took, not what it trained: --model and --cluster, "
+                                     "as for predict, make measured steps of it");
         }
         return;
     }
@@ -215,11 +222,13 @@ bool gives_something(CalibrateAnswer const& answer, bool wants_machine) {
 
 void require_something(CalibrateAnswer const& answer, bool wants_machine) {
     if (gives_something(answer, wants_machine)) { return; }
-    auto const& why = answer.missing.empty() ? answer.notes : answer.missing;
+    constexpr std::size_t told = 3;
+    auto why = answer.missing.empty() ? answer.notes : answer.missing;
+    why.resize(std::min(why.size(), told));
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
                       .problem = "the evidence gives nothing to calibrate with",
-                      .why = why.empty() ? "" : why.front(),
+                      .why = join(why, "; "),
                       .hint = "links need the traces of all ranks of a group and three sizes of a collective or more; "
                               "a step needs --model"}};
 }

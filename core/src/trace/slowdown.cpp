@@ -1,6 +1,6 @@
-#include "headroom/trace_slowdown.hpp"
-
 #include "trace/busy_intervals.hpp"
+
+#include "headroom/trace_slowdown.hpp"
 
 #include <algorithm>
 #include <array>
