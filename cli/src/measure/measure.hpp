@@ -23,8 +23,8 @@ std::filesystem::path store_path(Arguments const& arguments);
 /// memory alone.
 class Recorder {
 public:
-    /// Goes on with the unfinished campaign of the same settings, name and points where there is one and `--fresh` is
-    /// not given. `head` says kind, settings, machine and the points that are known.
+    /// Goes on with the unfinished campaign of the same settings, name, points and machine where there is one and
+    /// `--fresh` is not given. `head` says kind, settings, machine and the points that are known.
     Recorder(Arguments const& arguments, Campaign head);
     [[nodiscard]] Campaign const& campaign() const { return campaign_; }
     /// What went on rather than began anew: samples that were there.

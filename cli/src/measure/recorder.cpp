@@ -1,3 +1,4 @@
+#include "measure/fact_differences.hpp"
 #include "measure/measure.hpp"
 
 #include "headroom/probe/machine_facts.hpp"
@@ -46,14 +47,16 @@ Recorder::Recorder(Arguments const& arguments, Campaign head) {
     campaign_ = std::move(head);
 }
 
-/// A name that was given and is not the unfinished one's asks for something else; so do other points.
+/// A name that was given and is not the unfinished one's asks for something else; so do other points. Samples of two
+/// machines, or of one under another setting of its environment, are never one campaign.
 bool Recorder::resume(Campaign const& head) {
     auto const id = store_->unfinished(head.kind, head.settings);
-    if (!id || !store_->take(*id)) { return false; }
-    Campaign found = store_->load(*id);
+    if (!id) { return false; }
+    Campaign const found = store_->load(*id);
     bool const same_name = head.name.empty() || head.name == found.name;
-    if (!same_name || !agree(found.points, head.points)) { return false; }
-    campaign_ = std::move(found);
+    if (!same_name || !agree(found.points, head.points) || !same_machine(found.machine, head.machine)) { return false; }
+    if (!store_->take(*id)) { return false; }
+    campaign_ = store_->load(*id); // as it is now that nobody else adds to it
     resumed_ = campaign_.samples.size();
     finish(CampaignState::running);
     if (head.points.size() > campaign_.points.size()) {

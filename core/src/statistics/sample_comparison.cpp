@@ -43,11 +43,12 @@ std::vector<double> rank_sums(std::span<std::size_t const> ranks, std::size_t ch
     for (std::size_t const rank : ranks) { most += rank; }
     std::vector<std::vector<double>> ways(chosen + 1, std::vector<double>(most + 1)); // by how many, and their sum
     ways[0][0] = 1.0;
-    std::size_t seen = 0;
+    std::size_t seen = 0, reached = 0; // no sum is greater yet
     for (std::size_t const rank : ranks) {
         ++seen;
+        reached += rank;
         for (std::size_t count = std::min(chosen, seen); count > 0; --count) {
-            for (std::size_t sum = rank; sum <= most; ++sum) { ways[count][sum] += ways[count - 1][sum - rank]; }
+            for (std::size_t sum = rank; sum <= reached; ++sum) { ways[count][sum] += ways[count - 1][sum - rank]; }
         }
     }
     double all = 0.0;

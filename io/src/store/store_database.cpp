@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <new>
 #include <sqlite3.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace headroom::io {
 
@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t least_file = 4096; ///< bytes of room for rows: what is asked of an empty file has answers too
+
+constexpr std::uint64_t least_page = 512; ///< bytes, of any database
 
 std::string reason(int error) { return std::error_code{error, std::generic_category()}.message(); }
 
@@ -68,6 +70,8 @@ void StoreDatabase::check_place(Store::Access access) const {
     if (fs::is_directory(status)) { unreadable_error(where(), "is a folder", "", "give --store the name of a file"); }
     if (fs::exists(status)) {
         if (!fs::is_regular_file(status)) { unreadable_error(where(), "is no plain file"); }
+        // of less than the smallest page SQLite makes an empty database, and writes over it
+        if (auto const size = bytes(); size > 0 && size < least_page) { fail(SQLITE_NOTADB); }
         return;
     }
     if (access == Store::Access::read) { unreadable_error(where(), "no such file"); }
@@ -75,6 +79,10 @@ void StoreDatabase::check_place(Store::Access access) const {
     fs::create_directories(folder, problem);
     if (problem) {
         unreadable_error(where(), fmt::format("its folder '{}' cannot be made", folder.string()), problem.message(),
+                         "give --store another file");
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        unreadable_error(where(), "may not be written", fmt::format("its folder: {}", reason(errno)),
                          "give --store another file");
     }
 }
@@ -127,15 +135,20 @@ std::uint64_t StoreDatabase::bytes() const {
 }
 
 void StoreDatabase::execute(char const* sql) const {
+    errno = 0;
     if (int const state = sqlite3_exec(handle(), sql, nullptr, nullptr, nullptr); state != SQLITE_OK) { fail(state); }
 }
 
 void StoreDatabase::fail(int code) const {
-    int const error = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const last = errno; // SQLite forgets its own where a commit fails and is undone
+    int const own = handle_ ? sqlite3_system_errno(handle()) : 0;
+    int const error = own != 0 ? own : last;
     std::string const why = handle_ ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
     constexpr char const* elsewhere = "give --store another file";
     int const kind = code & 0xFF;
-    if (kind == SQLITE_NOMEM) { throw std::bad_alloc{}; }
+    if (kind == SQLITE_NOMEM) { // mostly a damaged file that says how large something is
+        unreadable_error(where(), "asks for more memory than there is", "it may be damaged", elsewhere);
+    }
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) {
         unreadable_error(where(), "is locked by another program", fmt::format("for more than {} s", patience_.count()),
                          "try again when that one has ended");
@@ -156,7 +169,8 @@ void StoreDatabase::fail(int code) const {
                          elsewhere);
     }
     if (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) {
-        unreadable_error(where(), "cannot be opened", error != 0 ? reason(error) : why, elsewhere);
+        unreadable_error(where(), kind == SQLITE_IOERR ? "cannot be read or written" : "cannot be opened",
+                         error != 0 ? reason(error) : why, elsewhere);
     }
     if (kind == SQLITE_TOOBIG) {
         unreadable_error(where(), "holds a text that is too long",
@@ -199,6 +213,7 @@ StoreStatement& StoreStatement::with_nothing() {
 }
 
 bool StoreStatement::next() {
+    errno = 0;
     int const state = sqlite3_step(statement_.get());
     if (state == SQLITE_DONE) { return false; }
     if (state != SQLITE_ROW) { database_->fail(state); }
