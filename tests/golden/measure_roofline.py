@@ -2,6 +2,7 @@
 that `headroom roofline` reads, measurements that go on after Ctrl-C, and plain refusals."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -48,6 +49,11 @@ def conforms(value, what):
     return value
 
 
+def quiet():
+    """Whether others leave the cores alone: figures that were taken one after the other can be compared then."""
+    return os.getloadavg()[0] < len(os.sched_getaffinity(0)) + 1
+
+
 def best(value, **wanted):
     """The fastest repetition of any figure with these parameters: noise makes everything slower, nothing faster."""
     rates = [one["most"] for one in value["figures"]
@@ -66,13 +72,14 @@ equal({one["precision"] for one in value["peaks"]}, {"fp32"}, "the precision tha
 check(all(one["count"] >= 6 and one["coverage"] > 0.95 for one in value["figures"]), "six repetitions, intervals of 95 %")
 near = best(value, quantity="bandwidth", level="L1", threads="1") if any(one["level"] == "L1" for one in value["levels"]) else None
 far = best(value, quantity="bandwidth", level="memory", threads="1")
-if near is not None:
+if near is not None and quiet():
     check(near >= far, f"the first cache ({near}) is no slower than memory ({far})")
 latency = {one["level"]: one["seconds"] for one in value["latencies"]}
 check(1e-9 < latency["memory"] < 1e-4, f"latency of memory: {latency}")
 peak = best(value, quantity="peak", precision="fp32", threads="1")
 check(1e8 < peak < 1e12, f"peak of one core: {peak}")
-check(best(value, quantity="product", own="yes", threads="1") < 1.25 * peak, "no product of Headroom's above the peak of its instructions")
+if quiet():
+    check(best(value, quantity="product", own="yes", threads="1") < 1.25 * peak, "no product of Headroom's above the peak of its instructions")
 check(best(value, kernel="triad", quantity="kernel") < 2 / 12 * 1e12, "a triad that memory can feed")
 
 # what was kept: every repetition, raw
@@ -82,7 +89,10 @@ check(samples >= 7 * len(value["figures"]), f"{samples} samples are in the store
 
 # the machine file, read by the roofline: the same peak, bandwidth and ridge
 read = succeed("roofline", "--machine", MACHINE, "--precision", "fp32", "--format", "json").json()
-equal({one["name"] for one in read["machine"]["levels"]}, {one["level"] for one in value["levels"]}, "levels of the machine file")
+left_out = {one["level"] for one in value["levels"]} - {one["name"] for one in read["machine"]["levels"]}
+for level in left_out:
+    check(f"# {level} is left out" in MACHINE.read_text(), f"{level} is not in the machine file, which does not say why")
+check("memory" not in left_out, "main memory is in the machine file")
 memory = next(one for one in value["ridges"] if one["level"] == "memory" and one["precision"] == "fp32")
 close(read["ridge_flops_per_byte"], memory["flops_per_byte"], "ridge of the machine file")
 
@@ -90,7 +100,7 @@ close(read["ridge_flops_per_byte"], memory["flops_per_byte"], "ridge of the mach
 value = succeed("measure", "roofline", *SMALL, "--store", "none", "--format", "json").json()
 conforms(value, "all cores")
 equal(value["store"], None, "--store none keeps nothing")
-if len(value["threads"]) > 1:
+if len(value["threads"]) > 1 and quiet():
     many = str(value["threads"][-1])
     for what in ({"quantity": "peak"}, {"quantity": "bandwidth", "level": "memory"}):
         one, every = best(value, **what, threads="1"), best(value, **what, threads=many)

@@ -133,11 +133,11 @@ Table kernels_table(MeasuredRoofline const& roofline) {
                 .columns = {{"kernel", Align::left},
                             {"cores"},
                             {"FLOP/B"},
-                            {"data in", Align::left},
+                            {"in", Align::left},
                             {"roof"},
                             {"measured"},
                             {"interval %"},
-                            {"% of roof"}},
+                            {"% roof"}},
                 .rows = {}};
     for (MeasuredKernel const& kernel : roofline.kernels) {
         table.rows.push_back({kernel.figure->of("kernel"), std::to_string(kernel.figure->threads),

@@ -90,9 +90,16 @@ std::string machine_file(MeasuredRooflineReport const& report) {
             out += "latency   = " + with_unit(latency->summary.median, 1e-9, "ns") + '\n';
         }
     }
+    double slower = levels.back()->summary.median;
     levels.pop_back();
     std::ranges::reverse(levels);
     for (MeasuredFigure const* level : levels) {
+        if (level->summary.median < slower) { // on a disturbed machine; a roofline cannot be made of it
+            out += "\n# " + level->of("level") + " is left out: " + bandwidth_text(level->summary.median) +
+                   " was measured, less than of a level behind it\n";
+            continue;
+        }
+        slower = level->summary.median;
         out += "\n[[level]]\n";
         add_level(out, *level);
     }

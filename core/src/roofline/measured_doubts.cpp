@@ -12,9 +12,7 @@ constexpr double much_spread = 0.05, much_drift = 0.05, sure = 0.01, asked_cover
 constexpr double small_excess = 1.05; ///< above a roof by no more than errors of both
 constexpr double least_gain_of_cores = 0.7;
 
-std::string percent_words(double share) {
-    return format_count(100.0 * share, 2) + " %";
-}
+std::string percent_words(double share) { return format_count(100.0 * share, 2) + " %"; }
 
 std::string some_of(std::vector<std::string> const& names) {
     constexpr std::size_t most = 3;

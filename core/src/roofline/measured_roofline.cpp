@@ -56,7 +56,7 @@ MeasuredRoofline::MeasuredRoofline(Campaign const& campaign) {
                          {.where = "measurements", .problem = "none was taken", .hint = "let it run longer"}};
     }
     std::ranges::sort(threads);
-    threads.erase(std::ranges::unique(threads).begin(), threads.end());
+    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
     find_peaks();
     find_ridges();
     for (MeasuredFigure const& figure : figures) {

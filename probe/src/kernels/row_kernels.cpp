@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <hwy/cache_control.h>
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/foreach_target.h> // must come before highway.h
-#include <hwy/highway.h>
 #include <limits>
+
+// Each needs the one before.
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/cache_control.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace headroom::probe {
