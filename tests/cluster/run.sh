@@ -11,6 +11,7 @@ if [ "$(uname -s)" != Linux ] || [ "$(id -u)" -ne 0 ] || [ ! -c /dev/net/tun ]; 
     exit 0
 fi
 scripts/packages.sh packages-cluster.txt
+cmake "$build" >/dev/null # MPI may be there only now
 cmake --build "$build" -j "$(nproc)" --target cluster_programs headroom-step >/dev/null
 mkdir -p "$folder"
 # -w: OpenMPI's own headers warn

@@ -39,7 +39,10 @@ def among(workers, arguments, seconds=300):
     """The same by so many on a host each."""
     result = FOLDER / f"run_{workers}.json"
     EMULATION.output(workers, RATE, EMULATION.mpirun(workers, SEND_ONLY) + f'"{STEP}" {arguments} --json "{result}"', seconds)
-    return json.loads(result.read_text())
+    answer = json.loads(result.read_text())
+    if answer["workers"] != workers:
+        sys.exit(f"cluster: {STEP} ran as {answer['workers']} of {workers} workers: was it built without MPI?")
+    return answer
 
 
 def link():
