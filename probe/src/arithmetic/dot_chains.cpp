@@ -100,7 +100,7 @@ double int8_dot(std::uint64_t rounds, std::index_sequence<I...>) {
 double run_int8_dot(std::uint64_t rounds) { return int8_dot(rounds, Chains<wide_chains>{}); }
 
 HEADROOM_TARGET("avx2,avxvnni") inline void add_narrow_dot(__m256i& sum, __m256i left, __m256i right) {
-    __asm__("{vex} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(left), "x"(right));
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(left), "x"(right));
 }
 
 template <std::size_t... I>
