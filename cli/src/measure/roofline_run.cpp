@@ -26,30 +26,31 @@ std::vector<std::uint32_t> order_of_round(std::size_t count, std::uint64_t seed,
     return order;
 }
 
-/// As many rounds as fill the slot: what takes no time that can be read is done ten times as often, and tried again.
-void fill_slot(TimedPoint& timed, double slot) {
-    constexpr int most_tries = 12;
+/// Seconds of a run of so many rounds that it fills the slot, or a third of it at least. A run that was held up when the
+/// rounds were found leaves them too few, and what is then timed is the start of threads: so every run is judged anew.
+double seconds_that_fill(TimedPoint& timed, double slot) {
+    constexpr int most_tries = 16;
     constexpr double most_growth = 10.0, most_rounds = 1e15;
-    for (int i = 0; i < most_tries; ++i) {
-        double const seconds = timed.seconds(timed.rounds);
-        if (!(seconds < slot / 2.0)) { return; }
+    double seconds = timed.seconds(timed.rounds);
+    for (int i = 0; i < most_tries && seconds < slot / 3.0; ++i) {
         double const growth = seconds > 0.0 ? std::min(most_growth, slot / seconds) : most_growth;
         double const rounds = static_cast<double>(timed.rounds) * growth;
-        if (rounds > most_rounds) { return; }
+        if (rounds > most_rounds) { break; }
         timed.rounds = std::max(timed.rounds + 1, static_cast<std::uint64_t>(rounds));
-        if (seconds > slot / most_growth) { return; } // near enough to trust the growth
+        seconds = timed.seconds(timed.rounds);
     }
+    return seconds;
 }
 
 /// Not a number: it could not be had.
-double value_of(TimedPoint const& timed) {
+double value_of(TimedPoint& timed, double slot) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     if (timed.whole) { return timed.whole().value_or(none); }
-    double const seconds = timed.seconds(timed.rounds);
+    double const seconds = seconds_that_fill(timed, slot);
     return seconds > 0.0 ? timed.work * static_cast<double>(timed.rounds) / seconds : none;
 }
 
-Sample take_one(TimedPoint const& timed, std::uint32_t point, std::uint32_t repetition) {
+Sample take_one(TimedPoint& timed, double slot, std::uint32_t point, std::uint32_t repetition) {
     Sample sample{.point = point,
                   .repetition = repetition,
                   .outcome = repetition == 0 ? SampleOutcome::warm_up : SampleOutcome::measured,
@@ -60,7 +61,7 @@ Sample take_one(TimedPoint const& timed, std::uint32_t point, std::uint32_t repe
         sample.message = std::move(why);
     };
     try {
-        double const value = value_of(timed);
+        double const value = value_of(timed, slot);
         if (std::isfinite(value) && value > 0.0) {
             sample.value = value;
         } else {
@@ -94,17 +95,13 @@ RooflinePlan plan_of(RooflineTask const& task, std::size_t points) {
 bool take_samples(RooflineBench& bench, RooflineTask const& task, Recorder& recorder, Watch& watch) {
     RooflinePlan const plan = plan_of(task, bench.points.size());
     Done const done = done_before(recorder.campaign());
-    std::vector<bool> filled(bench.points.size(), false);
     double const all = static_cast<double>(bench.points.size()) * plan.repetitions;
     std::size_t taken = done.size();
     for (std::uint32_t round = 0; round < plan.repetitions; ++round) {
         for (std::uint32_t const point : order_of_round(bench.points.size(), task.seed, round)) {
             if (watch.interrupted()) { return false; }
             if (done.contains({round, point})) { continue; }
-            TimedPoint& timed = bench.points[point];
-            if (!filled[point] && !timed.whole) { fill_slot(timed, plan.slot_seconds); }
-            filled[point] = true;
-            recorder.add(take_one(timed, point, round));
+            recorder.add(take_one(bench.points[point], plan.slot_seconds, point, round));
             watch.progress(static_cast<double>(++taken) / all);
         }
     }

@@ -72,8 +72,12 @@ struct MemoryBench::Parts {
     std::uint64_t chains_made = 0;
 
     PinnedTeam& team(int threads);
-    std::uint64_t calibrated(MemoryPoint const& point, std::uint64_t least,
-                             std::function<double(std::uint64_t)> const& run, std::stop_token const& stop);
+    struct Run {
+        std::uint64_t count = 0; ///< passes or loads
+        double took = 0.0;
+    };
+    Run lasting(MemoryPoint const& point, std::uint64_t least, std::function<double(std::uint64_t)> const& run,
+                std::stop_token const& stop);
     std::optional<double> stream(MemoryPoint const& point, std::stop_token const& stop);
     std::optional<double> chase(MemoryPoint const& point, std::stop_token const& stop);
     void make_arrays(PinnedTeam& on, std::size_t size);
@@ -91,17 +95,20 @@ PinnedTeam& MemoryBench::Parts::team(int threads) {
     return *found;
 }
 
-/// How often a thing is done so that it takes `seconds`; once found it stays, so that repetitions are alike.
-std::uint64_t MemoryBench::Parts::calibrated(MemoryPoint const& point, std::uint64_t least,
-                                             std::function<double(std::uint64_t)> const& run,
-                                             std::stop_token const& stop) {
-    if (auto const known = counts.find(key_of(point)); known != counts.end()) { return known->second; }
-    std::uint64_t count = least;
+/// One run of about `seconds`. How often the thing is done stays once it is known, so that repetitions are alike; a run that
+/// was held up when that was found leaves it too small, and the next one shows it.
+MemoryBench::Parts::Run MemoryBench::Parts::lasting(MemoryPoint const& point, std::uint64_t least,
+                                                    std::function<double(std::uint64_t)> const& run,
+                                                    std::stop_token const& stop) {
+    auto& count = counts.try_emplace(key_of(point), least).first->second;
     double took = run(count);
-    while (took < seconds / 4.0 && !stop.stop_requested()) { took = run(count *= 2); }
-    double const wanted = std::ceil(static_cast<double>(count) * seconds / std::max(took, 1e-9));
-    if (stop.stop_requested()) { return count; }
-    return counts[key_of(point)] = std::max(static_cast<std::uint64_t>(wanted), least);
+    while (took < seconds / 4.0 && !stop.stop_requested()) {
+        double const wanted = std::ceil(static_cast<double>(count) * seconds / std::max(took, 1e-9));
+        bool const near = took > seconds / 64.0; // else the start of threads may be most of it
+        count = near ? std::max(static_cast<std::uint64_t>(wanted), count + 1) : 4 * count;
+        took = run(count);
+    }
+    return {count, took};
 }
 
 /// By the threads that will use them: so they lie in the memory of their cores.
@@ -139,6 +146,7 @@ std::optional<double> MemoryBench::Parts::stream(MemoryPoint const& point, std::
     make_arrays(on, size);
     std::vector<double> sums(static_cast<std::size_t>(point.threads) * 8, 0.0); // a line each
     auto const run = [&](std::uint64_t passes) {
+        if (point.kernel != MemoryKernel::read) { forget_results(point, size); }
         return on.run([&, passes](int thread) {
             auto const& mine = arrays[thread];
             double sum = 0.0;
@@ -150,11 +158,9 @@ std::optional<double> MemoryBench::Parts::stream(MemoryPoint const& point, std::
             sums[static_cast<std::size_t>(thread) * 8] = sum;
         });
     };
-    std::uint64_t const passes = calibrated(point, 1, run, stop);
-    if (point.kernel != MemoryKernel::read) { forget_results(point, size); }
-    double const took = run(passes);
+    auto const done = lasting(point, 1, run, stop);
     if (stop.stop_requested()) { return std::nullopt; }
-    double const each = static_cast<double>(size) * static_cast<double>(passes);
+    double const each = static_cast<double>(size) * static_cast<double>(done.count);
     if (point.kernel != MemoryKernel::read) {
         check_results(point, size);
     } else {
@@ -164,7 +170,7 @@ std::optional<double> MemoryBench::Parts::stream(MemoryPoint const& point, std::
             }
         }
     }
-    return static_cast<double>(bytes_each) * each * point.threads / took;
+    return static_cast<double>(bytes_each) * each * point.threads / done.took;
 }
 
 PointerChain& MemoryBench::Parts::chain(PinnedTeam& on, std::uint64_t bytes) {
@@ -181,11 +187,10 @@ std::optional<double> MemoryBench::Parts::chase(MemoryPoint const& point, std::s
     auto& walked = chain(on, point.bytes);
     void const* end = nullptr;
     auto const run = [&](std::uint64_t loads) { return on.run([&, loads](int) { end = walked.walk(loads); }); };
-    std::uint64_t const loads = calibrated(point, 1024, run, stop);
+    auto const done = lasting(point, 1024, run, stop);
     if (stop.stop_requested()) { return std::nullopt; }
-    double const took = run(loads);
     if (!walked.holds(end)) { refuse_result(point, "the chain was left"); }
-    return took / static_cast<double>(loads);
+    return done.took / static_cast<double>(done.count);
 }
 
 MemoryBench::MemoryBench(MachineShape shape, double seconds) : parts_{std::make_unique<Parts>()} {
