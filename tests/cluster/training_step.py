@@ -99,6 +99,9 @@ class Comparison:
         print(f"  {workers} {computing:<14}{told['step_seconds'] * 1e3:>8.1f} / {seconds * 1e3:>6.1f} ms"
               f"{ratio:>7.3f}{'!' if over else ' '}" + "".join(f"{one:>7.3f} /{two:>6.3f}" for one, two in parts))
         self.table.write(f"{workers}\t{computing}\t{overlap}\t{told['step_seconds']:.6f}\t{seconds:.6f}\t{found['step_seconds']:.6f}\n")
+        if computing == "computing":
+            passes = [one["forward_seconds"] + one["backward_seconds"] for one in (found["phases"], told)]
+            print(f"    its passes took {passes[0] / passes[1]:.2f} of what one worker says")
         if over:
             self.missed.append(f"{workers} workers, {computing}, overlap {overlap}: predicted / measured {ratio:.3f}, bar {BARS[workers]:.0%}")
 
