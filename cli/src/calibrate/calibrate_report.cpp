@@ -3,6 +3,7 @@
 #include "document/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace headroom::cli {
@@ -26,23 +27,30 @@ Table evidence_table(CalibrateAnswer const& answer) {
     return table;
 }
 
+/// An interval by how far its ends lie from the value, in percent: "-5.8 +6.1".
+std::string beside(double value, double low, double high) {
+    if (!(value > 0.0) || !std::isfinite(value)) { return "-"; }
+    auto const end = [&](double at) { return std::isfinite(at) ? percent(std::abs(at / value - 1.0), 2) : "any"; };
+    return "-" + end(low) + " +" + end(high);
+}
+
 Table curves_table(CalibrateAnswer const& answer) {
     Table table{.title = "Collectives, waiting for late ranks apart",
-                .columns = {{"collective", Align::left, true},
-                            {"ranks"},
+                .columns = {{"collective", Align::left},
+                            {"ranks", Align::left, true},
                             {"rows"},
                             {"alpha"},
-                            {"90 %"},
+                            {"90 %, +-%"},
                             {"bytes at"},
-                            {"90 %"},
+                            {"90 %, +-%"},
                             {"off %"}},
                 .rows = {}};
     for (fit::CommunicationFit const& one : answer.links.result.fits) {
         auto const& alpha = one.segments.front().alpha_seconds;
         auto const& beta = one.segments.back().beta_seconds_per_byte;
         table.rows.push_back({words_of(one), ranks_words(one.ranks, one.nodes), std::to_string(one.residuals.size()),
-                              seconds_text(alpha.value), seconds_text(alpha.low) + " .. " + seconds_text(alpha.high),
-                              rate_of(beta.value), rate_of(beta.high) + " .. " + rate_of(beta.low),
+                              seconds_text(alpha.value), beside(alpha.value, alpha.low, alpha.high),
+                              rate_of(beta.value), beside(1.0 / beta.value, 1.0 / beta.high, 1.0 / beta.low),
                               percent(one.median_relative_error, 2)});
     }
     return table;
