@@ -2,7 +2,10 @@
 #include "measure/measure_comm.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <map>
+#include <string>
 
 namespace headroom::cli {
 namespace {
@@ -23,6 +26,44 @@ Paragraph setting_words(CommMeasureReport const& report) {
                        counted(static_cast<std::size_t>(report.progress.rounds), "round") +
                        " of an order of its own each.";
     return {.text = text};
+}
+
+/// The shortest and the longest message one way of each kind of link, and the longest all-reduce, by medians.
+std::string verdict_words(CommMeasureReport const& report) {
+    struct Ends {
+        CommTimed const *shortest = nullptr, *longest = nullptr;
+    };
+    std::map<std::string, Ends> links;
+    CommTimed const* reduced = nullptr;
+    auto const bytes_of = [&](CommTimed const* one) { return request_of(report, *one).bytes; };
+    for (CommTimed const& one : report.timed) {
+        auto const& request = request_of(report, one);
+        bool const reduces = request.pattern == CommPattern::collective && request.collective == Collective::all_reduce;
+        if (reduces && (reduced == nullptr || request.bytes > bytes_of(reduced))) { reduced = &one; }
+        if (request.pattern != CommPattern::one_way || request.bytes == 0) { continue; }
+        Ends& ends = links[link_words(report.world, request.peer)];
+        if (ends.shortest == nullptr || request.bytes < bytes_of(ends.shortest)) { ends.shortest = &one; }
+        if (ends.longest == nullptr || request.bytes > bytes_of(ends.longest)) { ends.longest = &one; }
+    }
+    std::string text;
+    auto const rate = [&](CommTimed const& one) {
+        return format(BytesPerSecond{static_cast<double>(bytes_of(&one)) / one.seconds.median});
+    };
+    for (auto const& [link, ends] : links) {
+        text += link + ": " + size_words(bytes_of(ends.shortest)) + " in " + time_words(ends.shortest->seconds.median) +
+                " one way, " + size_words(bytes_of(ends.longest)) + " at " + rate(*ends.longest) + ". ";
+    }
+    if (reduced != nullptr && reduced->seconds.median > 0.0) {
+        double const p = report.world.ranks(), factor = 2.0 * (p - 1.0) / p;
+        text += "all_reduce of " + size_words(bytes_of(reduced)) + ": " + time_words(reduced->seconds.median) +
+                ", bus bandwidth " +
+                format(BytesPerSecond{factor * static_cast<double>(bytes_of(reduced)) / reduced->seconds.median}) +
+                ". ";
+    }
+    if (text.empty()) { return text; }
+    text.pop_back();
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text;
 }
 
 std::string what_of(CommMeasureReport const& report, CommTimed const& one) {
@@ -232,6 +273,9 @@ Document document_of(CommMeasureReport const& report, io::Catalog const& catalog
     Document document{.title = "Communication of " + counted(static_cast<std::size_t>(report.world.ranks()), "rank"),
                       .blocks = {},
                       .footer = footer(catalog, "")};
+    if (auto verdict = verdict_words(report); !verdict.empty()) {
+        document.blocks.emplace_back(Paragraph{.text = std::move(verdict), .strong = true});
+    }
     document.blocks.emplace_back(setting_words(report));
     if (!report.notes.empty()) { document.blocks.emplace_back(Items{"Notes", report.notes}); }
     add(document, ratio_table(report));
