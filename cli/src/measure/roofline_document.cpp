@@ -208,7 +208,7 @@ std::string taken_words(MeasuredRooflineReport const& report) {
     for (MeasuredFigure const& one : report.roofline.figures) { counted_samples += one.summary.count; }
     std::string text = counted(counted_samples, "repetition") + " of " +
                        counted(report.roofline.figures.size(), "point") +
-                       " count, one more of each warmed up; medians, with intervals of their order statistics";
+                       " count, one more of each warmed up; medians, each with the interval in which that of a repeat is expected";
     if (report.resumed > 0) { text += "; " + counted(report.resumed, "sample") + " were there before"; }
     if (!report.complete) { text += "; interrupted: the same command goes on"; }
     text += report.store.empty() ? "; kept nowhere"

@@ -1,30 +1,18 @@
 #include "measure/roofline_run.hpp"
 
 #include "headroom/probe/machine_facts.hpp"
+#include "headroom/run_order.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <random>
-#include <set>
 #include <stdexcept>
-#include <utility>
 
 namespace headroom::cli {
 namespace {
 
 constexpr std::uint32_t fewest = 7, most = 31;
 constexpr double usual_slot = 0.03, least_slot = 0.002;
-
-/// Fisher and Yates, with numbers that are the same everywhere.
-std::vector<std::uint32_t> order_of_round(std::size_t count, std::uint64_t seed, std::uint32_t round) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    std::mt19937_64 numbers{seed * 1'000'003 + round};
-    for (std::size_t left = count; left > 1; --left) { std::swap(order[left - 1], order[numbers() % left]); }
-    return order;
-}
 
 /// Seconds of a run of so many rounds that it fills the slot, or a third of it at least. A run that was held up when the
 /// rounds were found leaves them too few, and what is then timed is the start of threads: so every run is judged anew.
@@ -50,10 +38,10 @@ double value_of(TimedPoint& timed, double slot) {
     return seconds > 0.0 ? timed.work * static_cast<double>(timed.rounds) / seconds : none;
 }
 
-Sample take_one(TimedPoint& timed, double slot, std::uint32_t point, std::uint32_t repetition) {
-    Sample sample{.point = point,
-                  .repetition = repetition,
-                  .outcome = repetition == 0 ? SampleOutcome::warm_up : SampleOutcome::measured,
+Sample take_one(TimedPoint& timed, double slot, PlannedRun const& run) {
+    Sample sample{.point = run.point,
+                  .repetition = run.repetition,
+                  .outcome = run.warm_up ? SampleOutcome::warm_up : SampleOutcome::measured,
                   .began_ns = probe::now_ns(),
                   .load = probe::load_now()};
     auto const fail = [&sample](std::string why) {
@@ -71,14 +59,6 @@ Sample take_one(TimedPoint& timed, double slot, std::uint32_t point, std::uint32
     return sample;
 }
 
-using Done = std::set<std::pair<std::uint32_t, std::uint32_t>>;
-
-Done done_before(Campaign const& campaign) {
-    Done done;
-    for (Sample const& sample : campaign.samples) { done.emplace(sample.repetition, sample.point); }
-    return done;
-}
-
 } // namespace
 
 RooflinePlan plan_of(RooflineTask const& task, std::size_t points) {
@@ -94,16 +74,13 @@ RooflinePlan plan_of(RooflineTask const& task, std::size_t points) {
 
 bool take_samples(RooflineBench& bench, RooflineTask const& task, Recorder& recorder, Watch& watch) {
     RooflinePlan const plan = plan_of(task, bench.points.size());
-    Done const done = done_before(recorder.campaign());
-    double const all = static_cast<double>(bench.points.size()) * plan.repetitions;
-    std::size_t taken = done.size();
-    for (std::uint32_t round = 0; round < plan.repetitions; ++round) {
-        for (std::uint32_t const point : order_of_round(bench.points.size(), task.seed, round)) {
-            if (watch.interrupted()) { return false; }
-            if (done.contains({round, point})) { continue; }
-            recorder.add(take_one(bench.points[point], plan.slot_seconds, point, round));
-            watch.progress(static_cast<double>(++taken) / all);
-        }
+    auto const order = planned_order(bench.points.size(), 1, plan.repetitions - 1, task.seed);
+    auto const left = runs_left(order, recorder.campaign().samples);
+    std::size_t taken = order.size() - left.size();
+    for (PlannedRun const& run : left) {
+        if (watch.interrupted()) { return false; }
+        recorder.add(take_one(bench.points[run.point], plan.slot_seconds, run));
+        watch.progress(static_cast<double>(++taken) / static_cast<double>(order.size()));
     }
     return true;
 }

@@ -1,6 +1,7 @@
 #include "headroom/measured_roofline.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/repeat_interval.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +13,11 @@ constexpr std::string_view main_memory = "memory";
 
 MeasuredFigure figure_of(Campaign const& campaign, std::uint32_t point, std::vector<double> const& values) {
     MeasuredFigure figure{campaign.points[point], summarize(values), find_drift(values)};
+    auto const repeat =
+        repeat_interval(values); // each is of a round of its own, and rounds are spread over the campaign
+    figure.summary.low = repeat.low;
+    figure.summary.high = repeat.high;
+    figure.summary.coverage = repeat.coverage;
     figure.threads = std::max(1, static_cast<int>(figure.number("threads")));
     return figure;
 }

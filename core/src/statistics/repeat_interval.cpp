@@ -1,13 +1,16 @@
+#include "headroom/repeat_interval.hpp"
+
 #include "headroom/error.hpp"
-#include "headroom/probe/repeat.hpp"
+#include "headroom/sample_statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <vector>
 
-namespace headroom::probe {
+namespace headroom {
 namespace {
 
 constexpr double stated_coverage = 0.95;
@@ -27,7 +30,6 @@ double student(double freedom) {
     return whole[below - 1] + part * (whole[below] - whole[below - 1]);
 }
 
-double median(std::span<double const> values) { return summarize(values).median; }
 
 double deviation_of(std::span<double const> values) {
     double const n = static_cast<double>(values.size());
@@ -94,19 +96,4 @@ RepeatInterval repeat_interval(std::span<double const> rounds, double least_half
     return interval;
 }
 
-std::vector<double> round_medians(std::span<Sample const> samples, std::uint32_t point) {
-    std::vector<double> medians, round;
-    auto const close = [&] {
-        if (!round.empty()) { medians.push_back(median(round)); }
-        round.clear();
-    };
-    for (Sample const& sample : samples) {
-        if (sample.point != point) { continue; }
-        if (sample.outcome == SampleOutcome::warm_up) { close(); }
-        if (sample.outcome == SampleOutcome::measured) { round.push_back(sample.value); }
-    }
-    close();
-    return medians;
-}
-
-} // namespace headroom::probe
+} // namespace headroom
