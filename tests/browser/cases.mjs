@@ -177,5 +177,13 @@ export function casesIn(scratch, source) {
     { name: "roofline", words: ["roofline", "--machine", "h100", "--model", "llama-3-8b"], expects: bounded },
     { name: "roofline-kernel", words: ["roofline", "--machine", "h100", "--kernel", "axpy:flops=2GFLOP,bytes=12GB"],
       expects: (json) => [{ figure: "Roofline", marks: json.kernels.length, rules: [/ridge/] }] },
+    { name: "measure-roofline", words: ["measure", "roofline", "--quick", "--store", "none"],
+      expects: (json) => [...new Set(json.kernels.map((kernel) => kernel.threads))].map((threads) => (
+        { figure: new RegExp(`^Measured roofline, ${threads} core`),
+          marks: json.kernels.filter((kernel) => kernel.threads === threads).length, rules: [/ridge/] })) },
+    { name: "measure-scaling", words: ["measure", "scaling", "--store", path.join(scratch, "measured.sqlite"), "--fresh", "--workers", "1,2,3",
+      "--repeats", "3", "--", "sh", "-c", "sleep 0.$((6 / {workers}))"],
+      expects: () => [{ figure: "Measured and fitted", marks: 9 }] },
+    { name: "history", words: ["history", "show", "last", "--store", path.join(scratch, "measured.sqlite")] },
   ];
 }

@@ -29,7 +29,8 @@ const run = (words) => spawnSync(program, words, { encoding: "utf8", maxBuffer: 
 function pageOf(one, scratch) {
   if (run([one.words[0]]).stderr.includes("not there yet")) return undefined;
   const file = path.join(scratch, `${one.name}.html`);
-  const done = run([...one.words, "--html", file, "--format", "json", "--quiet"]);
+  const cut = one.words.includes("--") ? one.words.indexOf("--") : one.words.length; // a command of the user's comes last
+  const done = run([...one.words.slice(0, cut), "--html", file, "--format", "json", "--quiet", ...one.words.slice(cut)]);
   if (done.status !== (one.code ?? 0)) throw new Error(`headroom ${one.words.join(" ")}: exit ${done.status}: ${done.stderr.trim()}`);
   return { file, json: JSON.parse(done.stdout), title: one.name };
 }
