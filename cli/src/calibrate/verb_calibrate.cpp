@@ -284,7 +284,7 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb calibrate_verb() {
-    return {"calibrate", "a calibration file from measurements, traces, benchmark logs and others",
+    return {"calibrate", "a calibration file from measurements, traces and logs",
             positionals, {options, setting_options(), strategy_options(), output_options()},
             examples,    run};
 }
