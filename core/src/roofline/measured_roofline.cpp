@@ -126,9 +126,10 @@ void MeasuredRoofline::find_ridges() {
     for (MeasuredPeak const& peak : peaks) {
         for (MeasuredFigure const* level : levels(peak.threads)) {
             SampleSummary const &rate = peak.roof->summary, &bandwidth = level->summary;
-            if (!(bandwidth.low > 0.0)) { continue; }
+            double const slowest = bandwidth.low > 0.0 ? bandwidth.low : bandwidth.least; // scattered beyond all bounds
+            if (!(slowest > 0.0)) { continue; }
             ridges.push_back({peak.precision, level->of("level"), peak.threads, rate.median / bandwidth.median,
-                              rate.low / bandwidth.high, rate.high / bandwidth.low});
+                              rate.low / bandwidth.high, rate.high / slowest});
         }
     }
 }
