@@ -206,9 +206,9 @@ Table conditions_table(Campaign const& campaign) {
 std::string taken_words(MeasuredRooflineReport const& report) {
     std::size_t counted_samples = 0;
     for (MeasuredFigure const& one : report.roofline.figures) { counted_samples += one.summary.count; }
-    std::string text = counted(counted_samples, "repetition") + " of " +
-                       counted(report.roofline.figures.size(), "point") +
-                       " count, one more of each warmed up; medians, each with the interval in which that of a repeat is expected";
+    std::string text =
+        counted(counted_samples, "repetition") + " of " + counted(report.roofline.figures.size(), "point") +
+        " count, one more of each warmed up; medians, each with the interval in which that of a repeat is expected";
     if (report.resumed > 0) { text += "; " + counted(report.resumed, "sample") + " were there before"; }
     if (!report.complete) { text += "; interrupted: the same command goes on"; }
     text += report.store.empty() ? "; kept nowhere"

@@ -30,7 +30,6 @@ double student(double freedom) {
     return whole[below - 1] + part * (whole[below] - whole[below - 1]);
 }
 
-
 double deviation_of(std::span<double const> values) {
     double const n = static_cast<double>(values.size());
     double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;

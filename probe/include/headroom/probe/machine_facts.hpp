@@ -18,10 +18,11 @@ struct CacheLevel {
 
 /// What hwloc finds, and what the operating system says beside it.
 struct MachineShape {
-    int cores = 1;                  ///< whole cores that this process may use
-    std::vector<int> core_ids;      ///< a number that a thread can be pinned to, one a core
-    std::vector<CacheLevel> caches; ///< data and unified ones, from the core outwards; empty where the system tells of none
-    std::uint64_t memory_bytes = 0; ///< that this process may have; 0: not known
+    int cores = 1;             ///< whole cores that this process may use
+    std::vector<int> core_ids; ///< a number that a thread can be pinned to, one a core
+    std::vector<CacheLevel>
+        caches; ///< data and unified ones, from the core outwards; empty where the system tells of none
+    std::uint64_t memory_bytes = 0;                         ///< that this process may have; 0: not known
     int packages = 1, memory_nodes = 1, threads_a_core = 1; ///< of the whole machine
 };
 /// Cores are those of the process's first thread (taskset, cpusets of containers and batch systems), no more than a
