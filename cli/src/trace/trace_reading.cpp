@@ -1,3 +1,4 @@
+#include "threads.hpp"
 #include "trace/trace_parts.hpp"
 #include "trace/trace_report.hpp"
 
@@ -28,14 +29,14 @@ TraceRead read_for(TraceQuestion const& question, TraceProgress const& progress)
     return read;
 }
 
-TraceOutcome outcome_of(TraceRead read) {
+TraceOutcome outcome_of(TraceRead read, int threads) {
     TraceOutcome outcome{.answer = {},
                          .left_out = std::move(read.left_out),
                          .unread = std::move(read.set.unread),
                          .files = read.files,
                          .complete = read.complete,
                          .read_seconds = read.seconds};
-    outcome.answer = trace_answer(std::move(read.set.ranks));
+    outcome.answer = trace_answer(std::move(read.set.ranks), executor(threads));
     if (!outcome.unread.empty()) {
         count_issue(outcome.answer.issues, "file that could not be read", outcome.unread.front(),
                     outcome.unread.size());

@@ -47,7 +47,7 @@ struct TraceOutcome {
     double read_seconds = 0.0;
 };
 /// Answers from what was read; files that could not be are counted among the issues.
-TraceOutcome outcome_of(TraceRead read);
+TraceOutcome outcome_of(TraceRead read, int threads);
 
 struct TraceReport {
     TraceOutcome outcome;

@@ -61,7 +61,7 @@ int write_part(TraceRead const& read, Output const& output) {
 }
 
 TraceReport report_of(TraceRead read, TraceAsked const& asked, std::string footer) {
-    TraceReport report{.outcome = outcome_of(std::move(read)),
+    TraceReport report{.outcome = outcome_of(std::move(read), asked.question.reading.threads),
                        .paths = asked.question.paths,
                        .top = asked.top,
                        .machine = {},
@@ -92,7 +92,7 @@ int run(Arguments const& arguments) {
     TraceReport report = report_of(std::move(read), asked, footer(catalog, ""));
     report.machine = std::move(machine);
     if (asked.baseline && report.outcome.complete) {
-        TraceOutcome before = outcome_of(read_watched(*asked.baseline, *watch));
+        TraceOutcome before = outcome_of(read_watched(*asked.baseline, *watch), asked.question.reading.threads);
         report.comparison = compare(before.answer, report.answer());
         report.baseline = asked.baseline->paths;
         say_unread(output, before.unread);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/executor.hpp"
 #include "headroom/prediction.hpp"
 
 #include <cstdint>
@@ -11,10 +12,6 @@
 #include <vector>
 
 namespace headroom {
-
-/// Runs task(0) .. task(count - 1), each once, in any order and on any threads, and returns when all are
-/// done. The core starts no thread of its own: a face that has some hands them in here.
-using Executor = std::function<void(int count, std::function<void(int)> const& task)>;
 
 /// Where enumeration ends although the rules would let it go on. A degree that the caller fixed is not bounded.
 struct SearchBounds {

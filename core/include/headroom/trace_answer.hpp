@@ -68,8 +68,9 @@ struct TraceAnswer {
 };
 
 /// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are told and
-/// the first takes part in collectives and in the critical path.
-TraceAnswer trace_answer(std::vector<RankDigest> ranks);
+/// the first takes part in collectives and in the critical path. What-ifs are asked by `run`, where one is given; the answer
+/// does not depend on it.
+TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {});
 
 // ---- two traces -----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/dag.hpp"
+#include "headroom/executor.hpp"
 #include "headroom/rank_trace.hpp"
 #include "headroom/task_graph.hpp"
 #include "headroom/trace_collectives.hpp"
@@ -137,7 +138,7 @@ struct CollectiveLink {
 /// Holds for:  any graphs; O(tasks + edges) but for an ordering of the ranks' tasks by time.
 /// Source:     [Blumofe1999]
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                         std::vector<Ticks> const& clock_offset);
+                         std::vector<Ticks> const& clock_offset, Executor const& run = {});
 
 /// The same whole as a graph of tasks: costs in nanoseconds, delays as tasks of kind "delay", a resource for each lane
 /// of each rank.

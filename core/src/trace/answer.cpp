@@ -121,7 +121,7 @@ void add_counts(TraceAnswer& answer) {
 
 } // namespace
 
-TraceAnswer trace_answer(std::vector<RankDigest> ranks) {
+TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run) {
     TraceAnswer answer;
     sort_ranks(ranks);
     answer.ranks = std::move(ranks);
@@ -132,7 +132,7 @@ TraceAnswer trace_answer(std::vector<RankDigest> ranks) {
     answer.step_ns = trace::step_percentiles(answer.ranks);
     trace::add_collectives(answer);
     answer.stragglers = trace::stragglers_of(answer.ranks, answer.collectives);
-    trace::add_path(answer);
+    trace::add_path(answer, run);
     return answer;
 }
 

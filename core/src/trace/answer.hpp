@@ -24,6 +24,6 @@ std::vector<Straggler> stragglers_of(std::vector<RankDigest> const& ranks, Colle
 /// Matches collectives of all ranks and finds the path through their graphs. Both are as the headers of
 /// `match_collectives` and `critical_path` say; ranks lend their runs and graphs and have them back afterwards.
 void add_collectives(TraceAnswer& answer);
-void add_path(TraceAnswer& answer);
+void add_path(TraceAnswer& answer, Executor const& run);
 
 } // namespace headroom::trace

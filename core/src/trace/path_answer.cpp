@@ -23,7 +23,7 @@ std::string_view name_of(TraceEdge edge) {
 }
 
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                         std::vector<Ticks> const& clock_offset) {
+                         std::vector<Ticks> const& clock_offset, Executor const& run) {
     PathAnswer answer;
     auto const joined = path::join_steps(ranks, links, clock_offset);
     answer.tasks = joined.tasks;
@@ -43,7 +43,7 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
     answer.depth = measured.depth;
     if (answer.depth > 0) { answer.parallelism = static_cast<double>(answer.work) / static_cast<double>(answer.depth); }
     path::tell_path(ranks, joined, measured.critical_path, answer);
-    path::tell_what_if(ranks, links, joined, answer);
+    path::tell_what_if(ranks, links, joined, run, answer);
     return answer;
 }
 

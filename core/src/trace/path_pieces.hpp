@@ -12,6 +12,6 @@ void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, s
 
 /// The same graph with other costs: what the step would be.
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                  JoinedSteps const& joined, PathAnswer& answer);
+                  JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 
 } // namespace headroom::path

@@ -3,14 +3,18 @@
 #include "trace/wide_time.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom::path {
 namespace {
 
 constexpr std::size_t told_kernels = 5;
+constexpr char const* late_ranks = "no waiting for late ranks";
 
 bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
@@ -32,27 +36,49 @@ template <class Time, class Cost> Ticks longest(Dag const& dag, Cost const& cost
     return static_cast<Ticks>(*std::max_element(finish.get(), finish.get() + dag.size()));
 }
 
-/// Asks one question after the other about one graph.
+/// Questions about one graph: collected first, then asked by whoever runs them, told in the order in which they were put.
 class Questions {
 public:
-    Questions(JoinedSteps const& joined, PathAnswer& answer)
-        : joined_(joined), answer_(answer), short_times_(answer.depth <= std::numeric_limits<std::uint32_t>::max()) {}
+    Questions(JoinedSteps const& joined, Ticks depth)
+        : joined_(joined), depth_(depth), short_times_(depth <= std::numeric_limits<std::uint32_t>::max()) {}
 
-    template <class Change> void ask(std::string what, Change const& change) {
-        ChangedCost<Change> const cost{joined_, change};
-        tell(std::move(what),
-             short_times_ ? longest<std::uint32_t>(joined_.dag, cost) : longest<Ticks>(joined_.dag, cost));
+    template <class Change> void ask(std::string what, Change change) {
+        put(std::move(what), [this, change] {
+            ChangedCost<Change> const cost{joined_, change};
+            return short_times_ ? longest<std::uint32_t>(joined_.dag, cost) : longest<Ticks>(joined_.dag, cost);
+        });
     }
 
-    void tell(std::string what, Ticks step) {
-        double const speedup = step > 0 ? static_cast<double>(answer_.depth) / static_cast<double>(step) : 1.0;
-        answer_.what_if.push_back({std::move(what), step, speedup});
+    /// A step that is found in another way; below zero where there is none.
+    void put(std::string what, std::function<Ticks()> step) { asked_.push_back({std::move(what), std::move(step)}); }
+
+    void answer(Executor const& run, std::vector<StepIf>& told) const {
+        std::vector<Ticks> steps(asked_.size());
+        auto const task = [&](int i) {
+            steps[static_cast<std::size_t>(i)] = asked_[static_cast<std::size_t>(i)].step();
+        };
+        auto const count = static_cast<int>(asked_.size());
+        if (run) {
+            run(count, task);
+        } else {
+            for (int i = 0; i < count; ++i) { task(i); }
+        }
+        for (std::size_t i = 0; i < asked_.size(); ++i) {
+            if (steps[i] < 0) { continue; }
+            double const speedup = steps[i] > 0 ? static_cast<double>(depth_) / static_cast<double>(steps[i]) : 1.0;
+            told.push_back({asked_[i].what, steps[i], speedup});
+        }
     }
 
 private:
+    struct Asked {
+        std::string what;
+        std::function<Ticks()> step;
+    };
     JoinedSteps const& joined_;
-    PathAnswer& answer_;
+    Ticks depth_;
     bool short_times_; ///< no path is longer than the one with the graph's own costs
+    std::vector<Asked> asked_;
 };
 
 void ask_about_kinds(Questions& questions) {
@@ -60,9 +86,9 @@ void ask_about_kinds(Questions& questions) {
         return !vertex.delay && vertex.kind == SpanKind::communication;
     };
     questions.ask("communication is free",
-                  [&](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? 0 : cost; });
+                  [=](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? 0 : cost; });
     questions.ask("communication twice as fast",
-                  [&](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? cost / 2 : cost; });
+                  [=](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? cost / 2 : cost; });
     questions.ask("host twice as fast", [](Vertex const& vertex, Ticks cost) {
         bool const host = vertex.delay ? vertex.edge == TraceEdge::program : is_host(vertex.kind);
         return host ? cost / 2 : cost;
@@ -84,32 +110,39 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
             number.push_back(static_cast<std::uint32_t>(std::find(rank.names.begin(), rank.names.end(), name.name) -
                                                         rank.names.begin()));
         }
-        questions.ask(name.name + " twice as fast", [&](Vertex const& vertex, Ticks cost) {
-            if (vertex.delay || vertex.kind != name.kind) { return cost; }
-            auto const rank = joined.rank_of(vertex.task);
-            auto const task = vertex.task - joined.first_task[rank];
-            return ranks[rank].name[task] == number[rank] ? cost / 2 : cost;
-        });
+        questions.ask(name.name + " twice as fast",
+                      [&ranks, &joined, kind = name.kind, number](Vertex const& vertex, Ticks cost) {
+                          if (vertex.delay || vertex.kind != kind) { return cost; }
+                          auto const rank = joined.rank_of(vertex.task);
+                          auto const task = vertex.task - joined.first_task[rank];
+                          return ranks[rank].name[task] == number[rank] ? cost / 2 : cost;
+                      });
     }
 }
 
 /// Each rank alone, the transfers as they are: the mean of what is left.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                        Questions& questions) {
-    auto const steps = steps_alone(ranks, links);
-    if (steps.empty()) { return; }
-    questions.tell("no waiting for late ranks",
-                   std::accumulate(steps.begin(), steps.end(), Ticks{0}, wide_sum) / static_cast<Ticks>(ranks.size()));
+    questions.put(late_ranks, [&] {
+        auto const steps = steps_alone(ranks, links);
+        if (steps.empty()) { return Ticks{-1}; }
+        return std::accumulate(steps.begin(), steps.end(), Ticks{0}, wide_sum) / static_cast<Ticks>(ranks.size());
+    });
 }
 
 } // namespace
 
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                  JoinedSteps const& joined, PathAnswer& answer) {
-    Questions questions(joined, answer);
+                  JoinedSteps const& joined, Executor const& run, PathAnswer& answer) {
+    Questions questions(joined, answer.depth);
+    // the longest first: it is asked beside all others
+    if (joined.joined > 0) { ask_about_balance(ranks, links, questions); }
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);
-    if (joined.joined > 0) { ask_about_balance(ranks, links, questions); }
+    questions.answer(run, answer.what_if);
+    if (joined.joined > 0 && answer.what_if.front().what == late_ranks) { // told last
+        std::rotate(answer.what_if.begin(), answer.what_if.begin() + 1, answer.what_if.end());
+    }
 }
 
 } // namespace headroom::path

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <functional>
+
+namespace headroom {
+
+/// Runs task(0) .. task(count - 1), each once, in any order and on any threads, and returns when all are
+/// done. The core starts no thread of its own: a face that has some hands them in here.
+using Executor = std::function<void(int count, std::function<void(int)> const& task)>;
+
+} // namespace headroom
