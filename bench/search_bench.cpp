@@ -1,9 +1,9 @@
 // Motivation: a plan over thousands of accelerators has to answer while its user waits. The whole legal space of
 // Llama-3-70B over 8 to 4096 H100 is evaluated, time and memory of every strategy, on one core.
 // Target: at least 500,000 complete evaluations a second and 2 s for the whole space.
-// Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 105,072 strategies in 76 ms, 1.4 million
-// evaluations a second. `one_size` gives the legal strategies by size, `mixture` those of DeepSeek-V3 on 2,048 H800: 37,044
-// in 96 ms, 0.39 million a second (57 and 50 ms before the first stage's traffic was priced).
+// Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2, runs of one hour): 105,072 strategies in 70
+// to 90 ms, 1.2 to 1.4 million evaluations a second. `one_size` gives the legal strategies by size, `mixture` those of
+// DeepSeek-V3 on 2,048 H800: 37,044 in 68 to 95 ms, 0.39 to 0.56 million a second.
 // While every strategy had its stages, traffic and activations priced anew it was 64 and 74 ms.
 
 #include "headroom/io/catalog.hpp"
