@@ -54,7 +54,7 @@ std::optional<MeasuredCollective> row_of(CommMeasureReport const& report, CommTi
     auto const& request = request_of(report, one);
     probe::CommWorld const& world = report.world;
     MeasuredCollective row;
-    row.system = world.library;
+    row.system = world.implementation;
     row.collective = Collective::point_to_point;
     row.size = {Bytes{static_cast<double>(request.bytes)}};
     row.ranks = world.ranks();

@@ -21,8 +21,8 @@ std::string range_words(double low, double high) { return time_words(low) + " ..
 Paragraph setting_words(CommMeasureReport const& report) {
     probe::CommWorld const& world = report.world;
     std::string text = counted(static_cast<std::size_t>(world.ranks()), "rank") + " on " +
-                       counted(static_cast<std::size_t>(world.nodes()), "host") + ", " + printable(world.library) +
-                       "; " + counted(report.timed.size(), "point") + " in " +
+                       counted(static_cast<std::size_t>(world.nodes()), "host") + ", " +
+                       printable(world.implementation) + "; " + counted(report.timed.size(), "point") + " in " +
                        counted(static_cast<std::size_t>(report.progress.rounds), "round") +
                        " of an order of its own each.";
     return {.text = text};

@@ -166,7 +166,7 @@ Json world_json(probe::CommWorld const& world) {
         .set("nodes", world.nodes())
         .set("hosts", Json::array_of(world.hosts))
         .set("cores", Json::array_of(world.cores))
-        .set("library", world.library)
+        .set("library", world.implementation)
         .set("more_ranks_than_cores", world.crowded())
         .set("algorithms_that_can_be_forced", std::move(algorithms));
 }

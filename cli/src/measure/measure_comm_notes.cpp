@@ -37,7 +37,7 @@ void note_both_ways(CommMeasureReport& report) {
                        at->link + " take " + significant(worst) +
                        " times as long as one way: collectives whose ranks send and receive "
                        "at once pay this, and a model fitted to a ping-pong does not know it";
-    bool const open_mpi = report.world.library.find("Open MPI") != std::string::npos;
+    bool const open_mpi = report.world.implementation.find("Open MPI") != std::string::npos;
     bool const told = fact(report.campaign.machine, "OMPI_MCA_btl_tcp_flags").has_value(); // the user knows
     if (open_mpi && at->link == "between hosts" && !told) {
         text += ". Open MPI over TCP: control messages queue behind bulk data; try --mca btl_tcp_flags 1";

@@ -22,7 +22,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// What Open MPI calls otherwise than Headroom's table.
 struct Alias {
     Collective collective;
-    std::string_view library, table;
+    std::string_view of_mpi, table;
 };
 constexpr std::array aliases{
     Alias{Collective::all_to_all, "modified_bruck", "bruck"},
@@ -126,7 +126,7 @@ double price(CollectiveAlgorithm const& row, std::uint64_t bytes, Costs const& c
 
 std::string table_name(Collective collective, std::string const& library) {
     for (Alias const& one : aliases) {
-        if (one.collective == collective && one.library == library) { return std::string{one.table}; }
+        if (one.collective == collective && one.of_mpi == library) { return std::string{one.table}; }
     }
     return library;
 }

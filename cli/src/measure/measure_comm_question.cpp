@@ -149,7 +149,7 @@ Facts settings_of(CommMeasureQuestion const& question, probe::CommWorld const& w
     for (CommPart const one : question.parts) { parts.emplace_back(names_of_parts[static_cast<std::size_t>(one)]); }
     return {{"ranks", std::to_string(world.ranks())},
             {"hosts", join(hosts, ",")},
-            {"library", world.library},
+            {"library", world.implementation},
             {"sizes", join(sizes, ",")},
             {"parts", join(parts, ",")},
             {"collectives", join(collectives, ",")},

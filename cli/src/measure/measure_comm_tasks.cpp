@@ -153,7 +153,7 @@ private:
         for (std::string const& name : wanted) {
             if (known.contains(name) || world_.algorithms.empty()) { continue; }
             std::vector<std::string> const names(known.begin(), known.end());
-            refuse("--algorithms", headroom::quoted(name) + " is none of the library's", world_.library,
+            refuse("--algorithms", headroom::quoted(name) + " is none of the library's", world_.implementation,
                    "choose from " + join(names, ", "));
         }
         for (Collective const collective : question_.collectives) {

@@ -63,9 +63,9 @@ std::string kernels_words(MeasuredRooflineReport const& report) {
 std::string libraries_words(MeasuredRooflineReport const& report) {
     auto const both = own_against_library(report.roofline, report.cores());
     if (!both) { return {}; }
-    std::string const order = " of order " + both->library->of("order");
-    return "fastest fp32 product: " + both->library->of("library") + order + " with " + rate_words(*both->library) +
-           (both->library->of("freed") == "yes" ? " (variables removed)" : "") + "; Headroom's own reaches " +
+    std::string const order = " of order " + both->other->of("order");
+    return "fastest fp32 product: " + both->other->of("library") + order + " with " + rate_words(*both->other) +
+           (both->other->of("freed") == "yes" ? " (variables removed)" : "") + "; Headroom's own reaches " +
            rate_words(*both->own) + ", " + significant(both->ratio()) + " of it";
 }
 

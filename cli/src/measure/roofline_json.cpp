@@ -128,7 +128,7 @@ Json own_json(MeasuredRoofline const& roofline) {
         all.push(Json::object()
                      .set("threads", threads)
                      .set("own", both->own->point.label)
-                     .set("library", both->library->point.label)
+                     .set("library", both->other->point.label)
                      .set("ratio", both->ratio()));
     }
     return all;

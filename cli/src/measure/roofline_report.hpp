@@ -38,8 +38,8 @@ std::string reason_of(MeasuredKernel const& kernel);
 /// The fastest of Headroom's own products over the fastest of any library, in one precision on so many cores; nothing
 /// where one of the two is missing.
 struct OwnAgainstLibrary {
-    MeasuredFigure const *own = nullptr, *library = nullptr;
-    [[nodiscard]] double ratio() const { return own->summary.median / library->summary.median; }
+    MeasuredFigure const *own = nullptr, *other = nullptr; ///< its own product, and the best of a library
+    [[nodiscard]] double ratio() const { return own->summary.median / other->summary.median; }
 };
 std::optional<OwnAgainstLibrary> own_against_library(MeasuredRoofline const& roofline, int threads);
 

@@ -80,7 +80,7 @@ std::string reason_of(MeasuredKernel const& kernel) {
 
 std::optional<OwnAgainstLibrary> own_against_library(MeasuredRoofline const& roofline, int threads) {
     OwnAgainstLibrary both{fastest(roofline, threads, true), fastest(roofline, threads, false)};
-    if (both.own == nullptr || both.library == nullptr) { return std::nullopt; }
+    if (both.own == nullptr || both.other == nullptr) { return std::nullopt; }
     return both;
 }
 

@@ -44,7 +44,7 @@ probe::CommJob& job_of() {
 /// What changes speed and is of the job, beside the facts of rank 0's machine.
 Facts machine_of(probe::CommWorld const& world) {
     Facts facts = probe::machine_facts();
-    facts.emplace_back("mpi", world.library);
+    facts.emplace_back("mpi", world.implementation);
     facts.emplace_back("ranks", std::to_string(world.ranks()));
     facts.emplace_back("nodes", std::to_string(world.nodes()));
     for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -58,7 +58,7 @@ std::string library_name() {
 CommWorld world_of(MpiRank const& self) {
     CommWorld world{.hosts = host_names(self),
                     .cores = cores_of_hosts(self),
-                    .library = library_name(),
+                    .implementation = library_name(),
                     .algorithms = {},
                     .no_algorithms = {}};
     world.algorithms = forced_algorithms(world.no_algorithms);

@@ -21,7 +21,7 @@ constexpr std::size_t most_cores = 1024, name_letters = 16;
 
 /// What is asked, as bytes between two processes of one program.
 struct Request {
-    char library[name_letters] = {}, precision[name_letters] = {};
+    char which[name_letters] = {}, precision[name_letters] = {};
     std::uint64_t n = 0, rounds = 1;
     std::uint32_t core_count = 0;
     std::int32_t cores[most_cores] = {};
@@ -63,7 +63,7 @@ void stay_on(Request const& request) {
 
 double answer_to(Request const& request, std::vector<GemmLibrary>& libraries,
                  std::map<std::string, ProductSpace>& spaces) {
-    auto const found = std::ranges::find(libraries, std::string{request.library}, &GemmLibrary::name);
+    auto const found = std::ranges::find(libraries, std::string{request.which}, &GemmLibrary::name);
     std::string const precision{request.precision};
     if (found == libraries.end() || std::ranges::find(found->precisions, precision) == found->precisions.end()) {
         return -1.0;
@@ -123,7 +123,7 @@ double FreedLibraries::seconds(std::string const& library, std::string const& pr
         cores.size() > most_cores) {
         return -1.0;
     }
-    std::memcpy(request.library, library.data(), library.size());
+    std::memcpy(request.which, library.data(), library.size());
     std::memcpy(request.precision, precision.data(), precision.size());
     request.n = n;
     request.rounds = rounds;

@@ -66,7 +66,7 @@ struct CommAlgorithm {
 struct CommWorld {
     std::vector<std::string> hosts; ///< a rank
     std::vector<int> cores;         ///< of a rank's host, that its processes may use
-    std::string library;            ///< first line of its version
+    std::string implementation;     ///< first line of its version
     std::vector<CommAlgorithm> algorithms;
     std::string no_algorithms; ///< why none can be forced; empty where they can
     [[nodiscard]] int ranks() const { return static_cast<int>(hosts.size()); }
