@@ -178,7 +178,7 @@ void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator,
 
 std::string take_roofline(Taken const& taken, CalibrateQuestion const& question, io::Catalog const& catalog,
                           CalibrateAnswer& answer) {
-    fit::CampaignRates rates = fit::measured_rates(taken.campaign);
+    fit::CampaignRates const rates = fit::measured_rates(taken.campaign);
     std::string const gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
                               std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
@@ -193,7 +193,7 @@ std::string take_roofline(Taken const& taken, CalibrateQuestion const& question,
         add_shares(rates, *question.accelerator, taken, answer);
     }
     say_left_out(taken.name, rates.left_out, answer);
-    answer.machines.push_back({taken.system.empty() ? taken.name : taken.system, taken.name, std::move(rates)});
+    answer.machines.push_back(taken.campaign);
     return gives;
 }
 

@@ -8,6 +8,7 @@
 #include "headroom/fit/pooling.hpp"
 #include "headroom/fit/trace_fit.hpp"
 #include "headroom/io/stated_calibration.hpp"
+#include "headroom/measurement.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -53,12 +54,6 @@ struct Disagreement {
     fit::Pooled pooled;
 };
 
-/// Rates of a campaign, for a machine file.
-struct CampaignMachine {
-    std::string name, evidence;
-    fit::CampaignRates rates;
-};
-
 /// Steps of a campaign of scaling.
 struct CampaignStepsOf {
     std::string name;
@@ -75,7 +70,7 @@ struct CalibrateAnswer {
     std::vector<ConstantSource> constant_sources;
     std::vector<LinkSource> link_sources;
     std::vector<Disagreement> disagreements;
-    std::vector<CampaignMachine> machines;
+    std::vector<Campaign> machines; ///< campaigns that measured one: what a machine file is made of
     std::vector<CampaignStepsOf> scaling;
     io::PartialCalibration states;      ///< what is written: constants, links, steps
     io::StatedCalibration rest;         ///< what files state besides, its `states` empty
@@ -93,9 +88,6 @@ CalibrationSet effective(CalibrateAnswer const& answer, io::Catalog const& catal
 
 /// The calibration file: values, intervals, residuals and where they come from.
 std::string calibration_text(CalibrateAnswer const& answer);
-/// A machine file of what a campaign measured, for `headroom roofline --machine FILE`.
-/// Errors: InputError{insufficient} where no memory or no arithmetic was measured.
-std::string machine_text(CampaignMachine const& machine);
 
 /// What each constant rests on, measured ones first.
 Json explained_json(CalibrateAnswer const& answer, io::Catalog const& catalog);

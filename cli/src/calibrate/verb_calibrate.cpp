@@ -1,6 +1,7 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "document/text.hpp"
 #include "measure/measure.hpp"
+#include "measure/roofline_report.hpp"
 #include "measured_steps.hpp"
 #include "predict/predict_question.hpp"
 #include "setting.hpp"
@@ -244,7 +245,7 @@ std::string machine_to_save(Arguments const& arguments, CalibrateAnswer const& a
         refuse("--save-machine", std::to_string(answer.machines.size()) + " campaigns measured a machine",
                "a file is of one", "name one of them");
     }
-    return machine_text(answer.machines.front());
+    return machine_file(MeasuredRooflineReport{answer.machines.front()});
 }
 
 int run(Arguments const& arguments) {
@@ -258,16 +259,16 @@ int run(Arguments const& arguments) {
     require_something(answer, arguments.has("--save-machine"));
     answer.explains = arguments.has("--explain");
     std::string const machine = machine_to_save(arguments, answer);
-    auto const machine_file = arguments.text("--save-machine");
+    auto const saved_machine = arguments.text("--save-machine");
     auto const file = arguments.text("--out");
     if (file && !gives_something(answer, false)) {
         refuse("--out", "there is nothing to write", "the evidence gives a machine and no calibration", "leave it out");
     }
     if (result_has_place(output)) {
-        if (machine_file) {
-            io::write_file(*machine_file, machine);
-            answer.saved_machine = *machine_file;
-            note(output, "written: " + printable(*machine_file));
+        if (saved_machine) {
+            io::write_file(*saved_machine, machine);
+            answer.saved_machine = *saved_machine;
+            note(output, "written: " + printable(*saved_machine));
         }
         if (file) {
             io::write_file(*file, calibration_text(answer));
