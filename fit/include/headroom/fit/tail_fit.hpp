@@ -1,0 +1,32 @@
+#pragma once
+
+#include "headroom/latency_histogram.hpp"
+#include "headroom/tail_distribution.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace headroom::fit {
+
+/// A family with its coefficients and how well it does.
+struct TailFit {
+    TailDistribution distribution;
+    double a_error = 0.0, b_error = 0.0; ///< standard errors, from the information of the likelihood
+    double log_likelihood = 0.0;         ///< of the samples in their cells
+    double aicc = 0.0;                   ///< over all samples; of a Pareto tail over those beyond its threshold
+    double distance = 0.0;   ///< Kolmogorov and Smirnov's, over the whole or over what lies beyond the threshold
+    double tail_error = 0.0; ///< largest |fitted / seen - 1| over the quantiles 0.9, 0.99 ... that samples reach
+};
+
+/// The families over all samples, each fitted by maximum likelihood to the counts in cells, best AICc first. Those that
+/// cannot be (zeros for a lognormal) are left out.
+/// Errors:     InputError{insufficient} below 20 samples or where all are equal.
+/// Source:     [DavidNagaraja2003]
+std::vector<TailFit> fit_tails(LatencyHistogram const& samples);
+
+/// The generalised Pareto tail beyond the lowest threshold from which on it fits (Anderson and Darling's test); nothing
+/// where no threshold leaves 50 samples beyond it.
+/// Source: [BaderYanZhang2018], [Grimshaw1993]
+std::optional<TailFit> fit_pareto_tail(LatencyHistogram const& samples);
+
+} // namespace headroom::fit

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "headroom/latency_digest.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+
+/// What to take out of a file; empty texts leave the choice to the reader.
+struct LatencyQuestion {
+    std::string column = {};      ///< of values, by its name or number (1 is the first)
+    std::string time_column = {}; ///< of the times at which requests were sent; "none": do not look for one
+    std::string unit = {};        ///< of values without a unit of their own: "ms"; "1" for plain numbers
+    std::string time_unit = {};
+    std::vector<std::pair<std::string, std::string>> where = {}; ///< only rows with these cells
+    std::string format = {};                                     ///< csv, jsonl, hgrm, wrk, vegeta, k6; empty: sniffed
+};
+
+/// A quantile that a report states without its samples.
+struct StatedQuantile {
+    double q = 0.5, value = 0.0;
+};
+
+/// Samples of one file.
+struct LatencySamples {
+    LatencyDigest digest;
+    std::string format, column, time_column, unit; ///< as they were found; unit: what values were taken to be in
+    std::string unit_from;                         ///< "header", "cells", "--unit", "format", or "assumed"
+    std::vector<StatedQuantile> stated;            ///< of reports that hold no samples (wrk, vegeta's and k6's texts)
+    std::uint64_t stated_count = 0;                ///< requests that such a report speaks of
+    double stated_mean = 0.0;
+    double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
+    std::optional<double> expected_interval; ///< between requests, where the file states one
+    /// What was wrong with rows that were left out: negative, not a number, failed requests; with the first line.
+    struct Dirt {
+        std::string kind;
+        std::uint64_t count = 0;
+        std::uint64_t first_line = 0;
+    };
+    std::vector<Dirt> dirt;
+    std::uint64_t rows = 0, bytes = 0;
+    std::vector<std::string> notes; ///< choices that somebody could have made otherwise
+};
+
+/// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: CSV (with or
+/// without a header, any delimiter), JSON lines (numbers, or objects with a field), HdrHistogram logs and percentile
+/// tables, output of wrk, wrk2, hey, vegeta and k6.
+/// Errors: InputError{unreadable} with line and column for what is none of these or mixes units; InputError{usage} where
+/// a column is not there; InputError{insufficient} where there is no sample.
+LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question);
+/// The same of a text that is in memory already.
+LatencySamples read_latency_text(std::string_view text, std::string_view where, LatencyQuestion const& question);
+
+} // namespace headroom::io
