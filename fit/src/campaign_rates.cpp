@@ -74,7 +74,6 @@ std::string read_point(Campaign const& campaign, std::uint32_t number, std::vect
                       .format = format_of(point, kernel),
                       .threads = static_cast<int>(std::min(count_of(point, thread_names).value_or(0.0), 1e9)),
                       .samples = values.size(),
-                      .capacity = count_of(point, capacity_names).value_or(0.0),
                       .product = is_product_point(point, kernel),
                       .value = *value};
     if (bytes && rate.level.empty()) { return "it names no level of memory"; }

@@ -98,7 +98,7 @@ private:
 
     void hear(std::size_t at, probe::CommRepetition const& one) {
         CommTask const& task = tasks_.tasks[at];
-        double const load = probe::load_now();
+        auto const load = probe::load_now();
         for (std::size_t i = 0; i < task.points.size(); ++i) {
             std::uint32_t const point = task.points[i];
             Sample sample{.point = point, .repetition = next_[point]++, .began_ns = one.began_ns, .load = load};

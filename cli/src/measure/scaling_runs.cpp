@@ -48,7 +48,7 @@ struct Made {
 Made make_run(ScalingQuestion const& question, PlannedRun const& planned, io::ResultPattern const* pattern,
               std::stop_token const& stop, RunsNoticed& noticed) {
     int const workers = question.workers.at(planned.point);
-    double const load = probe::load_now();
+    auto const load = probe::load_now();
     if (!question.prepare.empty()) {
         probe::CommandQuestion prepare = prepare_at(question, workers);
         prepare.stop = stop;

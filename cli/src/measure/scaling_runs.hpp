@@ -15,10 +15,10 @@ Sample sample_of(ScalingQuestion const& question, PlannedRun const& planned, pro
 /// What was noticed while runs were made, beside their samples.
 struct RunsNoticed {
     bool interrupted = false;
-    std::size_t made = 0;        ///< by this call
-    std::size_t left_behind = 0; ///< runs that left processes behind, which were ended
-    std::size_t cut = 0;         ///< runs whose output was longer than what is kept of it
-    double load_before = 0.0;    ///< before the first
+    std::size_t made = 0;                   ///< by this call
+    std::size_t left_behind = 0;            ///< runs that left processes behind, which were ended
+    std::size_t cut = 0;                    ///< runs whose output was longer than what is kept of it
+    std::optional<double> load_before = {}; ///< before the first
 };
 
 /// Makes the runs that are left, in their order, and hands each sample to `keep` before the next begins. Where `stop`

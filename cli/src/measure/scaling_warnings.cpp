@@ -40,9 +40,9 @@ void add_machine(ScalingAnswer const& answer, int cores, bool others, Warnings& 
                                                         " of this machine, if they all run here: they take turns, and "
                                                         "what looks like overhead is that"});
     }
-    if (answer.noticed.load_before > busy_share * cores) {
+    if (answer.noticed.load_before.value_or(0.0) > busy_share * cores) {
         warnings.push_back({"load", "the machine was busy before the first run: a load of " +
-                                        significant(answer.noticed.load_before) + " on " +
+                                        significant(*answer.noticed.load_before) + " on " +
                                         counted(static_cast<std::size_t>(cores), "core")});
     }
     if (others) {

@@ -181,14 +181,15 @@ Facts machine_facts() {
     add_software(facts);
     double const clock = clock_seen();
     facts.emplace_back("clock as seen", clock > 0.0 ? clock_text(clock) + " (an addition a cycle)" : "not measured");
-    facts.emplace_back("load", format_count(load_now(), 3));
+    auto const load = load_now();
+    facts.emplace_back("load", load ? format_count(*load, 3) : "not known");
     add_environment(facts);
     return facts;
 }
 
-double load_now() {
+std::optional<double> load_now() {
     double load = 0.0;
-    return ::getloadavg(&load, 1) == 1 ? load : 0.0;
+    return ::getloadavg(&load, 1) == 1 ? std::optional{load} : std::nullopt;
 }
 
 std::int64_t now_ns() {

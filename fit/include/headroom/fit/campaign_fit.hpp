@@ -54,9 +54,8 @@ struct MeasuredRate {
     std::string format; ///< "fp32"; empty where the point names none
     int threads = 0;    ///< 0: not stated
     std::size_t samples = 0;
-    double capacity = 0.0; ///< of the level, bytes; 0: not stated
-    bool product = false;  ///< of matrices
-    Fitted value;          ///< bytes or operations a second
+    bool product = false; ///< of matrices
+    Fitted value;         ///< bytes or operations a second
 };
 
 /// The rates of a campaign on the most threads that a kernel was run with: those of the whole machine.

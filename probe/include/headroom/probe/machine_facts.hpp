@@ -40,8 +40,8 @@ Facts machine_facts();
 /// program had the core all the time. 0 where the processor is none whose additions take a cycle (x86-64, ARM 64).
 double clock_seen(int blocks = 50);
 
-/// The load average of the last minute; 0 where the system does not say.
-double load_now();
+/// The load average of the last minute, where the system says it.
+std::optional<double> load_now();
 /// Nanoseconds since 1970.
 std::int64_t now_ns();
 /// Pins the calling thread; false where the system refuses.
