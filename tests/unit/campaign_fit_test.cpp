@@ -198,7 +198,6 @@ TEST(CampaignFit, RatesOfTheWholeMachine) {
     EXPECT_DOUBLE_EQ(memory->value.value, 24e9);
     EXPECT_EQ(memory->threads, 2);
     EXPECT_EQ(memory->samples, 3U);
-    EXPECT_DOUBLE_EQ(memory->capacity, 1048576.0);
     MeasuredRate const* product = product_rate(found, "fp32");
     ASSERT_NE(product, nullptr);
     EXPECT_DOUBLE_EQ(product->value.value, 120e9)
