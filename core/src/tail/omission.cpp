@@ -1,8 +1,7 @@
-#include "headroom/latency_statistics.hpp"
-
 #include "tail/closed_loop.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/latency_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
