@@ -46,6 +46,10 @@ double independent_share(std::span<DigestBlock const> blocks, double variance);
 /// Source: [FishmanYarberry1997], [Geyer1992]
 double independent_tail_share(std::span<DigestBlock const> blocks);
 
+/// What part samples are worth where their quantile q is asked for: as their tail says from the 99th percentile on, else
+/// as the lesser of both says. 1 where they have no order.
+double independent_share(LatencyDigest const& samples, double q);
+
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
 /// What a load generator left out that waited for each answer before it sent the next request.
@@ -110,5 +114,10 @@ struct TailComparison {
 /// Source:     [ScholzStephens1987], [Holm1979], [DavidNagaraja2003]
 TailComparison compare_tails(LatencyHistogram const& first, LatencyHistogram const& second,
                              std::span<double const> quantiles, double first_worth = 1.0, double second_worth = 1.0);
+
+/// The same with what the samples of each are worth, quantile by quantile; the distance takes the lesser share of both
+/// as a whole.
+TailComparison compare_tails(LatencyDigest const& first, LatencyDigest const& second,
+                             std::span<double const> quantiles);
 
 } // namespace headroom

@@ -133,7 +133,7 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
         finding.suspected = true;
         finding.why = "requests were sent farther apart while answers took longer, as by connections that wait";
     } else {
-        finding.why = "requests were sent while answers were still missing, no matter how long those took";
+        finding.why = "requests were sent while answers were still missing, and as often while those took long";
     }
     return finding;
 }
