@@ -41,12 +41,18 @@ std::uint64_t samples_for_quantile(double q, double coverage = 0.95);
 /// Source: [Geyer1992], [FishmanYarberry1997]
 double independent_share(std::span<DigestBlock const> blocks, double variance);
 
+/// The same for the tail: from how often samples exceed the 99th percentile. Slow ones that come together, as in a stall,
+/// say less of it than as many apart, whatever the mean does.
+/// Source: [FishmanYarberry1997], [Geyer1992]
+double independent_tail_share(std::span<DigestBlock const> blocks);
+
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
 /// What a load generator left out that waited for each answer before it sent the next request.
 struct OmissionFinding {
     bool suspected = false;
-    double interval = 0.0;      ///< between requests, as was meant: given, or the median gap
+    double interval = 0.0;      ///< between requests of a connection, as was meant: given, or the median gap times them
+    double connections = 1.0;   ///< that wait for answers; 1 where neither times nor gaps say otherwise
     std::uint64_t affected = 0; ///< samples longer than the interval, after which nothing was sent in time
     double missing = 0.0;       ///< requests that were not sent
     std::string why;            ///< in words: what gave it away, or why nothing can be said

@@ -1,7 +1,7 @@
 #include "headroom/order_statistics.hpp"
 
 #include "quantity/demand.hpp"
-#include "tail/normal_tail.hpp"
+#include "statistics/normal.hpp"
 
 #include "headroom/error.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr double blom_shift = 3.0 / 8.0;
 
 /// ln P(X <= x), to the last digit on both sides of zero.
-double log_normal_below(double x) { return x > 0.0 ? std::log1p(-normal_above(x)) : std::log(normal_above(-x)); }
+double log_normal_below(double x) { return x > 0.0 ? std::log1p(-normal_beyond(x)) : std::log(normal_beyond(-x)); }
 
 void check_spread(double spread) { demand_amount(spread, "spread", "give standard deviation over mean, e.g. 0.02"); }
 
@@ -60,7 +60,7 @@ double expected_maximum_normal(Ranks count) {
 
 double blom_quantile(Ranks count) {
     double const k = count.count();
-    return normal_quantile_above((1.0 - blom_shift) / (k + 1.0 - 2.0 * blom_shift));
+    return normal_exceeded_by((1.0 - blom_shift) / (k + 1.0 - 2.0 * blom_shift));
 }
 
 double expected_maximum_exponential(Ranks count) {
