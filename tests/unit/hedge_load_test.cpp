@@ -65,7 +65,7 @@ Seen simulated(double utilization, std::optional<double> delay, std::uint64_t se
 
 TEST(HedgeUnderLoad, IsNearWhatServersSee) {
     // Expectation: lines of one server each, one second of work: what copies there will be, and the 99th percentile with
-    // them, from latencies without, within 15 %.
+    // them, from latencies without, within 10 %.
     for (double const utilization : {0.1, 0.2, 0.4}) {
         Seen const alone = simulated(utilization, {}, 1);
         double const delay = alone.latencies.quantile(0.9);
@@ -73,8 +73,8 @@ TEST(HedgeUnderLoad, IsNearWhatServersSee) {
         LoadedHedge const found =
             hedge_under_load(alone.latencies, delay, {.utilization = utilization, .service = 1.0});
         EXPECT_TRUE(found.load.stable);
-        EXPECT_NEAR(found.hedge.extra_load, seen.sent_twice, 0.15 * seen.sent_twice) << utilization;
-        EXPECT_NEAR(found.judged, seen.latencies.quantile(0.99), 0.15 * found.judged) << utilization;
+        EXPECT_NEAR(found.hedge.extra_load, seen.sent_twice, 0.1 * seen.sent_twice) << utilization;
+        EXPECT_NEAR(found.judged, seen.latencies.quantile(0.99), 0.1 * found.judged) << utilization;
         EXPECT_GT(found.hedge.extra_load, hedged_request(alone.latencies, delay).extra_load);
         EXPECT_EQ(found.judged, found.hedge.p99);
     }
@@ -108,16 +108,17 @@ TEST(HedgeUnderLoad, IsTheBareHedgeWithoutLoad) {
 }
 
 TEST(BestHedge, IsOneThatServersConfirm) {
-    // Expectation: at 30 % the best delay lowers the 99th percentile, in the model and on the servers; sending at once or
-    // very late lowers it less.
+    // Expectation: at 30 % the best delay lowers the 99.9th percentile by as much as the model says, in the model and on
+    // the servers; very late copies lower it less.
     Seen const alone = simulated(0.3, {}, 5);
-    auto const best = best_hedge(alone.latencies, {.utilization = 0.3, .service = 1.0});
+    auto const best = best_hedge(alone.latencies, {.utilization = 0.3, .service = 1.0}, 0.999);
     ASSERT_TRUE(best.has_value());
-    double const before = alone.latencies.quantile(0.99);
-    EXPECT_LT(best->judged, before);
-    double const now = simulated(0.3, best->hedge.delay, 6).latencies.quantile(0.99);
+    double const before = alone.latencies.quantile(0.999);
+    EXPECT_LT(best->judged, 0.9 * before);
+    double const now = simulated(0.3, best->hedge.delay, 6).latencies.quantile(0.999);
     EXPECT_LT(now, 0.9 * before);
-    EXPECT_GE(simulated(0.3, alone.latencies.quantile(0.999), 7).latencies.quantile(0.99), now);
+    EXPECT_NEAR(now, best->judged, 0.1 * now);
+    EXPECT_GE(simulated(0.3, alone.latencies.quantile(0.999), 7).latencies.quantile(0.999), now);
 }
 
 TEST(BestHedge, IsNoneWhereThereIsNothingToGain) {

@@ -172,6 +172,8 @@ struct LoadedHedge {
 /// where at rho (1 + e) m times as many requests wait, each of them l times as long on average, as in an M/M/c queue; from
 /// copies that delay no one until e settles. Where it does not before rho (1 + e) reaches 1, copies beget copies and no one is
 /// served in time.
+/// Holds for:  services that vary little against waits; simulated servers see the same within a tenth where a quarter or less
+///             is sent twice, and up to a sixth more where copies are sent at once.
 /// Assumes:    as `hedge_load`; what exceeds the service s was waited for.
 /// Errors:     as `hedged_request` and `hedge_load`.
 /// Source:     [DeanBarroso2013], [Kleinrock1975]

@@ -43,7 +43,7 @@ double changed_share(SampleSteps const& steps, double x, double service, WaitCha
 SampleSteps changed(SampleSteps steps, double service, WaitChange const& change) {
     double const waiting = changed_share(steps, service, service, change);
     for (SampleStep& step : steps) {
-        bool const waits = step.value >= service;
+        bool const waits = step.value >= service; // equal to it: a wait of nothing
         step.above = waits ? std::min(1.0, change.more * step.above) : std::max(waiting, step.above);
         if (waits) { step.value = service + change.longer * (step.value - service); }
     }
@@ -82,9 +82,12 @@ LoadedHedge loaded(SampleSteps const& steps, double delay, HedgedServers const& 
     return answer;
 }
 
-void check(HedgedServers const& servers, double judged_by) {
+/// The same, with the service as the histogram holds it: what shares its cell has not waited.
+HedgedServers checked(HedgedServers servers, double judged_by) {
     demand_amount(servers.service, "service", "give seconds, e.g. 0.01");
     demand_share(judged_by, "quantile that hedges are judged by", "give 0 to 1, e.g. 0.99");
+    servers.service = LatencyHistogram::cell_of(servers.service).value;
+    return servers;
 }
 
 } // namespace
@@ -112,18 +115,17 @@ HedgeLoad hedge_load(Hedge const& hedge, double utilization, int servers) {
 LoadedHedge hedge_under_load(LatencyHistogram const& samples, double delay, HedgedServers const& servers,
                              double judged_by) {
     demand_amount(delay, "delay of a second copy", "give seconds, e.g. 0.01");
-    check(servers, judged_by);
-    return loaded(steps_of(samples), delay, servers, judged_by);
+    return loaded(steps_of(samples), delay, checked(servers, judged_by), judged_by);
 }
 
 std::optional<LoadedHedge> best_hedge(LatencyHistogram const& samples, HedgedServers const& servers, double judged_by) {
-    check(servers, judged_by);
+    HedgedServers const known = checked(servers, judged_by);
     SampleSteps const steps = steps_of(samples);
     std::optional<LoadedHedge> best;
     double least = value_exceeded_by(steps, 1.0 - judged_by);
     for (double const q : best_of) {
         double const delay = q == 0.0 ? 0.0 : value_exceeded_by(steps, 1.0 - q);
-        LoadedHedge const found = loaded(steps, delay, servers, judged_by);
+        LoadedHedge const found = loaded(steps, delay, known, judged_by);
         if (found.judged < least) {
             least = found.judged;
             best = found;
