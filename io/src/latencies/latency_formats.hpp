@@ -1,0 +1,72 @@
+#pragma once
+
+#include "latencies/line_feed.hpp"
+#include "latencies/sample_builder.hpp"
+#include "traces/head_source.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace headroom::io {
+
+/// One row a format: whether a text begins as one, and how it is read.
+struct LatencyFormat {
+    std::string_view name;
+    bool (*sniff)(std::string_view head);
+    void (*read)(HeadSource& source, SampleBuilder& samples);
+};
+
+/// What is looked at to tell a format.
+inline constexpr std::size_t sniffed_sample_bytes = std::size_t{64} << 10;
+
+/// All of a report, which is short.
+/// Errors: InputError{unreadable} beyond 16 MiB.
+std::string whole_report(HeadSource& source, SampleBuilder& samples);
+/// Of the beginning of a text, what ends with a line.
+std::string_view whole_lines(std::string_view head);
+/// Counts the bytes that were read, and damage of the source as dirt behind the last line.
+void tell_source(HeadSource const& source, LineFeed const& lines, SampleBuilder& samples);
+
+bool looks_like_csv(std::string_view head);
+/// A table of any delimiter, with a header or none: a column of values, and perhaps one of times. Tables of k6, JMeter,
+/// hey, ApacheBench and vegeta are known by their columns. A quoted cell ends in its line.
+void read_csv_samples(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_json_lines(std::string_view head);
+/// A number or an object a line. Objects of vegeta and k6 are known by their fields.
+void read_json_lines(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_json_array(std::string_view head);
+/// The same objects or numbers as one list, of at most 16 MiB.
+void read_json_array(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_hdr_log(std::string_view head);
+/// An interval log of HdrHistogram: a histogram a line, in base64. `where` chooses a tag.
+/// Source: [Tene2013] HistogramLogWriter
+void read_hdr_log(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_percentiles(std::string_view head);
+/// A table of percentiles that HdrHistogram prints, and vegeta (report -type hdrplot).
+void read_percentiles(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_wrk(std::string_view head);
+/// What wrk and wrk2 print: the percentiles that they state (--latency), and of wrk2 its spectrum as samples.
+void read_wrk(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_hey(std::string_view head);
+/// What hey prints: the percentiles that it states.
+void read_hey(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_vegeta_report(std::string_view head);
+/// vegeta report, as text or JSON: the percentiles that it states.
+void read_vegeta_report(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_k6_report(std::string_view head);
+/// The summary of k6, as text or JSON: the percentiles that it states of http_req_duration.
+void read_k6_report(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_google_benchmark(std::string_view head);
+/// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.
+void read_google_benchmark(HeadSource& source, SampleBuilder& samples);
+
+} // namespace headroom::io
