@@ -126,7 +126,9 @@ std::optional<BatchFigures> batch_chain(BatchServer const& server) {
     served += many * b * b;
     squares += many * full * full * v;
     double const waiting = ((beyond - b * many) * full + 0.5 * server.arrivals * squares) / length;
-    return BatchFigures{.busy = 1.0 - (*few)[0] / server.arrivals / length,
+    double const busy = 1.0 - (*few)[0] / server.arrivals / length;
+    return BatchFigures{.busy = busy,
+                        .waits = busy,
                         .wait = waiting / server.arrivals,
                         .batch = requests,
                         .weighed_batch = served / requests};

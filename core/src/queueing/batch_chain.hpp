@@ -15,8 +15,9 @@ struct BatchServer {
 };
 
 struct BatchFigures {
-    double busy = 0.0; ///< share of time, and of requests that wait
-    double wait = 0.0; ///< mean, of all
+    double busy = 0.0;  ///< share of time that servers work
+    double waits = 0.0; ///< share of requests
+    double wait = 0.0;  ///< mean, of all
     double batch = 1.0;
     double weighed_batch = 1.0; ///< that a request is served in, in the mean
 };
