@@ -262,6 +262,12 @@ void Replica::end_prefill() {
 void Replica::emit(std::int32_t sequence) {
     auto& s = sequences_[static_cast<std::size_t>(sequence)];
     if (counted_ != nullptr) { counted_->outputs += 1.0; }
+    if (s.first < 0.0) { s.first = clock_; }
+    ++s.answered;
+    if (s.answered == s.output) {
+        used_ -= need(s.prompt);
+        return finish(sequence);
+    }
     s.joins = iteration_;
     std::int64_t const outgrows = iteration_ + static_cast<std::int64_t>(window_) - s.prompt;
     decoding_.push_back({.ends = iteration_ + s.output - s.answered, .outgrows = outgrows, .sequence = sequence});
