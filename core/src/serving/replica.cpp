@@ -1,4 +1,4 @@
-#include "replica.hpp"
+#include "serving/replica.hpp"
 
 #include <algorithm>
 #include <cmath>

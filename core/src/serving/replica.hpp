@@ -1,7 +1,7 @@
 #pragma once
 
-#include "serving_tables.hpp"
-#include "serving_tally.hpp"
+#include "serving/serving_tables.hpp"
+#include "serving/serving_tally.hpp"
 
 #include <cstdint>
 #include <deque>
