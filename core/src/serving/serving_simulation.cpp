@@ -7,6 +7,7 @@
 
 #include "headroom/error.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -115,7 +116,8 @@ private:
                 continue;
             }
             int const before = replicas_[r].present();
-            replicas_[r].advance(now);
+            // one change at a time: lines grow shorter in the order of time, however many iterations are added up
+            replicas_[r].advance(std::nextafter(change_[r], Replica::never));
             for (int left = replicas_[r].present(); left < before; ++left) { choice_.leave(r); }
             change_[r] = replicas_[r].next_change();
             if (change_[r] < Replica::never) {
