@@ -33,11 +33,12 @@ inline ServingPricer pricer_of(Model const& model, ServingPlan const& plan = {})
 inline ServingPricer pricer_of(char const* model, ServingPlan const& plan = {}) {
     return pricer_of(training::catalog().model(model), plan);
 }
-/// An accelerator with room for the weights and so many tokens of cache.
+/// An accelerator with room for the weights, so many tokens of cache and three states.
 inline Cluster with_room(Model const& model, ServingPlan const& plan, double tokens) {
     Cluster cluster = dgx();
     auto const memory = serving_memory(model, cluster, plan);
-    Bytes const held = memory.weights + memory.activations + memory.cache_per_token * tokens;
+    Bytes const held =
+        memory.weights + memory.activations + memory.cache_per_token * tokens + 3.0 * memory.state_per_sequence;
     cluster.accelerator.memory = held / plan.memory_share;
     return cluster;
 }
