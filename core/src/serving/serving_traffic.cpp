@@ -1,0 +1,76 @@
+#include "queueing/drawn_times.hpp"
+
+#include "headroom/counter_random.hpp"
+#include "headroom/error.hpp"
+#include "headroom/serving.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headroom {
+namespace {
+
+constexpr double most_requests = 1e9;
+/// Generators of their own.
+constexpr std::uint64_t gap_purpose = 21, prompt_purpose = 22, output_purpose = 23;
+constexpr double longest = 1e9; ///< tokens
+
+void need(bool good, char const* problem) {
+    if (!good) { throw InputError{Fault::usage, {.where = "serving: traffic", .problem = problem}}; }
+}
+
+bool positive(double value) { return std::isfinite(value) && value > 0.0; }
+bool not_negative(double value) { return std::isfinite(value) && value >= 0.0; }
+
+void check(ServingTraffic const& traffic) {
+    need(positive(traffic.requests_per_second), "the rate of requests is not above zero");
+    need(positive(traffic.duration.base()), "the duration is not above zero");
+    need(not_negative(traffic.burstiness) && not_negative(traffic.prompt_variation) &&
+             not_negative(traffic.output_variation),
+         "a variation is negative or not finite");
+    need(positive(traffic.prompt_tokens) && traffic.prompt_tokens >= 1.0 && traffic.prompt_tokens <= longest,
+         "prompts have less than a token or more than 10^9");
+    need(positive(traffic.output_tokens) && traffic.output_tokens >= 1.0 && traffic.output_tokens <= longest,
+         "outputs have less than a token or more than 10^9");
+    need(traffic.requests_per_second * traffic.duration.base() <= most_requests, "more than 10^9 requests");
+}
+
+double normal(CounterRandom& random) {
+    double const radius = std::sqrt(-2.0 * std::log(random.uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+}
+
+/// Lognormal of this mean and squared coefficient of variation, in whole tokens, at least one.
+int tokens(double mean, double variation, CounterRandom& random) {
+    double drawn = mean;
+    if (variation > 0.0) {
+        double const spread = std::log1p(variation);
+        drawn = mean * std::exp(std::sqrt(spread) * normal(random) - 0.5 * spread);
+    }
+    return static_cast<int>(std::clamp(std::round(drawn), 1.0, longest));
+}
+
+} // namespace
+
+std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic) {
+    check(traffic);
+    // streams of their own: the same arrivals whatever the lengths
+    queueing::TimeSource gaps{{.mean = Seconds{1.0 / traffic.requests_per_second}, .variation = traffic.burstiness},
+                              "serving: traffic",
+                              queueing::random_for(traffic.seed, gap_purpose).next()};
+    CounterRandom prompts = queueing::random_for(traffic.seed, prompt_purpose);
+    CounterRandom outputs = queueing::random_for(traffic.seed, output_purpose);
+    std::vector<ServingRequest> requests;
+    requests.reserve(static_cast<std::size_t>(traffic.requests_per_second * traffic.duration.base() * 1.01) + 16);
+    double now = 0.0;
+    for (;;) {
+        now += gaps.next();
+        if (now > traffic.duration.base()) { return requests; }
+        requests.push_back({.arrives = now,
+                            .prompt = tokens(traffic.prompt_tokens, traffic.prompt_variation, prompts),
+                            .output = tokens(traffic.output_tokens, traffic.output_variation, outputs)});
+    }
+}
+
+} // namespace headroom
