@@ -56,16 +56,16 @@ int tokens(double mean, double variation, CounterRandom& random) {
 std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic) {
     check(traffic);
     // streams of their own: the same arrivals whatever the lengths
-    queueing::TimeSource gaps{{.mean = Seconds{1.0 / traffic.requests_per_second}, .variation = traffic.burstiness},
-                              "serving: traffic",
-                              queueing::random_for(traffic.seed, gap_purpose).next()};
+    queueing::TimeSource const gaps{
+        {.mean = Seconds{1.0 / traffic.requests_per_second}, .variation = traffic.burstiness}, "serving: traffic"};
+    CounterRandom arrivals = queueing::random_for(traffic.seed, gap_purpose);
     CounterRandom prompts = queueing::random_for(traffic.seed, prompt_purpose);
     CounterRandom outputs = queueing::random_for(traffic.seed, output_purpose);
     std::vector<ServingRequest> requests;
     requests.reserve(static_cast<std::size_t>(traffic.requests_per_second * traffic.duration.base() * 1.01) + 16);
     double now = 0.0;
     for (;;) {
-        now += gaps.next();
+        now += gaps.draw(arrivals);
         if (now > traffic.duration.base()) { return requests; }
         requests.push_back({.arrives = now,
                             .prompt = tokens(traffic.prompt_tokens, traffic.prompt_variation, prompts),
