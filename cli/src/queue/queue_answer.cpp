@@ -9,7 +9,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr double row_requests = 1e5, answer_requests = 1e6; ///< simulated, where there is no closed form
-constexpr std::array utilizations{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98};
+constexpr std::array utilizations{0.05, 0.1, 0.2,  0.3, 0.4,   0.5,  0.6,  0.7,
+                                  0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98};
 constexpr std::array beyond_capacity{1.0, 1.1, 1.25, 1.5, 2.0}; ///< shown where requests can be turned away
 constexpr std::array pooled{1, 2, 4, 8, 16, 32, 64};
 
@@ -17,13 +18,9 @@ double capacity_of(QueueQuestion const& question, int replicas) {
     return replicas * capacity_of_server(question.queue.load, question.queue.shape);
 }
 
-bool keeps(QueueRow const& row, ServedQueue const& queue, LatencyObjective const& objective) {
-    if (!row.answer.stable || row.answer.blocked > objective.blocked) { return false; }
-    if (auto const closed = quantile_of(queue, objective.q)) { return *closed <= objective.latency; }
-    auto const at = std::ranges::find(queue_quantiles, objective.q);
-    Seconds const time = at == queue_quantiles.end() ? row.quantiles.back() // a harder one than is asked for
-                                                     : row.quantiles[static_cast<std::size_t>(at - queue_quantiles.begin())];
-    return time <= objective.latency;
+/// Whether a queue whose requests take that long at most, but for the share that may be late, keeps the objective.
+bool keeps(QueueAnswer const& answer, Seconds late, LatencyObjective const& objective) {
+    return answer.stable && answer.blocked <= objective.blocked && late <= objective.latency;
 }
 
 QueueRow unstable_row(ServedQueue const& queue, double capacity) {
@@ -46,25 +43,32 @@ QueueRow closed_row(ServedQueue const& queue, QueueAnswer const& answer) {
     QueueRow row;
     row.answer = answer;
     row.method = name_of(answer.method);
-    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) { row.quantiles[i] = *quantile_of(queue, queue_quantiles[i]); }
+    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
+        row.quantiles[i] = *quantile_of(queue, queue_quantiles[i]);
+    }
     return row;
 }
 
 QueueRow row_with(QueueQuestion const& question, int replicas, double arrivals, double requests) {
     ServedQueue const queue = queue_with(question, replicas, arrivals);
     double const capacity = capacity_of(question, replicas);
+    double const q = question.objective ? question.objective->q : 0.99;
     QueueRow row;
+    Seconds late;
     if (auto const answer = answer_of(queue)) {
         row = closed_row(queue, *answer);
+        late = *quantile_of(queue, q);
     } else if (arrivals >= capacity) {
         row = unstable_row(queue, capacity);
     } else {
-        row = row_of(simulate_report(queue, {}, {}, question.seed, requests), queue);
+        SimulationReport const simulation = simulate_report(queue, {}, {}, question.seed, requests);
+        row = row_of(simulation, queue);
+        late = Seconds{simulation.run.latency.quantile(q)};
     }
     row.replicas = replicas;
     row.arrivals_per_second = arrivals;
     row.capacity_per_second = capacity;
-    if (question.objective) { row.keeps = keeps(row, queue, *question.objective); }
+    if (question.objective) { row.keeps = keeps(row.answer, late, *question.objective); }
     if (question.price) { row.cost = *question.price * replicas; }
     return row;
 }
@@ -137,9 +141,7 @@ std::vector<int> listed_counts(QueueReport const& report, int answered) {
 void add_curve(QueueReport& report, int replicas) {
     QueueQuestion const& question = report.question;
     double const capacity = capacity_of(question, replicas);
-    for (double const share : utilizations) {
-        report.curve.push_back(queue_row(question, replicas, share * capacity));
-    }
+    for (double const share : utilizations) { report.curve.push_back(queue_row(question, replicas, share * capacity)); }
     if (question.queue.shape.places) {
         for (double const share : beyond_capacity) {
             report.curve.push_back(queue_row(question, replicas, share * capacity));
@@ -202,8 +204,9 @@ void add_scale(QueueReport& report) {
     ServedQueue const queue = queue_with(question, report.answer.replicas, question.queue.load.arrivals_per_second);
     double const more = *question.factor * queue.shape.servers;
     if (more != std::floor(more)) {
-        refuse("--scale-up", significant(*question.factor) + "x of " + replicas_words(queue.shape.servers) + " is " +
-                                 significant(more) + " of them",
+        refuse("--scale-up",
+               significant(*question.factor) + "x of " + replicas_words(queue.shape.servers) + " is " +
+                   significant(more) + " of them",
                "what the same money buys is a whole number", "give another factor, or another --replicas");
     }
     if (!load_of_line(queue.load, queue.shape.servers, queue.dispatch)) {
@@ -280,7 +283,9 @@ QueueReport queue_report(QueueQuestion question) {
     report.enough = fewest_for(asked, floor);
     int const answered = answered_count(report);
     report.answer = row_with(asked, answered, arrivals, answer_requests);
-    for (int const count : listed_counts(report, answered)) { report.rows.push_back(queue_row(asked, count, arrivals)); }
+    for (int const count : listed_counts(report, answered)) {
+        report.rows.push_back(queue_row(asked, count, arrivals));
+    }
     add_curve(report, answered);
     add_knee(report, answered);
     add_doubling(report);

@@ -19,11 +19,10 @@ struct DispatchName {
     char const* word;
     Dispatch dispatch;
 };
-constexpr std::array dispatches{DispatchName{"shared-line", Dispatch::shared_line},
-                                DispatchName{"random", Dispatch::random},
-                                DispatchName{"round-robin", Dispatch::round_robin},
-                                DispatchName{"two-choices", Dispatch::two_choices},
-                                DispatchName{"shortest-line", Dispatch::shortest_line}};
+constexpr std::array dispatches{
+    DispatchName{"shared-line", Dispatch::shared_line}, DispatchName{"random", Dispatch::random},
+    DispatchName{"round-robin", Dispatch::round_robin}, DispatchName{"two-choices", Dispatch::two_choices},
+    DispatchName{"shortest-line", Dispatch::shortest_line}};
 
 // ---- figures ------------------------------------------------------------------------------------------------------
 
@@ -116,9 +115,9 @@ void read_samples(Arguments const& arguments, QueueQuestion& question) {
                    "keep one");
         }
     }
-    question.samples = io::read_latency_samples(
-        question.samples_file,
-        {.column = arguments.text("--column").value_or(""), .unit = arguments.text("--unit").value_or("")});
+    question.samples =
+        io::read_latency_samples(question.samples_file, {.column = arguments.text("--column").value_or(""),
+                                                         .unit = arguments.text("--unit").value_or("")});
     LatencyHistogram const& values = question.samples->digest.values();
     if (values.empty()) {
         throw InputError{Fault::insufficient,

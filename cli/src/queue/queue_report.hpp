@@ -45,9 +45,9 @@ struct QueueRow {
     int replicas = 1;
     double arrivals_per_second = 0.0, capacity_per_second = 0.0;
     QueueAnswer answer;
-    std::string method;                                        ///< of `answer`, or "simulation"
+    std::string method;                                         ///< of `answer`, or "simulation"
     std::array<Seconds, queue_quantiles.size()> quantiles = {}; ///< in the order of `queue_quantiles`
-    std::optional<bool> keeps = {};                            ///< the objective, where there is one
+    std::optional<bool> keeps = {};                             ///< the objective, where there is one
     std::optional<DollarsPerSecond> cost = {};
 
     [[nodiscard]] Seconds p50() const { return quantiles[0]; }
@@ -106,8 +106,8 @@ QueueReport queue_report(QueueQuestion question);
 QueueRow queue_row(QueueQuestion const& question, int replicas, double arrivals_per_second);
 /// The question with so many replicas, places along where each has its own.
 ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second);
-SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds> duration, std::optional<Seconds> hedge,
-                                 std::uint64_t seed, double requests);
+SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds> duration,
+                                 std::optional<Seconds> hedge, std::uint64_t seed, double requests);
 /// Sets what the closed form says beside it.
 void compare_with(SimulationReport& simulation, QueueRow const& closed_form);
 QueueRow row_of(SimulationReport const& simulation, ServedQueue const& queue);

@@ -10,8 +10,8 @@ namespace {
 constexpr double most_requests = 1e9;
 constexpr double longest_default = 1e7; ///< requests, however slowly the queue forgets
 constexpr double warm_share = 0.1;
-constexpr double memories = 160.0;      ///< of the queue, in a run: five in each of 32 parts
-constexpr double near = 0.02;           ///< a difference that nobody acts on
+constexpr double memories = 160.0; ///< of the queue, in a run: five in each of 32 parts
+constexpr double near = 0.02;      ///< a difference that nobody acts on
 
 /// How long a queue takes to forget how full it was: s v / (c (1 - sqrt rho)^2), as that of exponential times does.
 double memory_seconds(ServedQueue const& queue) {
@@ -50,23 +50,22 @@ ComparedMean compared(std::string quantity, std::string unit, double closed_form
 
 } // namespace
 
-SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds> duration, std::optional<Seconds> hedge,
-                                 std::uint64_t seed, double requests) {
+SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds> duration,
+                                 std::optional<Seconds> hedge, std::uint64_t seed, double requests) {
     SimulationReport report;
     report.duration = duration.value_or(duration_for(queue, requests));
     if (duration) { check_length(queue, report.duration); }
     report.warm_up = report.duration * warm_share;
     Seconds const gap{1.0 / queue.load.arrivals_per_second};
-    report.run = simulate_queue({.gaps = {.mean = gap, .variation = queue.load.arrival_variation},
-                                 .service = {.mean = queue.load.service,
-                                             .variation = queue.load.service_variation,
-                                             .samples = queue.service},
-                                 .shape = queue.shape,
-                                 .dispatch = queue.dispatch,
-                                 .hedge_after = hedge,
-                                 .duration = report.duration,
-                                 .warm_up = report.warm_up,
-                                 .seed = seed});
+    report.run = simulate_queue(
+        {.gaps = {.mean = gap, .variation = queue.load.arrival_variation},
+         .service = {.mean = queue.load.service, .variation = queue.load.service_variation, .samples = queue.service},
+         .shape = queue.shape,
+         .dispatch = queue.dispatch,
+         .hedge_after = hedge,
+         .duration = report.duration,
+         .warm_up = report.warm_up,
+         .seed = seed});
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         report.quantiles[i] = Seconds{report.run.latency.quantile(queue_quantiles[i])};
     }

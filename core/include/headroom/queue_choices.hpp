@@ -46,7 +46,7 @@ std::optional<Seconds> quantile_of(ServedQueue const& queue, double q);
 std::optional<int> servers_for(ServedQueue const& queue, LatencyObjective const& objective, int most = 1'000'000);
 
 /// What a server serves at most, requests a second: with batches a full one in the time that it takes.
-double capacity_of_server(QueueLoad const& load, QueueShape const& shape);
+double capacity_of_server(QueueLoad const& load, QueueShape shape);
 
 // ---- a measured tail ----------------------------------------------------------------------------------------------
 

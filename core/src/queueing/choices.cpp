@@ -1,3 +1,6 @@
+#include "queueing/batch_service.hpp"
+#include "queueing/checks.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/queue_choices.hpp"
 
@@ -9,11 +12,7 @@
 namespace headroom {
 namespace {
 
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
+using queueing::refuse;
 
 /// One of the lines alone.
 struct Line {
@@ -118,9 +117,9 @@ std::optional<int> servers_for(ServedQueue const& queue, LatencyObjective const&
     return enough;
 }
 
-double capacity_of_server(QueueLoad const& load, QueueShape const& shape) {
-    double const growth = 1.0 + shape.batch_growth * (shape.batch - 1);
-    return shape.batch / growth / load.service.base();
+double capacity_of_server(QueueLoad const& load, QueueShape shape) {
+    shape.servers = 1;
+    return queueing::capacity(load, shape);
 }
 
 // ---- faster, or more ----------------------------------------------------------------------------------------------
