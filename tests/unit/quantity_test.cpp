@@ -1,5 +1,6 @@
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/request_rate.hpp"
 
 #include <gtest/gtest.h>
 

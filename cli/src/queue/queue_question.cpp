@@ -3,6 +3,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/request_rate.hpp"
 
 #include <algorithm>
 #include <array>
