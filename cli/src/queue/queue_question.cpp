@@ -116,9 +116,9 @@ void read_samples(Arguments const& arguments, QueueQuestion& question) {
                    "keep one");
         }
     }
-    question.samples =
+    question.samples = std::make_shared<io::LatencySamples const>(
         io::read_latency_samples(question.samples_file, {.column = arguments.text("--column").value_or(""),
-                                                         .unit = arguments.text("--unit").value_or("")});
+                                                         .unit = arguments.text("--unit").value_or("")}));
     LatencyHistogram const& values = question.samples->digest.values();
     if (values.empty()) {
         throw InputError{Fault::insufficient,
@@ -222,7 +222,7 @@ std::vector<int> read_replicas(Arguments const& arguments, QueueQuestion const& 
 
 // ---- options that need each other ---------------------------------------------------------------------------------
 
-void check_lines(Arguments const& arguments, QueueQuestion const& question) {
+void check_lines(QueueQuestion const& question) {
     bool const shared = question.queue.dispatch == Dispatch::shared_line;
     if (!shared && question.queue.shape.places) {
         refuse("--places", "given beside --dispatch", "room is counted for one line before all replicas",
@@ -292,7 +292,7 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
     }
     read_simulation(arguments, question);
     question.factor = read_factor(arguments);
-    check_lines(arguments, question);
+    check_lines(question);
     return question;
 }
 

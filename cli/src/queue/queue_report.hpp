@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,8 +24,8 @@ inline constexpr std::array queue_quantiles{0.5, 0.9, 0.99, 0.999};
 struct QueueQuestion {
     ServedQueue queue; ///< with the first count of replicas
     std::vector<int> replicas;
-    bool stated_replicas = false; ///< else they were chosen around the load
-    std::optional<io::LatencySamples> samples = {};
+    bool stated_replicas = false;                           ///< else they were chosen around the load
+    std::shared_ptr<io::LatencySamples const> samples = {}; ///< measured services; none: null
     std::string samples_file = {};
     std::optional<LatencyObjective> objective = {};
     std::optional<DollarsPerSecond> price = {}; ///< of one replica
