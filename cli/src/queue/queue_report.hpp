@@ -116,9 +116,13 @@ std::vector<Metric> metrics_of(QueueReport const& report);
 
 // ---- what is shown ------------------------------------------------------------------------------------------------
 
+/// A number of three digits without zeros at its end.
+std::string brief(double value);
 std::string rate_words(double per_second);
 std::string time_words(Seconds time);
 std::string replicas_words(std::int64_t count);
+/// A compared figure in its unit.
+std::string mean_words(ComparedMean const& mean, double value);
 std::string objective_words(LatencyObjective const& objective);
 std::string percentile_name(double q);
 std::string queue_verdict(QueueReport const& report);

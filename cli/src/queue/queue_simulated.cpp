@@ -20,7 +20,8 @@ double memory_seconds(ServedQueue const& queue) {
     double const gap = 1.0 - std::sqrt(rho);
     double const variation = std::max(1.0, (queue.load.arrival_variation + queue.load.service_variation) / 2.0);
     double const lines = queue.dispatch == Dispatch::shared_line ? 1.0 : queue.shape.servers;
-    return variation * lines / (capacity * std::max(gap * gap, 1e-9));
+    double const room = queue.shape.places ? *queue.shape.places * variation / capacity : 1e300; // all are new by then
+    return std::min(room, variation * lines / (capacity * std::max(gap * gap, 1e-9)));
 }
 
 Seconds duration_for(ServedQueue const& queue, double requests) {

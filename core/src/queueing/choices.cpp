@@ -1,5 +1,6 @@
 #include "queueing/batch_service.hpp"
 #include "queueing/checks.hpp"
+#include "queueing/finite_tail.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/queue_choices.hpp"
@@ -93,13 +94,17 @@ std::optional<QueueAnswer> answer_of(ServedQueue const& queue) {
 std::optional<Seconds> quantile_of(ServedQueue const& queue, double q) {
     auto const line = line_of(queue);
     if (!line) { return std::nullopt; }
-    if (queue.service == nullptr || line->shape.batch > 1) { return latency_quantile(line->load, line->shape, q); }
+    if (queue.service == nullptr || line->shape.batch > 1) {
+        Seconds const usual = latency_quantile(line->load, line->shape, q); // refuses what it cannot take
+        if (!queueing::has_exact_tail(line->load, line->shape)) { return usual; }
+        return queueing::finite_quantile(line->load, line->shape, q);
+    }
     QueueAnswer const answer = queue_answer(line->load, line->shape);
     return measured_quantile(answer, *queue.service, line->load.service.base() / queue.service->mean(), q);
 }
 
 std::optional<int> servers_for(ServedQueue const& queue, LatencyObjective const& objective, int most) {
-    if (queue.dispatch == Dispatch::shared_line && queue.service == nullptr) {
+    if (queue.dispatch == Dispatch::shared_line && queue.service == nullptr && !queue.shape.places) {
         return servers_for(queue.load, queue.shape, objective, most);
     }
     bool const bounded = queue.shape.places && queue.dispatch == Dispatch::shared_line;
