@@ -192,7 +192,8 @@ void add_doubling(QueueReport& report) {
 void add_pooling(QueueReport& report) {
     QueueQuestion const& question = report.question;
     QueueRow const& answer = report.answer;
-    bool const plain = question.queue.dispatch == Dispatch::shared_line && !question.queue.shape.places;
+    QueueShape const& shape = question.queue.shape;
+    bool const plain = question.queue.dispatch == Dispatch::shared_line && !shape.places && shape.batch == 1;
     if (!plain || !answer.answer.stable) { return; }
     double const each = answer.arrivals_per_second / answer.replicas;
     for (int const count : pooled) { report.pooling.push_back(queue_row(question, count, each * count)); }
@@ -284,7 +285,7 @@ QueueReport queue_report(QueueQuestion question) {
     int const answered = answered_count(report);
     report.answer = row_with(asked, answered, arrivals, answer_requests);
     for (int const count : listed_counts(report, answered)) {
-        report.rows.push_back(queue_row(asked, count, arrivals));
+        report.rows.push_back(count == answered ? report.answer : queue_row(asked, count, arrivals));
     }
     add_curve(report, answered);
     add_knee(report, answered);

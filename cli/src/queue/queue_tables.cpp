@@ -41,7 +41,7 @@ Table rows_table(QueueReport const& report) {
                                        time_words(answer.latency),     time_words(row.p99()),
                                        time_words(row.quantiles[3])};
         if (shown.blocked) { cells.push_back(share(answer.blocked)); }
-        if (shown.cost) { cells.push_back(significant(row.cost->base() * 3600.0)); }
+        if (shown.cost) { cells.push_back(brief(row.cost->base() * 3600.0)); }
         if (shown.keeps) { cells.emplace_back(row.keeps.value_or(false) ? "yes" : "no"); }
         table.rows.push_back(std::move(cells));
     }
@@ -49,10 +49,10 @@ Table rows_table(QueueReport const& report) {
 }
 
 std::string method_words(std::string const& method) {
-    if (method == "exact") { return "exact"; }
-    if (method == "allen_cunneen") { return "approximation of Allen and Cunneen"; }
-    if (method == "geometric_tail") { return "approximation: geometric tail"; }
-    if (method == "batches") { return "approximation: service of the mean batch"; }
+    if (method == "exact") { return "means are exact for these times"; }
+    if (method == "allen_cunneen") { return "formula of Allen and Cunneen: approximate"; }
+    if (method == "geometric_tail") { return "a geometric tail: approximate"; }
+    if (method == "batches") { return "the service of the mean batch: approximate"; }
     if (method == "simulation") { return "simulated: no closed form"; }
     return method;
 }
@@ -68,9 +68,9 @@ Table answer_table(QueueReport const& report) {
         table.rows.push_back({std::move(name), std::move(value), std::move(meaning)});
     };
     add("arrivals", rate_words(row.arrivals_per_second),
-        "variation c_a^2 " + significant(question.queue.load.arrival_variation));
+        "variation c_a^2 " + brief(question.queue.load.arrival_variation));
     add("service", time_words(question.queue.load.service),
-        "variation c_s^2 " + significant(question.queue.load.service_variation) +
+        "variation c_s^2 " + brief(question.queue.load.service_variation) +
             (question.samples ? ", measured, as is its tail" : ""));
     add("capacity", rate_words(row.capacity_per_second), "what the replicas serve at most");
     add("throughput", rate_words(answer.throughput_per_second), answer.stable ? "what is served" : "all they can");
@@ -89,7 +89,7 @@ Table answer_table(QueueReport const& report) {
     if (question.queue.shape.places) { add("turned away", share(answer.blocked) + " %", "of requests find no place"); }
     if (row.cost) {
         add("cost", format(*row.cost),
-            "$" + significant(row.cost->base() / answer.throughput_per_second * 1e6) + " a million requests");
+            "$" + brief(row.cost->base() / answer.throughput_per_second * 1e6) + " a million requests");
     }
     add("method", "", method_words(row.method));
     return table;
@@ -127,11 +127,6 @@ Table pooling_table(QueueReport const& report) {
                               time_words(row.p99())});
     }
     return table;
-}
-
-std::string mean_words(ComparedMean const& mean, double value) {
-    if (mean.unit == "seconds") { return time_words(Seconds{value}); }
-    return significant(value, 4);
 }
 
 Table simulation_table(SimulationReport const& simulation, QueueRow const& closed_form) {
@@ -174,7 +169,7 @@ std::string scale_name(ScaleChoice const& choice, double factor) {
     std::string const count = std::to_string(choice.queue.shape.servers);
     switch (choice.scaling) {
     case Scaling::present: return count + ", as now";
-    case Scaling::up: return count + ", " + significant(factor, 2) + "x as fast";
+    case Scaling::up: return count + ", " + brief(factor) + "x as fast";
     case Scaling::shared_out: return count + " behind one line";
     case Scaling::own_out: return count + ", a line each";
     }

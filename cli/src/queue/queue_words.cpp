@@ -11,6 +11,12 @@ constexpr double still = 0.05; ///< a change of less moves nothing that anybody 
 
 std::string share_words(double share) { return percent(share) + " %"; }
 
+/// "wait_probability" as people write it.
+std::string spaced(std::string name) {
+    std::ranges::replace(name, '_', ' ');
+    return name;
+}
+
 std::string change_words(Seconds from, Seconds to) {
     double const change = to / from - 1.0;
     if (std::abs(change) < 0.0005) { return "the same"; }
@@ -79,21 +85,42 @@ std::string own_tail_words(QueueDoubling const& doubling) {
     return "The service alone would have " + time_words(doubling.service_p99) + ". ";
 }
 
-std::string winner_words(std::vector<ScaleChoice> const& scale, std::string const& what, bool tail) {
-    auto const time = [&](ScaleChoice const& one) { return tail ? one.p99 : one.answer.latency; };
-    ScaleChoice const &up = scale[1], &out = scale[2];
-    if (!up.answer.stable) { return {}; }
-    if (std::abs(time(up) / time(out) - 1.0) < 0.005) { return what + " is the same (" + time_words(time(up)) + ")"; }
-    bool const faster = time(up) < time(out);
-    return std::string{faster ? "the faster" : "more of the present"} + " give the better " + what + " (" +
-           time_words(time(faster ? up : out)) + " against " + time_words(time(faster ? out : up)) + ")";
+/// "up", "out", or nothing where they are as good.
+std::string winner_of(Seconds up, Seconds out) {
+    if (std::abs(up / out - 1.0) < 0.005) { return {}; }
+    return up < out ? "up" : "out";
+}
+
+std::string against_words(Seconds up, Seconds out) {
+    return time_words(std::min(up, out)) + " against " + time_words(std::max(up, out));
+}
+
+std::string winners_words(QueueReport const& report) {
+    ScaleChoice const &up = report.scale[1], &out = report.scale[2];
+    std::string const mean = winner_of(up.answer.latency, out.answer.latency), tail = winner_of(up.p99, out.p99);
+    std::string const means = against_words(up.answer.latency, out.answer.latency),
+                      tails = against_words(up.p99, out.p99);
+    auto const who = [&](std::string const& winner) -> std::string {
+        if (winner.empty()) { return "both give the same"; }
+        if (winner == "out") { return "more behind one line give the better"; }
+        return std::string{up.queue.shape.servers == 1 ? "the faster one gives" : "the faster ones give"} +
+               " the better";
+    };
+    if (mean == tail) { return who(mean) + " mean (" + means + ") and p99 (" + tails + ")"; }
+    return who(mean) + " mean (" + means + "), but " + who(tail) + " p99 (" + tails + ")";
 }
 
 } // namespace
 
 // ---- figures ------------------------------------------------------------------------------------------------------
 
-std::string rate_words(double per_second) { return std::isfinite(per_second) ? scaled(per_second) + "/s" : "any rate"; }
+std::string brief(double value) { return format_base(value, {}, 3); }
+
+std::string rate_words(double per_second) { return format_count(per_second) + "/s"; }
+
+std::string mean_words(ComparedMean const& mean, double value) {
+    return mean.unit == "seconds" ? time_words(Seconds{value}) : format_base(value, {}, 4);
+}
 
 std::string time_words(Seconds time) { return std::isfinite(time.base()) ? format(time) : "no end"; }
 
@@ -120,15 +147,19 @@ std::string queue_verdict(QueueReport const& report) {
     QueueRow const& row = report.answer;
     std::string const first = objective_verdict(report);
     if (!row.answer.stable) { return first + unstable_verdict(report); }
+    bool const waits = moves(floor_of(report), row.p99());
     std::string words = first + replicas_words(row.replicas) + (row.replicas == 1 ? " serves " : " serve ") +
                         rate_words(row.answer.throughput_per_second) + ", busy " + share_words(row.answer.utilization) +
-                        " of the time, with a p99 of " + time_words(row.p99()) + "." + turned_away_words(row);
+                        " of the time; p99 is " + time_words(row.p99()) +
+                        (waits ? ", " + time_words(floor_of(report)) + " of the service alone" : "") + "." +
+                        turned_away_words(row);
     if (!report.doubling) { return words; }
     QueueDoubling const& doubling = *report.doubling;
     int const twice = doubling.same.replicas;
     if (!moves(row.p99(), doubling.same.p99())) {
-        return words + " Twice as many would not move it: the service alone has " + time_words(doubling.service_p99) +
-               ".";
+        return words + " Twice as many would not move it: " +
+               (moves(floor_of(report), row.p99()) ? "what is left is not the wait for them."
+                                                   : "it is the service's own (" + time_words(floor_of(report)) + ").");
     }
     return words + " " + std::to_string(twice) + " would bring it to " + time_words(doubling.same.p99()) + " (" +
            change_words(row.p99(), doubling.same.p99()) + ").";
@@ -142,8 +173,13 @@ std::string doubling_words(QueueReport const& report) {
         words = "Throughput rises from " + rate_words(now.capacity_per_second) + " to " +
                 rate_words(same.answer.throughput_per_second) + ". ";
     } else {
-        words = "Throughput stays at " + rate_words(same.answer.throughput_per_second) +
-                ": no more arrives; what could be served rises to " + rate_words(same.capacity_per_second) + ". ";
+        double const before = now.answer.throughput_per_second, after = same.answer.throughput_per_second;
+        words = after > before * 1.005
+                    ? "Throughput rises from " + rate_words(before) + " to " + rate_words(after) + ", since " +
+                          share_words(same.answer.blocked) + " are turned away, not " +
+                          share_words(now.answer.blocked) + ". "
+                    : "Throughput stays at " + rate_words(after) + ": no more arrives; what could be served rises to " +
+                          rate_words(same.capacity_per_second) + ". ";
         words += "The mean goes from " + time_words(now.answer.latency) + " to " + time_words(same.answer.latency) +
                  ", p99 from " + time_words(now.p99()) + " to " + time_words(same.p99()) + " (" +
                  change_words(now.p99(), same.p99()) + "). ";
@@ -187,8 +223,8 @@ std::string simulation_words(SimulationReport const& simulation, QueueRow const&
                              " by formula (" + change_words(p99, closed_form.p99()) + ").";
     if (simulation.agrees) { return what + " agree with the formulas: " + tail; }
     ComparedMean const& off = *std::ranges::find(simulation.compared, false, &ComparedMean::agrees);
-    return what + " do not agree with the formulas (" + off.quantity + " " + significant(off.closed_form) +
-           " by formula, " + significant(off.simulated.value) + " simulated): believe the simulation. " + tail;
+    return what + " do not agree with the formulas (" + spaced(off.quantity) + " " + mean_words(off, off.closed_form) +
+           " by formula, " + mean_words(off, off.simulated.value) + " simulated): believe the simulation. " + tail;
 }
 
 std::string scale_words(QueueReport const& report) {
@@ -197,12 +233,12 @@ std::string scale_words(QueueReport const& report) {
     if (!scale[1].answer.stable) {
         words += "neither keeps up with the load.";
     } else {
-        words += winner_words(scale, "mean", false) + ", and " + winner_words(scale, "p99", true) + ".";
+        words += winners_words(report) + ".";
     }
     if (report.more_win_above) {
         double const now = report.question.queue.load.service_variation;
         words += " By the mean more machines win where the service varies more than c_s^2 = " +
-                 significant(*report.more_win_above) + " (here " + significant(now) +
+                 brief(*report.more_win_above) + " (here " + brief(now) +
                  "): then one long request holds up the fast machine, and a part of several.";
     }
     ScaleChoice const& own = scale[3];
