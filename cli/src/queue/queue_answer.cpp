@@ -42,7 +42,7 @@ QueueRow unstable_row(ServedQueue const& queue, double capacity) {
 QueueRow closed_row(ServedQueue const& queue, QueueAnswer const& answer) {
     QueueRow row;
     row.answer = answer;
-    row.method = name_of(answer.method);
+    row.method = method_key(answer.method);
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         row.quantiles[i] = *quantile_of(queue, queue_quantiles[i]);
     }
@@ -260,6 +260,16 @@ void add_assumptions(QueueReport& report) {
 }
 
 } // namespace
+
+std::string_view method_key(QueueMethod method) {
+    switch (method) {
+    case QueueMethod::exact: return "exact";
+    case QueueMethod::allen_cunneen: return "allen_cunneen";
+    case QueueMethod::geometric_tail: return "geometric_tail";
+    case QueueMethod::batches: return "batches";
+    }
+    return {};
+}
 
 ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second) {
     ServedQueue queue = question.queue;

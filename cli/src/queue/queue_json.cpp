@@ -168,7 +168,7 @@ Json scale_json(QueueReport const& report) {
                       .set("latency_seconds", one.answer.latency.base())
                       .set("p50_seconds", one.p50.base())
                       .set("p99_seconds", one.p99.base())
-                      .set("method", name_of(one.answer.method)));
+                      .set("method", method_key(one.answer.method)));
     }
     return list;
 }

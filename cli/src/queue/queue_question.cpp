@@ -13,7 +13,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr double most_variation = 1e6, most_growth = 1e6;
-constexpr double most_replicas = 1e6, most_arrivals = 1e15;
+constexpr double most_replicas = 1e6, least_arrivals = 1e-9, most_arrivals = 1e15;
+constexpr int most_places = 1'000'000'000;
 constexpr Seconds shortest{1e-12}, longest{1e12};
 
 struct DispatchName {
@@ -39,8 +40,8 @@ Seconds read_positive_time(std::string const& text, std::string const& where) {
 double read_arrivals(Arguments const& arguments) {
     std::string const text = arguments.required("--arrivals", "requests a second: --arrivals 500/s");
     double const rate = parse<PerSecond>(text, "--arrivals").base();
-    if (!(rate > 0.0) || rate > most_arrivals) {
-        refuse("--arrivals", headroom::quoted(text) + " is out of range", "rates lie above 0/s, up to 1e15/s",
+    if (rate < least_arrivals || rate > most_arrivals) {
+        refuse("--arrivals", headroom::quoted(text) + " is out of range", "rates lie between 1e-9/s and 1e15/s",
                "for example 500/s");
     }
     return rate;
@@ -280,6 +281,10 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
             {"arrival_variation", "1", "Poisson arrivals: requests know nothing of each other"});
     }
     question.queue.shape.places = arguments.count("--places");
+    if (question.queue.shape.places.value_or(0) > most_places) {
+        refuse("--places", headroom::quoted(*arguments.text("--places")) + " are too many", "places end at 10^9",
+               "leave it out: then there is room for all");
+    }
     read_batches(arguments, question.queue.shape);
     question.queue.dispatch = read_dispatch(arguments);
     question.objective = read_objective(arguments, question.queue.shape.places.has_value());

@@ -38,6 +38,8 @@ struct QueueQuestion {
 };
 QueueQuestion read_queue_question(Arguments const& arguments);
 std::string_view dispatch_word(Dispatch dispatch);
+/// Of JSON and CSV.
+std::string_view method_key(QueueMethod method);
 
 // ---- what is answered ---------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ Table rows_table(QueueReport const& report) {
                                        time_words(answer.latency),     time_words(row.p99()),
                                        time_words(row.quantiles[3])};
         if (shown.blocked) { cells.push_back(share(answer.blocked)); }
-        if (shown.cost) { cells.push_back(brief(row.cost->base() * 3600.0)); }
+        if (shown.cost) { cells.push_back(format_count(row.cost->base() * 3600.0)); }
         if (shown.keeps) { cells.emplace_back(row.keeps.value_or(false) ? "yes" : "no"); }
         table.rows.push_back(std::move(cells));
     }

@@ -1,6 +1,8 @@
 #include "document/text.hpp"
 #include "queue/queue_report.hpp"
 
+#include "headroom/request_rate.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -116,13 +118,20 @@ std::string winners_words(QueueReport const& report) {
 
 std::string brief(double value) { return format_base(value, {}, 3); }
 
-std::string rate_words(double per_second) { return format_count(per_second) + "/s"; }
+std::string rate_words(double per_second) {
+    std::string text = format(PerSecond{per_second}); // "1.5 k/s"
+    std::erase(text, ' ');
+    return text;
+}
 
 std::string mean_words(ComparedMean const& mean, double value) {
     return mean.unit == "seconds" ? time_words(Seconds{value}) : format_base(value, {}, 4);
 }
 
-std::string time_words(Seconds time) { return std::isfinite(time.base()) ? format(time) : "no end"; }
+std::string time_words(Seconds time) {
+    if (!std::isfinite(time.base())) { return "no end"; }
+    return format(time < Seconds{1e-15} ? Seconds{} : time);
+}
 
 std::string replicas_words(std::int64_t count) {
     return std::to_string(count) + (count == 1 ? " replica" : " replicas");
