@@ -48,6 +48,7 @@ struct QueueAnswer {
     Seconds wait = {}, latency = {};     ///< means: in the line; until served
     double waiting = 0.0, present = 0.0; ///< L_q and L, by Little's law
     double batch = 1.0;                  ///< that a server serves together, in the mean
+    double wait_variation = 1.0;         ///< c^2 of the waits of those that wait; 1 also where it is not known
     QueueMethod method = QueueMethod::exact;
 };
 
@@ -74,9 +75,10 @@ double erlang_c(double offered_load, int servers);
 ///     M/M/c/K   from the birth-death chain; M/G/c/c from Erlang B
 ///     M/G/1/K   gamma services, up to 2,048 places: from the chain embedded at departures
 ///     G/G/c/K   the birth-death chain with a decay that gives Allen and Cunneen's wait where K has no end
-///     batches   exponential and growth 0: with r + r^2 + ... + r^b = lambda / (c mu), W_q = P_w / (c mu (1 - r^b)),
-///               P_w = B / (1 - r (1 - B)), exact (Bailey's service rule). Else the same at the service of the mean batch,
-///               W_q times (c_a^2 + c_s^2) / 2: an approximation
+///     batches   M/M^[1,b]/c without growth: with r + r^2 + ... + r^b = lambda / (c mu),
+///               W_q = P_w / (c mu (1 - r^b)),  P_w = B / (1 - r (1 - B))      (Bailey's service rule)
+///               M/G^[1,b]/1, gamma services, b to 64: from the chain embedded at departures. Else an approximation: the
+///               P_w of exponential services of the mean batch's, waits of one server that is as fast as all
 ///
 /// A queue of as much load as its servers' capacity, or more, and without bounds, is not stable.
 /// Errors: InputError{usage} on figures that are negative or not finite, a service of zero, no server, fewer places than
@@ -87,8 +89,10 @@ QueueAnswer queue_answer(QueueLoad const& load, QueueShape const& shape);
 /// A quantile of the time until served, q in (0, 1).
 ///
 ///     M/M/c     P(T > t) of an exponential service after a wait that is 0 with 1 - C, else exponential of rate c mu - lambda
-///     others    the wait with its probability and conditional mean as exponential, convolved with a gamma service of the
-///               same mean and c_s^2: an approximation, and `queue_simulation.hpp` shows by how much it errs
+///     M/M^[1,b]/c without growth: likewise, of rate c mu (1 - r^b)
+///     others    the wait, where there is one, as gamma with its mean and `wait_variation`, before a gamma service of the
+///               mean and c_s^2: an approximation. The wait's two moments are exact for M/G/1, M/M/c/K and batches of one
+///               server; with Allen and Cunneen's mean it counts as exponential
 ///
 /// Infinite where the queue is not stable.
 /// Source: [Kleinrock1975]
