@@ -130,7 +130,7 @@ std::string mean_words(ComparedMean const& mean, double value) {
 
 std::string time_words(Seconds time) {
     if (!std::isfinite(time.base())) { return "no end"; }
-    return format(time < Seconds{1e-15} ? Seconds{} : time);
+    return format(time < Seconds{1e-10} ? Seconds{} : time);
 }
 
 std::string replicas_words(std::int64_t count) {
