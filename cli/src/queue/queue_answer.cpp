@@ -44,7 +44,8 @@ QueueRow closed_row(ServedQueue const& queue, QueueAnswer const& answer) {
     row.answer = answer;
     row.method = method_key(answer.method);
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
-        row.quantiles[i] = *quantile_of(queue, queue_quantiles[i]);
+        Seconds const before = i > 0 ? row.quantiles[i - 1] : Seconds{}; // each is found within its own rounding
+        row.quantiles[i] = std::max(before, *quantile_of(queue, queue_quantiles[i]));
     }
     return row;
 }
