@@ -80,6 +80,9 @@ TABLE = [
     ([*EIGHT, "--what-if", "bandwith=2x"], 2, "did you mean 'bandwidth'?"),
     ([*EIGHT, "--what-if", "bandwidth=fast"], 2, "bandwidth=2x"),
     # numbers and units
+    (["queue", "--arrivals", "500", "--service", "12ms"], 2, "for example '500/s'"),
+    (["queue", "--arrivals", "500/s", "--service-samples", "empty.csv"], 5, "no sample"),
+    (["queue", "--arrivals", "500/s", "--service-samples", "nowhere.csv"], 4, "nowhere.csv"),
     ([*EIGHT, "--workers", "8..4"], 2, "--workers"),
     (["predict", "llama-3-8b", *H100, "--workers", "8..4"], 2, "runs backwards"),
     (["predict", "llama-3-8b", *H100, "--workers", "8,16"], 2, "--workers"),

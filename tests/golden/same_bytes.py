@@ -11,7 +11,9 @@ PREDICT = ["predict", CONFIGS / "mistral-7b", "--cluster", "dgx-a100", "--worker
 
 COMM = ["comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--gradient-compression", "one_bit"]
 
-for arguments in (PLAN, PREDICT, COMM, ["validate"], ["catalog", "list"]):
+QUEUE = ["queue", "--arrivals", "500/s", "--service", "12ms", "--replicas", "6..12:1", "--simulate", "--scale-up", "2x", "--price", "2.5"]
+
+for arguments in (PLAN, PREDICT, COMM, QUEUE, ["validate"], ["catalog", "list"]):
     for form in ("table", "json", "csv", "markdown"):
         first, again = succeed(*arguments, "--format", form), run(*arguments, "--format", form)
         check(first.out and first.out == again.out, f"{first}: two runs differ")

@@ -99,6 +99,10 @@ if validation:
     close(validation["summary"]["median_absolute_error"], middle, "median over the rows", 0.02)
     check({"kind", "source", "accelerator", "strategy"} <= {group["by"] for group in validation["groups"]}, "groups by kind, source, accelerator, strategy")
 
+queue = conforms(answer("queue", "--arrivals", "500/s", "--service", "12ms", "--objective", "p99<=60ms", "--simulate", "--stats"), "queue")
+if queue:
+    equal(queue["replicas_for_objective"], queue["answer"]["replicas"], "replicas of the answer")
+
 listing = conforms(answer("catalog", "list"), "catalog list")
 if listing:
     kinds = {record["kind"] for record in listing["records"]}

@@ -1,0 +1,311 @@
+#include "document/text.hpp"
+#include "queue/queue_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom::cli {
+namespace {
+
+constexpr double row_requests = 1e5, answer_requests = 1e6; ///< simulated, where there is no closed form
+constexpr std::array utilizations{0.05, 0.1, 0.2,  0.3, 0.4,   0.5,  0.6,  0.7,
+                                  0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98};
+constexpr std::array beyond_capacity{1.0, 1.1, 1.25, 1.5, 2.0}; ///< shown where requests can be turned away
+constexpr std::array pooled{1, 2, 4, 8, 16, 32, 64};
+
+double capacity_of(QueueQuestion const& question, int replicas) {
+    return replicas * capacity_of_server(question.queue.load, question.queue.shape);
+}
+
+/// Whether a queue whose requests take that long at most, but for the share that may be late, keeps the objective.
+bool keeps(QueueAnswer const& answer, Seconds late, LatencyObjective const& objective) {
+    return answer.stable && answer.blocked <= objective.blocked && late <= objective.latency;
+}
+
+QueueRow unstable_row(ServedQueue const& queue, double capacity) {
+    QueueRow row;
+    Seconds const never{std::numeric_limits<double>::infinity()};
+    row.answer = {.stable = false,
+                  .utilization = queue.load.arrivals_per_second / capacity,
+                  .wait_probability = 1.0,
+                  .throughput_per_second = capacity,
+                  .wait = never,
+                  .latency = never,
+                  .waiting = never.base(),
+                  .present = never.base()};
+    row.method = "capacity";
+    row.quantiles.fill(never);
+    return row;
+}
+
+QueueRow closed_row(ServedQueue const& queue, QueueAnswer const& answer) {
+    QueueRow row;
+    row.answer = answer;
+    row.method = method_key(answer.method);
+    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
+        Seconds const before = i > 0 ? row.quantiles[i - 1] : Seconds{}; // each is found within its own rounding
+        row.quantiles[i] = std::max(before, *quantile_of(queue, queue_quantiles[i]));
+    }
+    return row;
+}
+
+QueueRow row_with(QueueQuestion const& question, int replicas, double arrivals, double requests) {
+    ServedQueue const queue = queue_with(question, replicas, arrivals);
+    double const capacity = capacity_of(question, replicas);
+    double const q = question.objective ? question.objective->q : 0.99;
+    QueueRow row;
+    Seconds late;
+    if (auto const answer = answer_of(queue)) {
+        row = closed_row(queue, *answer);
+        late = *quantile_of(queue, q);
+    } else if (arrivals >= capacity) {
+        row = unstable_row(queue, capacity);
+    } else {
+        SimulationReport const simulation = simulate_report(queue, {}, {}, question.seed, requests);
+        row = row_of(simulation, queue);
+        late = Seconds{simulation.run.latency.quantile(q)};
+    }
+    row.replicas = replicas;
+    row.arrivals_per_second = arrivals;
+    row.capacity_per_second = capacity;
+    if (question.objective) { row.keeps = keeps(row.answer, late, *question.objective); }
+    if (question.price) { row.cost = *question.price * replicas; }
+    return row;
+}
+
+/// The fewest that keep an objective: by closed form, or by halving over simulated queues, between the best that one
+/// line gives and the worst of chance.
+std::optional<int> fewest_for(QueueQuestion const& question, LatencyObjective const& objective) {
+    ServedQueue queue = question.queue;
+    if (answer_of(queue_with(question, 2, queue.load.arrivals_per_second))) { return servers_for(queue, objective); }
+    queue.dispatch = Dispatch::random;
+    auto const enough = servers_for(queue, objective);
+    if (!enough) { return std::nullopt; }
+    QueueQuestion asked = question;
+    asked.objective = objective;
+    double const arrivals = question.queue.load.arrivals_per_second;
+    int high = *enough, low = static_cast<int>(std::floor(arrivals / capacity_of(question, 1))); // too few for the load
+    while (high - low > 1) {
+        int const middle = low + (high - low) / 2;
+        (*row_with(asked, middle, arrivals, row_requests).keeps ? high : low) = middle;
+    }
+    return high;
+}
+
+Seconds service_p99(QueueQuestion const& question) {
+    ServedQueue idle = queue_with(question, 1, 0.0);
+    idle.dispatch = Dispatch::shared_line;
+    return *quantile_of(idle, 0.99);
+}
+
+// ---- which count the answer is about ------------------------------------------------------------------------------
+
+/// The one that was stated; of several the fewest that keep the objective, or without one those from which on more
+/// replicas shorten p99 no further. Where none of the list does, its last.
+int answered_count(QueueReport const& report) {
+    QueueQuestion const& question = report.question;
+    if (question.stated_replicas && question.replicas.size() == 1) { return question.replicas.front(); }
+    auto const& wanted = question.objective ? report.fewest : report.enough;
+    if (wanted && !question.stated_replicas) { return *wanted; }
+    if (wanted) {
+        for (int const count : question.replicas) {
+            if (count >= *wanted) { return count; }
+        }
+    }
+    return question.replicas.back();
+}
+
+/// What is listed: as stated when several were, else around the answer.
+std::vector<int> listed_counts(QueueReport const& report, int answered) {
+    QueueQuestion const& question = report.question;
+    if (question.stated_replicas && question.replicas.size() > 1) { return question.replicas; }
+    std::vector<int> counts = question.replicas;
+    double const least = std::floor(question.queue.load.arrivals_per_second / capacity_of(question, 1)) + 1.0;
+    double const last = std::max(2.0 * answered, 1.5 * least);
+    for (int step = 0; step <= 8; ++step) {
+        counts.push_back(static_cast<int>(std::lround(least * std::pow(last / least, step / 8.0))));
+    }
+    counts.push_back(answered);
+    if (answered > least) { counts.push_back(answered - 1); }
+    if (report.fewest) { counts.push_back(*report.fewest); }
+    auto const& places = question.queue.shape.places;
+    std::erase_if(counts, [&](int count) { return count < 1 || count > last || (places && count > *places); });
+    counts.push_back(answered);
+    std::ranges::sort(counts);
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+}
+
+// ---- the load -----------------------------------------------------------------------------------------------------
+
+void add_curve(QueueReport& report, int replicas) {
+    QueueQuestion const& question = report.question;
+    double const capacity = capacity_of(question, replicas);
+    for (double const share : utilizations) { report.curve.push_back(queue_row(question, replicas, share * capacity)); }
+    if (question.queue.shape.places) {
+        for (double const share : beyond_capacity) {
+            report.curve.push_back(queue_row(question, replicas, share * capacity));
+        }
+    }
+}
+
+double power_of(QueueRow const& row) { return row.answer.throughput_per_second / row.answer.latency.base(); }
+
+/// Where power is greatest: by closed form of one line, else among the points of the curve.
+void add_knee(QueueReport& report, int replicas) {
+    QueueQuestion const& question = report.question;
+    ServedQueue const queue = queue_with(question, replicas, question.queue.load.arrivals_per_second);
+    if (auto const line = load_of_line(queue.load, replicas, queue.dispatch)) {
+        QueueShape shape = queue.shape;
+        if (queue.dispatch != Dispatch::shared_line) { shape.servers = 1; }
+        double const arrivals = knee(*line, shape).arrivals_per_second * replicas / shape.servers;
+        report.knee = queue_row(question, replicas, arrivals);
+        return;
+    }
+    report.knee = *std::ranges::max_element(report.curve, {}, power_of);
+}
+
+void add_doubling(QueueReport& report) {
+    QueueQuestion question = report.question;
+    QueueRow const& now = report.answer;
+    double const arrivals = now.arrivals_per_second;
+    if (now.replicas > 500'000) { return; }
+    if (question.queue.shape.places) { question.queue.shape.places = 2 * *question.queue.shape.places; }
+    QueueDoubling doubling{.now = now,
+                           .same = queue_row(question, 2 * now.replicas, arrivals),
+                           .other_lines = {},
+                           .twice_traffic = queue_row(question, 2 * now.replicas, 2.0 * arrivals),
+                           .service_mean = question.queue.load.service,
+                           .service_p99 = service_p99(question)};
+    if (question.queue.dispatch == Dispatch::shared_line) { // the other way: two lines, each before half of them
+        question.queue.load.arrival_variation = 1.0 + (question.queue.load.arrival_variation - 1.0) / 2.0;
+        question.queue.shape.places = report.question.queue.shape.places;
+        doubling.other_lines = queue_row(question, now.replicas, arrivals / 2.0);
+    } else {
+        question.queue.dispatch = Dispatch::shared_line;
+        doubling.other_lines = queue_row(question, 2 * now.replicas, arrivals);
+    }
+    report.doubling = doubling;
+}
+
+/// The same utilization before more and more replicas: what one line for all of them gives.
+void add_pooling(QueueReport& report) {
+    QueueQuestion const& question = report.question;
+    QueueRow const& answer = report.answer;
+    QueueShape const& shape = question.queue.shape;
+    bool const plain = question.queue.dispatch == Dispatch::shared_line && !shape.places && shape.batch == 1;
+    if (!plain || !answer.answer.stable) { return; }
+    double const each = answer.arrivals_per_second / answer.replicas;
+    for (int const count : pooled) { report.pooling.push_back(queue_row(question, count, each * count)); }
+}
+
+void add_scale(QueueReport& report) {
+    QueueQuestion const& question = report.question;
+    if (!question.factor) { return; }
+    ServedQueue const queue = queue_with(question, report.answer.replicas, question.queue.load.arrivals_per_second);
+    double const more = *question.factor * queue.shape.servers;
+    if (more != std::floor(more)) {
+        refuse("--scale-up",
+               significant(*question.factor) + "x of " + replicas_words(queue.shape.servers) + " is " +
+                   significant(more) + " of them",
+               "what the same money buys is a whole number", "give another factor, or another --replicas");
+    }
+    if (!load_of_line(queue.load, queue.shape.servers, queue.dispatch)) {
+        refuse("--scale-up", "has no closed form of --dispatch " + std::string{dispatch_word(queue.dispatch)}, "",
+               "leave --dispatch out: lines shared and at random are both shown");
+    }
+    report.scale = scale_choices(queue, *question.factor);
+    bool const plain = queue.dispatch == Dispatch::shared_line && !queue.shape.places && queue.shape.batch == 1;
+    if (plain) { report.more_win_above = variation_where_more_win(queue.load, queue.shape.servers, *question.factor); }
+}
+
+void add_simulation(QueueReport& report) {
+    QueueQuestion const& question = report.question;
+    QueueRow const& answer = report.answer;
+    ServedQueue const queue = queue_with(question, answer.replicas, question.queue.load.arrivals_per_second);
+    if (!answer.answer.stable) { return; }
+    if (question.simulate) {
+        report.simulation = simulate_report(queue, question.duration, {}, question.seed, answer_requests);
+        if (answer.method != "simulation") { compare_with(*report.simulation, answer); }
+    }
+    if (question.hedge) {
+        if (queue.shape.servers < 2) {
+            refuse("--hedge", "needs a second replica", "a second copy goes to another", "give --replicas 2 or more");
+        }
+        HedgingReport hedging{
+            .with = simulate_report(queue, question.duration, question.hedge, question.seed, answer_requests),
+            .without = simulate_report(queue, question.duration, {}, question.seed, answer_requests)};
+        hedging.copies = static_cast<double>(hedging.with.run.hedged) / static_cast<double>(hedging.with.run.requests);
+        report.hedging = std::move(hedging);
+    }
+}
+
+void add_assumptions(QueueReport& report) {
+    QueueQuestion const& question = report.question;
+    report.assumptions = question.assumptions;
+    QueueShape const& shape = question.queue.shape;
+    if (shape.batch > 1 && shape.batch_growth == 0.0) {
+        report.assumptions.push_back({"batch_growth", "0", "a batch takes as long as one; give --batch-growth"});
+    }
+    if (question.objective && shape.places && question.objective->blocked > 0.0) {
+        report.assumptions.push_back({"blocked", percent(question.objective->blocked) + " %",
+                                      "of requests may be turned away by the objective"});
+    }
+    report.assumptions.push_back({"replicas", "alike", "first come, first served; none fails, and none starts cold"});
+    if (report.answer.method == "allen_cunneen") {
+        report.assumptions.push_back({"wait", "approximated",
+                                      "Allen and Cunneen's formula for times that are not exponential; check it with "
+                                      "--simulate"});
+    }
+}
+
+} // namespace
+
+std::string_view method_key(QueueMethod method) {
+    switch (method) {
+    case QueueMethod::exact: return "exact";
+    case QueueMethod::allen_cunneen: return "allen_cunneen";
+    case QueueMethod::geometric_tail: return "geometric_tail";
+    case QueueMethod::batches: return "batches";
+    }
+    return {};
+}
+
+ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second) {
+    ServedQueue queue = question.queue;
+    queue.load.arrivals_per_second = arrivals_per_second;
+    queue.shape.servers = replicas;
+    queue.service = question.samples ? &question.samples->digest.values() : nullptr;
+    return queue;
+}
+
+QueueRow queue_row(QueueQuestion const& question, int replicas, double arrivals_per_second) {
+    return row_with(question, replicas, arrivals_per_second, row_requests);
+}
+
+QueueReport queue_report(QueueQuestion question) {
+    QueueReport report;
+    question.queue.service = question.samples ? &question.samples->digest.values() : nullptr;
+    report.question = std::move(question);
+    QueueQuestion const& asked = report.question;
+    double const arrivals = asked.queue.load.arrivals_per_second;
+    if (asked.objective) { report.fewest = fewest_for(asked, *asked.objective); }
+    LatencyObjective const floor{.q = 0.99, .latency = service_p99(asked) * near_the_floor, .blocked = 0.01};
+    report.enough = fewest_for(asked, floor);
+    int const answered = answered_count(report);
+    report.answer = row_with(asked, answered, arrivals, answer_requests);
+    for (int const count : listed_counts(report, answered)) {
+        report.rows.push_back(count == answered ? report.answer : queue_row(asked, count, arrivals));
+    }
+    add_curve(report, answered);
+    add_knee(report, answered);
+    add_doubling(report);
+    add_pooling(report);
+    add_scale(report);
+    add_simulation(report);
+    add_assumptions(report);
+    return report;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,126 @@
+#include "queue/queue_report.hpp"
+#include "verb.hpp"
+
+#include "headroom/error.hpp"
+
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr char const* load_group = "Load";
+constexpr char const* shape_group = "Replicas";
+constexpr char const* wish_group = "What is wanted";
+constexpr char const* simulation_group = "Simulation";
+
+constexpr std::array options{
+    Option{"--arrivals", "RATE", "requests that arrive: 500/s, 30k/min", load_group},
+    Option{"--arrival-variation", "NUMBER", "of the gaps between them, c_a^2: variance / squared mean (default: 1)",
+           load_group},
+    Option{"--service", "TIME", "what serving one takes, on average: 12ms", load_group},
+    Option{"--service-variation", "NUMBER", "c_s^2; 0: always the same, 1: exponential (default)", load_group},
+    Option{"--service-samples", "FILE", "measured times in place of both: their mean, variation and tail", load_group},
+    Option{"--column", "NAME", "of the samples, where the file has several", load_group},
+    Option{"--unit", "UNIT", "of the samples, where the file does not say: ms", load_group},
+    Option{"--replicas", "COUNTS", "8, 4,8,16, 1..64 (doubling) or 8..64:8 (default: from what keeps up to twice that)",
+           shape_group},
+    Option{"--dispatch", "HOW",
+           "shared-line (one line before all, the default), or a line each: random, round-robin, two-choices (the "
+           "shorter of two by chance) or shortest-line",
+           shape_group},
+    Option{"--places", "N", "waiting or served at most, others are turned away (default: any number)", shape_group},
+    Option{"--batch", "N", "served together by one replica at most (default: 1)", shape_group},
+    Option{"--batch-growth", "G", "a batch of n takes 1 + G (n - 1) services (default: 0)", shape_group},
+    Option{"--objective", "LIMITS", "'p99<=200ms', with --places also 'p99<=200ms,blocked<=0.1%': the fewest replicas",
+           wish_group},
+    Option{"--price", "PRICE", "of one replica: 2.5 $/h", wish_group},
+    Option{"--scale-up", "FACTOR", "replicas 2x as fast against twice as many, at the same price", wish_group},
+    Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'p99<=200ms,utilization<=80%'", wish_group},
+    Option{"--simulate", "DURATION", "request by request beside the formulas (default: a million requests or more)",
+           simulation_group, Takes::perhaps_value},
+    Option{"--hedge", "DELAY", "a second copy to another line after so long: 30ms (simulated)", simulation_group},
+    Option{"--seed", "N", "of the simulation (default: 1)", simulation_group},
+};
+
+constexpr char const* examples = "  headroom queue --arrivals 500/s --service 12ms --replicas 8\n"
+                                 "  headroom queue --arrivals 500/s --service 12ms --objective 'p99<=80ms'\n"
+                                 "      --price '2.5 $/h'\n"
+                                 "  headroom queue --arrivals 500/s --service 12ms --service-variation 4\n"
+                                 "      --replicas 6..12:1 --simulate\n"
+                                 "  headroom queue --arrivals 30k/min --service-samples served.csv --replicas 8\n"
+                                 "  headroom queue --arrivals 900/s --service 12ms --replicas 8 --places 40\n"
+                                 "  headroom queue --arrivals 900/s --service 12ms --replicas 2 --batch 16\n"
+                                 "      --batch-growth 0.1\n"
+                                 "  headroom queue --arrivals 500/s --service 12ms --replicas 8\n"
+                                 "      --dispatch two-choices --hedge 40ms\n"
+                                 "  headroom queue --arrivals 60/s --service 12ms --replicas 1 --scale-up 2x";
+
+constexpr Dimension time_dimension{.seconds = 1}, rate_dimension{.seconds = -1},
+    price_dimension{.seconds = -1, .dollars = 1};
+
+std::optional<double> settled(bool stable, double value) { return stable ? std::optional{value} : std::nullopt; }
+
+/// The metrics of nothing yet: for reading the conditions before any work.
+void check_requirements(Arguments const& arguments) { static_cast<void>(check_gates(arguments, metrics_of({}))); }
+
+int exit_code(QueueReport const& report) {
+    QueueQuestion const& question = report.question;
+    if (question.objective && !report.fewest) {
+        refusal("queue", "no number of replicas keeps " + objective_words(*question.objective));
+        return Exit::infeasible;
+    }
+    if (!report.answer.answer.stable) {
+        refusal("queue", replicas_words(report.answer.replicas) + " cannot keep up with " +
+                             rate_words(report.answer.arrivals_per_second));
+        return Exit::infeasible;
+    }
+    return Exit::done;
+}
+
+int run(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    check_requirements(arguments);
+    QueueReport report = queue_report(read_queue_question(arguments));
+    io::Catalog const catalog;
+    report.catalog_footer = footer(catalog, "");
+    report.gates = check_gates(arguments, metrics_of(report));
+    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    write_result(output, {[&] { return document_of(report); },
+                          [&] { return json_of(report, result_head("queue", catalog, "")); },
+                          [&] { return sheet_of(report); }});
+    bool const held = report_gates(report.gates);
+    int const code = exit_code(report);
+    return code != Exit::done || held ? code : int{Exit::gate};
+}
+
+} // namespace
+
+std::vector<Metric> metrics_of(QueueReport const& report) {
+    QueueRow const& row = report.answer;
+    QueueAnswer const& answer = row.answer;
+    std::string const grows = "without end: the replicas cannot keep up";
+    std::vector<Metric> metrics{{"utilization", answer.utilization, {}, ""},
+                                {"wait-probability", answer.wait_probability, {}, ""},
+                                {"blocked", answer.blocked, {}, ""},
+                                {"throughput", answer.throughput_per_second, rate_dimension, ""},
+                                {"capacity", row.capacity_per_second, rate_dimension, ""},
+                                {"wait", settled(answer.stable, answer.wait.base()), time_dimension, grows},
+                                {"latency", settled(answer.stable, answer.latency.base()), time_dimension, grows},
+                                {"replicas", static_cast<double>(row.replicas), {}, ""},
+                                {"cost", row.cost ? std::optional{row.cost->base()} : std::nullopt, price_dimension,
+                                 "unknown: it needs --price"}};
+    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
+        metrics.push_back({percentile_name(queue_quantiles[i]), settled(answer.stable, row.quantiles[i].base()),
+                           time_dimension, grows});
+    }
+    return metrics;
+}
+
+Verb queue_verb() {
+    return {"queue",  "how long requests wait, and how many replicas keep an objective",
+            {},       {options, output_options()},
+            examples, run};
+}
+
+} // namespace headroom::cli
