@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,22 +27,40 @@ struct ServingPlan {
     int most_sequences = 256;          ///< in one batch
     int prefill_chunk = 2048;          ///< prompt tokens at most in one iteration; decoding sequences go along
     double memory_share = 0.9;         ///< of the accelerator's memory that the engine may take
+    bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
 };
 
-/// What a replica holds.
+/// What an accelerator of a replica holds.
 struct ServingMemory {
-    Bytes weights;         ///< of one accelerator
-    Bytes activations;     ///< of the largest iteration
-    Bytes cache;           ///< what is left for keys and values
-    Bytes cache_per_token; ///< of one accelerator: 2 layers kv-heads head-dim bytes / tp, latent caches by their width
-    Bytes capacity;
+    Bytes weights;
+    Bytes activations;         ///< of the largest iteration
+    Bytes cache;               ///< what is left for keys and values
+    Bytes cache_per_token;     ///< while a sequence is shorter than a window
+    Bytes window_per_token;    ///< of it, in layers with a window: no more than `window` tokens of a sequence
+    Bytes state_per_sequence;  ///< of scans, whatever the length
+    int window = 0;            ///< 0: no such layers
+    Bytes capacity;            ///< of the accelerator
+    Bytes usable;              ///< of it, what the engine may take
     double cache_tokens = 0.0; ///< that fit, of all sequences together
     bool fits = true;
     std::string why_not;
+
+    /// What the cache of one sequence takes.
+    [[nodiscard]] Bytes of_sequence(double tokens) const;
 };
 
-/// Errors: InputError{usage} where a degree does not divide the heads, or a model has no keys and values.
-/// Source: [Kwon2023] (paged cache), [Pope2022]
+/// Memory of one accelerator of a replica.
+///
+///     weights   matrices of the blocks / tp in `weights`, the rest in 16 bits; all experts; keys' and values' matrices
+///               are held by several ranks where tp > kv-heads
+///     cache     2 max(1, kv-heads / tp) head-dim bytes a token and layer;  latent attention (rank + rope) bytes, whole
+///               on every rank;  a scan's state is as large for any length
+///
+/// Llama-3-8B: 131,072 bytes a token in 16 bits; DeepSeek-V3: 70,272.
+/// Assumes: embedding and output projection are split over the ranks, and stay in 16 bits as norms do.
+/// Errors: InputError{usage} where a degree does not divide the heads, a model is not a decoder of blocks, or a figure of
+///         the plan is out of range.
+/// Source: [Kwon2023] (paged cache), [Pope2022], [DeepSeek2024] (latent cache)
 ServingMemory serving_memory(Model const& model, Cluster const& cluster, ServingPlan const& plan);
 
 /// What one iteration works on.
@@ -50,6 +69,8 @@ struct ServingBatch {
     double decode_context = 0.0;  ///< tokens in the cache that they read, all together
     double prefill_tokens = 0.0;  ///< new tokens of prompts
     double prefill_context = 0.0; ///< sum over those tokens of the keys that each sees
+    /// The same as layers with a window see it; empty: as if all sequences were of one length.
+    std::optional<double> decode_window_context = {}, prefill_window_context = {};
 };
 
 /// What bounds an iteration.
@@ -58,20 +79,27 @@ std::string_view name_of(ServingBound bound);
 
 /// What one iteration takes: the roofline, operation by operation.
 struct ServingTime {
-    Seconds products, attention, memory, communication, host;
+    Seconds products, attention, memory, communication;
+    Seconds gaps; ///< between the kernels of a layer, which a graph does not close
+    Seconds host; ///< what issuing takes; the longer of it and of all others counts
     Seconds total;
-    Bytes read; ///< weights and cache, of one accelerator
-    Flops flops;
+    Bytes read;  ///< weights and cache, of one accelerator
+    Flops flops; ///< of products and attention, of one accelerator
     ServingBound bound = ServingBound::memory;
 };
 
 /// Prices iterations of one replica: everything that does not depend on the batch is found once.
 ///
 ///     product      max(2 m n k / rate(m), bytes / bandwidth)          weights are read once an iteration, m = tokens in it
+///     experts      E (1 - (1 - k/E)^m) of E are read, each for its part of the m k pairs
 ///     attention    max(flops / rate, cache bytes / bandwidth)
-///     collectives  2 all-reduces a layer over tp ranks
+///     collectives  2 all-reduces a layer over tp ranks, not hidden; logits are gathered
 ///     host         what issuing the kernels takes: none where they are replayed as a graph
 ///
+/// Rates and shares are those of the step model (`kernel_rates`, `OperationPricer`); what it does not know is in
+/// `serving_guesses`.
+/// Assumes: uniform routing; a decode step reads the latent cache itself (absorbed projections), a prefill of latent
+///          attention does not count that earlier chunks are projected up again; draft layers are not used.
 /// Source: [Pope2022], [Kwon2023], [AgrawalSarathi2024]
 class ServingPricer {
 public:
@@ -79,16 +107,30 @@ public:
                   ServingPlan const& plan);
     ~ServingPricer();
     ServingPricer(ServingPricer&&) noexcept;
+    ServingPricer& operator=(ServingPricer&&) noexcept;
 
     [[nodiscard]] ServingTime price(ServingBatch const& batch) const;
     /// The same number alone, from tables: what the simulation calls millions of times.
     [[nodiscard]] Seconds iteration(ServingBatch const& batch) const;
+    /// n of them in a row: each time every decoding sequence is a token longer. A sum in closed form.
+    [[nodiscard]] Seconds iterations(ServingBatch const& first, std::int64_t n) const;
     [[nodiscard]] ServingMemory const& memory() const;
+    [[nodiscard]] ServingPlan const& plan() const;
+
+    struct Tables;
+    [[nodiscard]] Tables const& tables() const { return *tables_; }
 
 private:
-    struct Tables;
     std::unique_ptr<Tables const> tables_;
 };
+
+/// What pricing takes that no measurement stands behind.
+struct ServingGuess {
+    std::string_view name;
+    double value;
+    std::string_view unit, why;
+};
+std::span<ServingGuess const> serving_guesses();
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
@@ -108,6 +150,9 @@ struct ServingTraffic {
     Seconds duration{600.0};
     std::uint64_t seed = 1;
 };
+/// Requests from time 0 to the duration, in order; the same seed gives the same ones.
+/// Errors: InputError{usage} on figures that are negative or not finite, no rate, lengths below one token, more than 10^9
+///         expected requests.
 std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic);
 
 /// Objectives: a request counts towards goodput where it meets each that is given.
