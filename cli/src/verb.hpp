@@ -56,6 +56,7 @@ Verb laws_verb();
 Verb graph_verb();
 Verb roofline_verb();
 Verb comm_verb();
+Verb inference_verb();
 Verb trace_verb();
 Verb calibrate_verb();
 Verb measure_roofline_verb();
@@ -66,11 +67,10 @@ Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
-    return {plan_verb(),         predict_verb(),         validate_verb(),
-            laws_verb(),         graph_verb(),           roofline_verb(),
-            comm_verb(),         trace_verb(),           measure_roofline_verb(),
-            measure_comm_verb(), measure_scaling_verb(), history_verb(),
-            calibrate_verb(),    catalog_verb()};
+    return {plan_verb(),    predict_verb(),          validate_verb(),     laws_verb(),
+            graph_verb(),   roofline_verb(),         comm_verb(),         inference_verb(),
+            trace_verb(),   measure_roofline_verb(), measure_comm_verb(), measure_scaling_verb(),
+            history_verb(), calibrate_verb(),        catalog_verb()};
 }
 
 } // namespace headroom::cli

@@ -1,0 +1,175 @@
+#include "inference/inference_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int most_replicas = 4096;
+constexpr std::array loads{0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15}; ///< of the capacity
+constexpr std::array slower{1.1, 1.25, 1.5, 2.0};
+
+/// The choice with the least to pay; of equals that with the shorter p99 to the first token.
+bool is_better(ServingChoice const& left, ServingChoice const& right) {
+    if (left.meets != right.meets) { return left.meets; }
+    if (!left.meets && left.result.met != right.result.met) { return left.result.met > right.result.met; }
+    if (left.accelerators != right.accelerators) { return left.accelerators < right.accelerators; }
+    return quantile_of(left.result.first_token, 0.99) < quantile_of(right.result.first_token, 0.99);
+}
+
+class Answer {
+public:
+    Answer(InferenceReport& report, Executor const& executor)
+        : report_{report},
+          question_{report.question},
+          executor_{executor},
+          constants_{question_.setting.calibration.values()} {}
+
+    void run() {
+        for (PlanRow const& row : report_.plans) {
+            if (row.steady) { add_choices(row); }
+        }
+        choose();
+        if (!report_.chosen) { return; }
+        ServingChoice const& best = *report_.choice();
+        follow(best);
+        split_otherwise(best.accelerators);
+        load_curve(best);
+        if (best.meets && question_.replicas.empty()) { margins(best.plan); }
+    }
+
+private:
+    ServingChoice serve_with(ServingPlan const& plan, int replicas) {
+        ServingExperiment experiment = question_.experiment;
+        experiment.replicas = replicas;
+        Setting const& setting = question_.setting;
+        return serve(setting.model, setting.cluster, setting.framework, constants_, plan, question_.requests,
+                     experiment, executor_);
+    }
+
+    std::optional<ServingChoice> fewest(ServingPlan const& plan, std::span<ServingRequest const> requests,
+                                        ServingExperiment const& experiment) {
+        Setting const& setting = question_.setting;
+        return replicas_for(setting.model, setting.cluster, setting.framework, constants_, plan, requests, experiment,
+                            most_replicas, executor_);
+    }
+
+    /// Where no number of replicas keeps the objectives, as many as the steady state asks for are shown.
+    void add_choices(PlanRow const& row) {
+        if (!question_.replicas.empty()) {
+            for (int const replicas : question_.replicas) { report_.choices.push_back(serve_with(row.plan, replicas)); }
+            return;
+        }
+        if (row.why_not.empty()) {
+            if (auto found = fewest(row.plan, question_.requests, question_.experiment)) {
+                report_.choices.push_back(std::move(*found));
+                return;
+            }
+        }
+        double const rate = std::max(row.steady->requests_per_second, 1e-9);
+        double const needed =
+            std::clamp(std::ceil(question_.arrivals() / rate), 1.0, static_cast<double>(most_replicas));
+        report_.choices.push_back(serve_with(row.plan, static_cast<int>(needed)));
+    }
+
+    void choose() {
+        for (std::size_t i = 0; i < report_.choices.size(); ++i) {
+            if (!report_.choices[i].serves()) { continue; }
+            if (!report_.chosen || is_better(report_.choices[i], *report_.choice())) { report_.chosen = i; }
+        }
+    }
+
+    /// The tables are of the plan that was chosen.
+    void follow(ServingChoice const& best) {
+        for (std::size_t i = 0; i < report_.plans.size(); ++i) {
+            if (report_.plans[i].plan.tp == best.plan.tp) { report_.chosen_plan = i; }
+        }
+    }
+
+    /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question.
+    void split_otherwise(int accelerators) {
+        for (PlanRow const& row : report_.plans) {
+            if (accelerators % row.plan.tp != 0) { continue; }
+            int const replicas = accelerators / row.plan.tp;
+            if (row.steady) {
+                report_.same.push_back(serve_with(row.plan, replicas));
+            } else {
+                ServingChoice choice{.plan = row.plan,
+                                     .replicas = replicas,
+                                     .accelerators = accelerators,
+                                     .price = {},
+                                     .result = {},
+                                     .dollars_per_million_output_tokens = {},
+                                     .meets = false,
+                                     .why_not = row.why_not};
+                report_.same.push_back(std::move(choice));
+            }
+        }
+    }
+
+    void load_curve(ServingChoice const& best) {
+        Setting const& setting = question_.setting;
+        ServingPricer const pricer{setting.model, setting.cluster, setting.framework, constants_, best.plan};
+        InferenceQuestion unlimited = question_;
+        unlimited.experiment.objectives = {};
+        int const most = report_.plan()->largest_batch;
+        report_.capacity = best.replicas * steady_rate(pricer, unlimited, most).requests_per_second;
+        std::vector<double> rates{question_.arrivals()};
+        for (double const share : loads) { rates.push_back(share * report_.capacity); }
+        std::ranges::sort(rates);
+        for (double const rate : rates) {
+            LoadRow row =
+                rate == question_.arrivals() ? LoadRow{rate, best.result, best.meets} : load_row(pricer, best, rate);
+            if (row.meets) { report_.knee = rate; }
+            report_.load.push_back(std::move(row));
+        }
+    }
+
+    LoadRow load_row(ServingPricer const& pricer, ServingChoice const& best, double rate) {
+        std::vector<ServingRequest> const requests = at_rate(rate);
+        ServingExperiment experiment = question_.experiment;
+        experiment.replicas = best.replicas;
+        experiment.warm_up = Seconds{experiment.warm_up.base() * question_.arrivals() / rate};
+        LoadRow row{rate, simulate_serving(requests, pricer, experiment, executor_), false};
+        row.meets = row.result.stable && row.result.refused == 0 && row.result.met >= experiment.objectives.share;
+        return row;
+    }
+
+    /// The same requests, closer together or further apart.
+    [[nodiscard]] std::vector<ServingRequest> at_rate(double rate) const {
+        std::vector<ServingRequest> requests = question_.requests;
+        double const stretch = question_.arrivals() / rate;
+        for (ServingRequest& one : requests) { one.arrives *= stretch; }
+        return requests;
+    }
+
+    /// A machine on which everything takes f times as long is this one on a clock that runs f times as fast: gaps and
+    /// limits of time shrink by f.
+    void margins(ServingPlan const& plan) {
+        for (double const factor : slower) {
+            std::vector<ServingRequest> const requests = at_rate(question_.arrivals() * factor);
+            ServingExperiment experiment = question_.experiment;
+            experiment.warm_up /= factor;
+            for (auto* limit :
+                 {&experiment.objectives.first_token, &experiment.objectives.per_token, &experiment.objectives.whole}) {
+                if (*limit) { **limit /= factor; }
+            }
+            auto const found = fewest(plan, requests, experiment);
+            report_.margins.push_back({factor, found ? std::optional{found->replicas} : std::nullopt});
+            if (!found) { return; }
+        }
+    }
+
+    InferenceReport& report_;
+    InferenceQuestion const& question_;
+    Executor const& executor_;
+    Calibration const constants_;
+};
+
+} // namespace
+
+void answer_arrivals(InferenceReport& report, Executor const& executor) { Answer{report, executor}.run(); }
+
+} // namespace headroom::cli
