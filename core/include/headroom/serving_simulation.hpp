@@ -24,7 +24,7 @@ struct ServingExperiment {
 };
 
 /// What a fleet of replicas did. Rates and means over time are of the span from the end of warming up to the last
-/// arrival; to the last answer where all arrive within less than an answer takes.
+/// arrival; to the last answer where all have come before the first is out.
 struct ServingResult {
     Seconds span;
     std::uint64_t requests = 0; ///< counted ones

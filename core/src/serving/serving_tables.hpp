@@ -1,0 +1,85 @@
+#pragma once
+
+#include "../training/operation_price.hpp"
+#include "serving_run.hpp"
+#include "serving_work.hpp"
+
+#include "headroom/serving.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace headroom {
+
+/// Seconds for each key, pair, token or sequence of what attention and scans do, all layers together.
+struct ServedAttention {
+    double decode_key = 0.0, decode_window_key = 0.0; ///< read by a decoding sequence
+    double decode_sequence = 0.0;                     ///< states that are read and written
+    double prefill_pair = 0.0, prefill_window_pair = 0.0;
+    double prefill_token = 0.0; ///< what short reaches cost, and scans
+    double read_key = 0.0, read_window_key = 0.0;
+};
+
+/// What batches of one replica are priced from.
+struct ServingPricer::Tables {
+    Tables(Model const& model, Cluster const& cluster, Framework const& stack, Calibration const& values,
+           ServingPlan const& how);
+    Tables(Tables const&) = delete;
+
+    ServingPlan plan;
+    ServingMemory memory;
+    Framework framework;
+    Calibration constants;
+    ServedModel served;
+    KernelRates rates;
+    OperationPricer pricer;
+    double hidden = 0.0, element = 2.0;
+    ServedAttention attention;
+    double decode_flops = 0.0, decode_window_flops = 0.0, prefill_flops = 0.0, prefill_window_flops = 0.0;
+    double cache_bytes = 0.0, window_bytes = 0.0, state_bytes = 0.0; ///< read for a key, and for a sequence
+    double decode_memory_share = 1.0; ///< of what decoding attention takes: bound by memory
+    double gaps = 0.0, host = 0.0;    ///< of an iteration
+    std::vector<double> linear;       ///< by tokens, one by one up to `exact_tokens`, then in strides
+    std::vector<double> head;         ///< by sequences that get a token
+
+    static constexpr std::size_t exact_tokens = 4096, stride = 64;
+
+    /// What does not depend on contexts, seconds.
+    [[nodiscard]] double linear_seconds(double tokens) const {
+        if (tokens <= static_cast<double>(exact_tokens)) { return linear[static_cast<std::size_t>(tokens)]; }
+        double const place = static_cast<double>(exact_tokens) + (tokens - exact_tokens) / stride;
+        auto const below = std::min(static_cast<std::size_t>(place), linear.size() - 2);
+        return linear[below] + (place - static_cast<double>(below)) * (linear[below + 1] - linear[below]);
+    }
+    /// A decode step of `sequences` that read `keys` and, in layers with a window, `window_keys`; and how much longer the
+    /// next one takes, where `growing` of them are not as long as the window yet.
+    [[nodiscard]] ServingRun decode(double sequences, double keys, double window_keys, double growing) const {
+        auto const b = static_cast<std::size_t>(sequences);
+        return {.first = linear[b] + head[b] + attention.decode_sequence * sequences + attention.decode_key * keys +
+                         attention.decode_window_key * window_keys,
+                .growth = attention.decode_key * sequences + attention.decode_window_key * growing,
+                .least = host};
+    }
+    [[nodiscard]] double prefill_attention(double tokens, double pairs, double window_pairs) const {
+        if (tokens <= 0.0) { return 0.0; }
+        double const full = std::max(attention.prefill_pair * pairs, attention.read_key * pairs / tokens);
+        double const windowed =
+            std::max(attention.prefill_window_pair * window_pairs, attention.read_window_key * window_pairs / tokens);
+        return full + windowed + attention.prefill_token * tokens;
+    }
+    /// An iteration with prompts.
+    [[nodiscard]] double mixed(double sequences, double keys, double window_keys, double tokens, double pairs,
+                               double window_pairs) const {
+        double const heads = std::min(sequences + 1.0, static_cast<double>(head.size() - 1));
+        double const chip = linear_seconds(sequences + tokens) + head[static_cast<std::size_t>(heads)] +
+                            attention.decode_sequence * sequences + attention.decode_key * keys +
+                            attention.decode_window_key * window_keys + prefill_attention(tokens, pairs, window_pairs);
+        return std::max(chip, host);
+    }
+    /// Keys that layers with a window read, where nothing says how long each sequence is.
+    [[nodiscard]] double window_keys(ServingBatch const& batch) const;
+    [[nodiscard]] double window_pairs(ServingBatch const& batch) const;
+};
+
+} // namespace headroom

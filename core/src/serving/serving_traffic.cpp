@@ -1,0 +1,87 @@
+#include "headroom/counter_random.hpp"
+#include "headroom/error.hpp"
+#include "headroom/serving.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headroom {
+namespace {
+
+constexpr double most_requests = 1e9;
+constexpr double longest = 1e9; ///< tokens
+
+void need(bool good, char const* problem) {
+    if (!good) { throw InputError{Fault::usage, {.where = "serving: traffic", .problem = problem}}; }
+}
+
+bool positive(double value) { return std::isfinite(value) && value > 0.0; }
+bool not_negative(double value) { return std::isfinite(value) && value >= 0.0; }
+
+void check(ServingTraffic const& traffic) {
+    need(positive(traffic.requests_per_second), "the rate of requests is not above zero");
+    need(positive(traffic.duration.base()), "the duration is not above zero");
+    need(not_negative(traffic.burstiness) && not_negative(traffic.prompt_variation) &&
+             not_negative(traffic.output_variation),
+         "a variation is negative or not finite");
+    need(positive(traffic.prompt_tokens) && traffic.prompt_tokens >= 1.0 && traffic.prompt_tokens <= longest,
+         "prompts have less than a token or more than 10^9");
+    need(positive(traffic.output_tokens) && traffic.output_tokens >= 1.0 && traffic.output_tokens <= longest,
+         "outputs have less than a token or more than 10^9");
+    need(traffic.requests_per_second * traffic.duration.base() <= most_requests, "more than 10^9 requests");
+}
+
+double normal(CounterRandom& random) {
+    double const radius = std::sqrt(-2.0 * std::log(random.uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+}
+
+/// Gamma of this shape and scale 1. Source: [MarsagliaTsang2000]
+double gamma(double shape, CounterRandom& random) {
+    if (shape < 1.0) { return gamma(shape + 1.0, random) * std::pow(random.uniform(), 1.0 / shape); }
+    double const d = shape - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
+    for (;;) {
+        double const x = normal(random);
+        double const v = std::pow(1.0 + c * x, 3.0);
+        if (v > 0.0 && std::log(random.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) { return d * v; }
+    }
+}
+
+/// Gap of mean 1 and squared coefficient of variation v.
+double gap(double v, CounterRandom& random) {
+    if (v == 0.0) { return 1.0; }
+    if (v == 1.0) { return random.exponential(); }
+    return gamma(1.0 / v, random) * v;
+}
+
+/// Lognormal of this mean and squared coefficient of variation, in whole tokens, at least one.
+int tokens(double mean, double variation, CounterRandom& random) {
+    double drawn = mean;
+    if (variation > 0.0) {
+        double const spread = std::log1p(variation);
+        drawn = mean * std::exp(std::sqrt(spread) * normal(random) - 0.5 * spread);
+    }
+    return static_cast<int>(std::clamp(std::round(drawn), 1.0, longest));
+}
+
+} // namespace
+
+std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic) {
+    check(traffic);
+    // streams of their own: the same arrivals whatever the lengths
+    CounterRandom seeds{traffic.seed};
+    CounterRandom gaps{seeds.next()}, prompts{seeds.next()}, outputs{seeds.next()};
+    std::vector<ServingRequest> requests;
+    requests.reserve(static_cast<std::size_t>(traffic.requests_per_second * traffic.duration.base() * 1.01) + 16);
+    double now = 0.0;
+    for (;;) {
+        now += gap(traffic.burstiness, gaps) / traffic.requests_per_second;
+        if (now > traffic.duration.base()) { return requests; }
+        requests.push_back({.arrives = now,
+                            .prompt = tokens(traffic.prompt_tokens, traffic.prompt_variation, prompts),
+                            .output = tokens(traffic.output_tokens, traffic.output_variation, outputs)});
+    }
+}
+
+} // namespace headroom

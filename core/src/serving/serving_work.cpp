@@ -1,0 +1,186 @@
+#include "serving_work.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+[[noreturn]] void refuse(std::string where, std::string problem, std::string hint = {}) {
+    throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
+}
+
+/// Elements of a convolution's input that a scan keeps beside its state: the taps before the current token's.
+constexpr double convolution_bytes = 2.0;
+/// Up to this width fused attention is held back by exponentials, as in `attention_time`.
+constexpr int largest_small_head = 80;
+/// A conversion to 8 bits reads 16 and writes 8; a training step writes the transpose besides.
+constexpr double conversion_share = 3.0 / 4.0;
+
+void check_figures(ServingPlan const& plan) {
+    if (plan.tp < 1) { refuse("serving: tp", "below 1"); }
+    if (plan.most_sequences < 1) { refuse("serving: sequences of a batch", "below 1"); }
+    if (plan.most_sequences > 1 << 20) { refuse("serving: sequences of a batch", "more than 1,048,576"); }
+    if (plan.prefill_chunk < 1) { refuse("serving: tokens of a prefill chunk", "below 1"); }
+    if (plan.prefill_chunk > 1 << 22) { refuse("serving: tokens of a prefill chunk", "more than 4,194,304"); }
+    if (!(plan.memory_share > 0.0 && plan.memory_share <= 1.0)) {
+        refuse("serving: share of memory", "not above 0 and up to 1");
+    }
+}
+
+void check_model(Model const& model) {
+    if (!model.operators.empty() || model.layers < 1) {
+        refuse("model " + quoted(model.name), "is not a stack of blocks", "language models can be served");
+    }
+    if (model.encoder_layers > 0 || !model.causal || model.memory_tokens > 0) {
+        refuse("model " + quoted(model.name), "is not a decoder that keeps keys and values",
+               "models that generate token by token can be served");
+    }
+}
+
+void check_division(std::string const& what, int tp, int shared) {
+    if (shared % tp != 0) {
+        refuse("serving: tp",
+               std::to_string(tp) + " ranks cannot share " + std::to_string(shared) + " " + what + " evenly");
+    }
+}
+
+void check_degrees(Model const& model, ServingPlan const& plan) {
+    for (auto const& run : block_runs(model)) {
+        if (run.kind.mixer == Mixer::attention || run.kind.mixer == Mixer::latent_attention) {
+            check_division("heads", plan.tp, model.heads);
+        }
+        if (run.kind.mixer == Mixer::attention && plan.tp % model.kv_heads != 0) {
+            check_division("heads of keys and values", plan.tp, model.kv_heads);
+        }
+        if (run.kind.mixer == Mixer::state_space) {
+            check_division("heads of scans", plan.tp, model.state_space.heads);
+        }
+        if (run.kind.channel == Channel::dense) { check_division("feed-forward columns", plan.tp, model.ffn); }
+        if (run.kind.channel == Channel::experts) {
+            check_division("columns of an expert", plan.tp, model.moe.ffn > 0 ? model.moe.ffn : model.ffn);
+        }
+    }
+}
+
+/// Tokens are on every tensor rank, so each routes all of them and nothing is gathered before experts; what experts and
+/// shared experts put out is added up once.
+void keep_whole_on_ranks(std::vector<Operation>& operations, Model const& model, int tp) {
+    bool const added_later = model.moe.shared_experts > 0 && model.moe.latent == 0;
+    auto const left_out = [&](Operation const& o) {
+        return o.kind == OperationKind::collective &&
+               (o.collective == Collective::all_gather || (o.collective == Collective::reduce_scatter && added_later));
+    };
+    std::erase_if(operations, left_out);
+    for (auto& o : operations) {
+        if (o.collective == Collective::reduce_scatter) { o.collective = Collective::all_reduce; }
+        if (o.kind == OperationKind::gemm && o.m < 1.0) { o.m = 1.0; }
+        if (o.kind == OperationKind::memory && o.memory == MemoryClass::routing) { o.bytes *= tp; }
+    }
+}
+
+void take_forward(ServedBlock& block, BlockProgram const& program) {
+    for (auto const& operation : program.program.operations()) {
+        if (operation.phase != Phase::forward) { continue; }
+        switch (operation.kind) {
+        case OperationKind::attention:
+        case OperationKind::unfused_attention: continue; // by what the cache holds
+        case OperationKind::memory:
+            if (operation.memory == MemoryClass::scores) { continue; }
+            if (operation.memory == MemoryClass::scan) {
+                block.scans.push_back(operation);
+                continue;
+            }
+            break;
+        default: break;
+        }
+        block.linear.push_back(operation);
+        if (operation.kind == OperationKind::memory && operation.memory == MemoryClass::cast) {
+            block.linear.back().bytes *= conversion_share;
+        }
+    }
+}
+
+void take_attention(ServedBlock& block, Model const& model, BlockKind const& kind, ServingPlan const& plan) {
+    double const element = stored_bytes(plan.cache);
+    double const heads = static_cast<double>(model.heads) / plan.tp;
+    block.window = kind.window;
+    block.prefill_work = 4.0 * heads * core_head_dim(model);
+    if (kind.mixer == Mixer::latent_attention) { // absorbed: queries meet the latent vectors themselves
+        auto const& latent = model.latent;
+        block.cache_bytes = element * (latent.kv_rank + latent.rope_dim);
+        block.decode_work = 2.0 * heads * (2.0 * latent.kv_rank + latent.rope_dim);
+        return;
+    }
+    block.cache_bytes = 2.0 * element * std::max(1.0, static_cast<double>(model.kv_heads) / plan.tp) * model.head_dim;
+    block.decode_work = block.prefill_work;
+    block.small_head = model.head_dim <= largest_small_head;
+}
+
+/// State in 32 bits: what it adds up over thousands of tokens is not kept in 16. A guess of common practice.
+void take_state(ServedBlock& block, Model const& model, ServingPlan const& plan) {
+    auto const& scan = model.state_space;
+    double const inner = static_cast<double>(scan.heads) * scan.head_dim / plan.tp;
+    double const convolved = inner + 2.0 * scan.groups * scan.state / plan.tp;
+    block.state_bytes =
+        scan_state_bytes * inner * scan.state + convolution_bytes * convolved * std::max(0, scan.convolution - 1);
+}
+
+} // namespace
+
+double stored_bytes(Precision precision) {
+    switch (precision) {
+    case Precision::mxfp8: return 1.0 + 1.0 / 32.0; // an 8-bit scale for 32 elements
+    case Precision::nvfp4: return 0.5 + 1.0 / 16.0; // an 8-bit scale for 16 elements
+    default: return operand_bytes(precision);
+    }
+}
+
+Precision computed_in(Accelerator const& accelerator, Precision weights) {
+    if (peak_rate(accelerator, weights).base() > 0.0) { return weights; }
+    if (peak_rate(accelerator, Precision::bf16).base() > 0.0) { return Precision::bf16; }
+    refuse("accelerator " + quoted(accelerator.name), "has no arithmetic in " + std::string{name_of(weights)});
+}
+
+ServedModel served_model(Model const& model, Accelerator const& accelerator, Framework const& framework,
+                         ServingPlan const& plan) {
+    check_figures(plan);
+    check_model(model);
+    check_degrees(model, plan);
+    ServedModel served;
+    served.shape = {.sequence_length = 1.0,
+                    .attended = 1.0,
+                    .tp = plan.tp,
+                    .etp = plan.tp,
+                    .precision = computed_in(accelerator, plan.weights),
+                    .overlap = Overlap::off};
+    served.vocabulary = laid_out_vocabulary(model, plan.tp, framework);
+    auto const runs = block_runs(model);
+    for (auto const& program : step_program(model, served.shape, framework).blocks) {
+        ServedBlock block{.count = program.count, .issue = program.issue};
+        take_forward(block, program);
+        if (program.routed) { keep_whole_on_ranks(block.linear, model, plan.tp); }
+        auto const& kind = runs.at(program.kind).kind;
+        bool const attends = kind.mixer == Mixer::attention || kind.mixer == Mixer::latent_attention;
+        if (attends) { take_attention(block, model, kind, plan); }
+        if (kind.mixer == Mixer::state_space) { take_state(block, model, plan); }
+        served.blocks.push_back(std::move(block));
+    }
+    return served;
+}
+
+double matrix_elements(ServedModel const& served) {
+    double elements = 0.0;
+    for (auto const& block : served.blocks) {
+        for (auto const& o : block.linear) {
+            bool const product = o.kind == OperationKind::gemm || o.kind == OperationKind::grouped_gemm;
+            if (product) { elements += block.count * o.n * o.k * o.times; }
+        }
+    }
+    return elements;
+}
+
+} // namespace headroom
