@@ -33,7 +33,7 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
     ServingPricer const pricer{setting.model, setting.cluster, setting.framework, setting.calibration.values(),
                                row.plan};
     row.prompt_alone = prefill_seconds(pricer, question.traffic.prompt_tokens);
-    row.steady = steady_rate(pricer, question, row.largest_batch);
+    row.steady = steady_rate(pricer, question, row.largest_batch, question.experiment.objectives.per_token);
     ServingObjectives const& objectives = question.experiment.objectives;
     if (row.steady->requests_per_second <= 0.0) {
         row.why_not = "no batch gives a token in " + format(*objectives.per_token);

@@ -35,6 +35,7 @@ public:
         if (!report_.chosen) { return; }
         ServingChoice const& best = *report_.choice();
         follow(best);
+        say_idle(best);
         split_otherwise(best.accelerators);
         load_curve(best);
         if (best.meets && question_.replicas.empty()) { margins(best.plan); }
@@ -88,34 +89,40 @@ private:
         }
     }
 
-    /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question.
+    /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question; those left over stand
+    /// idle and are paid for.
     void split_otherwise(int accelerators) {
+        auto const& price = question_.setting.cluster.price;
         for (PlanRow const& row : report_.plans) {
-            if (accelerators % row.plan.tp != 0) { continue; }
             int const replicas = accelerators / row.plan.tp;
-            if (row.steady) {
-                report_.same.push_back(serve_with(row.plan, replicas));
-            } else {
-                ServingChoice choice{.plan = row.plan,
-                                     .replicas = replicas,
-                                     .accelerators = accelerators,
-                                     .price = {},
-                                     .result = {},
-                                     .dollars_per_million_output_tokens = {},
-                                     .meets = false,
-                                     .why_not = row.why_not};
-                report_.same.push_back(std::move(choice));
+            if (replicas < 1) { continue; }
+            ServingChoice choice = serve_with(row.plan, replicas);
+            choice.accelerators = accelerators;
+            double const tokens = choice.serves() ? choice.result.output_tokens_per_second : 0.0;
+            if (price) { choice.price = accelerators * *price; }
+            if (price && tokens > 0.0) {
+                choice.dollars_per_million_output_tokens = choice.price->base() / tokens * 1e6;
             }
+            report_.same.push_back(std::move(choice));
         }
+    }
+
+    /// Nodes are rented whole more often than not.
+    void say_idle(ServingChoice const& best) {
+        int const node = question_.setting.cluster.accelerators_per_node;
+        if (node < 1 || best.accelerators % node == 0) { return; }
+        int const nodes = best.accelerators / node + 1;
+        report_.question.assumptions.push_back({"idle_accelerators",
+                                                std::to_string(nodes * node - best.accelerators) + " of " +
+                                                    std::to_string(nodes) + (nodes == 1 ? " node" : " nodes"),
+                                                "not paid for here; where nodes are rented whole, they are", false});
     }
 
     void load_curve(ServingChoice const& best) {
         Setting const& setting = question_.setting;
         ServingPricer const pricer{setting.model, setting.cluster, setting.framework, constants_, best.plan};
-        InferenceQuestion unlimited = question_;
-        unlimited.experiment.objectives = {};
         int const most = report_.plan()->largest_batch;
-        report_.capacity = best.replicas * steady_rate(pricer, unlimited, most).requests_per_second;
+        report_.capacity = best.replicas * steady_rate(pricer, question_, most).requests_per_second;
         std::vector<double> rates{question_.arrivals()};
         for (double const share : loads) { rates.push_back(share * report_.capacity); }
         std::ranges::sort(rates);

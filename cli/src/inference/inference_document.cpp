@@ -27,7 +27,7 @@ Table choices_table(std::string title, std::vector<ServingChoice> const& choices
         std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
                                      std::to_string(one.accelerators)};
         if (!one.serves()) {
-            row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-", "no room"});
+            row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-", "no fit"});
         } else {
             add_times(row, one.result);
             row.insert(row.end(), {percent(one.result.met), percent(one.result.busy),
@@ -131,7 +131,8 @@ Table margins_table(InferenceReport const& report) {
                 .rows = {}};
     int const tp = report.choice()->plan.tp;
     for (MarginRow const& one : report.margins) {
-        table.rows.push_back({percent(one.slower - 1.0), one.replicas ? std::to_string(*one.replicas) : "none do",
+        table.rows.push_back({short_number(100.0 * (one.slower - 1.0)),
+                              one.replicas ? std::to_string(*one.replicas) : "none do",
                               one.replicas ? std::to_string(*one.replicas * tp) : "-"});
     }
     return table;
@@ -151,7 +152,7 @@ Paragraph memory_paragraph(InferenceReport const& report) {
 
 void add_arrivals(Document& document, InferenceReport const& report) {
     document.blocks.emplace_back(choices_table(
-        "Ways to serve " + significant(report.question.arrivals()) + " requests/s", report.choices, report.chosen));
+        "Ways to serve " + short_number(report.question.arrivals()) + " requests/s", report.choices, report.chosen));
     if (report.same.size() > 1) {
         document.blocks.emplace_back(
             choices_table("Up or out: as many accelerators, split otherwise", report.same, {}));

@@ -86,17 +86,17 @@ int largest_batch(ServingMemory const& memory, ServingPlan const& plan, Inferenc
     return static_cast<int>(std::min(memory.cache / each, static_cast<double>(plan.most_sequences)));
 }
 
-SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most) {
+SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most,
+                       std::optional<Seconds> iteration_limit) {
     double const prompt = question.traffic.prompt_tokens, output = question.traffic.output_tokens;
     double const most_prompts = pricer.plan().prefill_chunk / prompt; // in one iteration
-    auto const limit = question.experiment.objectives.per_token;
     SteadyRate best;
     for (double batch = 1.0; batch <= most;
          batch = batch < most ? std::min<double>(most, std::ceil(batch * 1.1)) : most + 1.0) {
         double const prompts = std::min(batch / output, most_prompts);
         double const decoding = std::min(batch, prompts * output);
         Seconds const iteration = pricer.price(steady_batch(question, decoding, prompts)).total;
-        if (limit && iteration > *limit) { continue; }
+        if (iteration_limit && iteration > *iteration_limit) { continue; }
         double const rate = prompts / iteration.base();
         if (rate > best.requests_per_second) { best = {decoding, rate, iteration, prompts * prompt}; }
     }

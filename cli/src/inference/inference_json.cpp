@@ -197,9 +197,12 @@ Json recommendation_json(InferenceReport const& report) {
     Json json = Json::object().set("feasible", report.feasible()).set("verdict", verdict_of(report));
     ServingChoice const* const choice = report.choice();
     PlanRow const* const row = report.plan();
-    std::optional<double> const cost = choice != nullptr ? choice->dollars_per_million_output_tokens
-                                       : row != nullptr  ? row->dollars_per_million_output_tokens
-                                                         : std::nullopt;
+    Json cost; // null where no price is known
+    if (choice != nullptr) {
+        cost = Json{choice->dollars_per_million_output_tokens};
+    } else if (row != nullptr) {
+        cost = Json{row->dollars_per_million_output_tokens};
+    }
     std::string const words = scale_up_or_out(report);
     return json.set("tp", row != nullptr ? Json{row->plan.tp} : Json{})
         .set("replicas", choice != nullptr ? Json{choice->replicas} : Json{})

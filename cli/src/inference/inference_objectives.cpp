@@ -1,5 +1,5 @@
 #include "document/text.hpp"
-#include "inference/inference_question.hpp"
+#include "inference/inference_report.hpp"
 
 #include "headroom/error.hpp"
 
@@ -73,7 +73,7 @@ std::string objectives_words(ServingObjectives const& objectives) {
     if (objectives.first_token) { parts.push_back("TTFT <= " + format(*objectives.first_token)); }
     if (objectives.per_token) { parts.push_back("TPOT <= " + format(*objectives.per_token)); }
     if (objectives.whole) { parts.push_back("latency <= " + format(*objectives.whole)); }
-    return join(parts, " and ") + " for " + significant(100.0 * objectives.share, 4) + " % of requests";
+    return join(parts, " and ") + " for " + short_number(100.0 * objectives.share) + " % of requests";
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,5 @@
-#include "inference/inference_question.hpp"
-
 #include "document/text.hpp"
+#include "inference/inference_report.hpp"
 
 #include "headroom/error.hpp"
 
@@ -268,7 +267,7 @@ private:
             Fault::insufficient,
             {.where = given_.has("--requests") ? question_.trace_file : "--duration",
              .problem = "only " + whole(counted_ones) + " requests after the warm-up",
-             .why = "the share of " + significant(100.0 * question_.experiment.objectives.share, 4) + " % needs " +
+             .why = "the share of " + short_number(100.0 * question_.experiment.objectives.share) + " % needs " +
                     whole(needed) + " at least",
              .hint = given_.has("--requests") ? "give a longer trace, or a lower percentile" : "simulate longer"}};
     }
@@ -302,7 +301,12 @@ InferenceQuestion read_inference(Arguments const& arguments) {
     Setting const& setting = question.setting;
     for (Assumption const& one : setting.assumptions) {
         bool const of_training = one.field == "global_batch" || one.field == "sequence_length";
-        if (!of_training) { question.assumptions.push_back(one); }
+        if (of_training) { continue; }
+        question.assumptions.push_back(one);
+        if (one.field == "framework") {
+            question.assumptions.back().reason =
+                "default; whose gaps between kernels are taken, for those of engines are unknown";
+        }
     }
     if (setting.model.works_on_samples() || !setting.model.operators.empty() || setting.model.encoder_layers > 0 ||
         !setting.model.causal) {

@@ -104,8 +104,10 @@ Seconds prefill_seconds(ServingPricer const& pricer, double tokens);
 int largest_batch(ServingMemory const& memory, ServingPlan const& plan, InferenceQuestion const& question);
 
 /// The best steady state of at most `most` sequences. Of B sequences that give a token an iteration each, B / output end in
-/// every one, and as many prompts must be computed; where those are more than a chunk, prompts set the pace.
-SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most);
+/// every one, and as many prompts must be computed; where those are more than a chunk, prompts set the pace. Batches whose
+/// iteration is longer than the limit are left out.
+SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most,
+                       std::optional<Seconds> iteration_limit = {});
 
 /// Everything but the gates.
 InferenceReport answer_inference(InferenceQuestion question, Executor const& executor);
@@ -125,6 +127,9 @@ Json json_of(InferenceReport const& report);
 Sheet sheet_of(InferenceReport const& report);
 
 std::vector<Chart> charts_of(InferenceReport const& report, bool page);
+
+/// Three digits without zeros at the end: what somebody gave reads as it was given.
+std::string short_number(double value);
 
 /// The answer in a sentence or two.
 std::string verdict_of(InferenceReport const& report);

@@ -16,7 +16,7 @@ std::string dollars(std::optional<double> value) {
     return value ? significant(*value) + " $ a million output tokens" : "of unknown cost (no price is known: --price)";
 }
 
-std::string rate_words(double per_second) { return significant(per_second) + "/s"; }
+std::string rate_words(double per_second) { return short_number(per_second) + "/s"; }
 
 std::string fleet(ServingChoice const& choice) {
     return counted(static_cast<std::size_t>(choice.replicas), "replica") + " of tp " + std::to_string(choice.plan.tp) +
@@ -68,6 +68,14 @@ std::optional<std::size_t> shortest(std::vector<ServingChoice> const& choices, S
 
 } // namespace
 
+std::string short_number(double value) {
+    std::string text = significant(value, 4);
+    if (text.find('.') == std::string::npos || text.find_first_of("eE") != std::string::npos) { return text; }
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) { text.pop_back(); }
+    return text;
+}
+
 std::string verdict_of(InferenceReport const& report) {
     InferenceQuestion const& question = report.question;
     if (!report.chosen_plan) {
@@ -117,18 +125,19 @@ std::string scale_up_or_out(InferenceReport const& report) {
 
 std::string uncertainty_words(InferenceReport const& report) {
     std::string text =
-        "nothing here was checked against a measured engine; errors of a factor of two are possible. Times are what a "
+        "nothing here was checked against a measured engine; errors of a factor of two would be no surprise. Times are "
+        "what a "
         "roofline "
         "with constants of the training model gives, engines add scheduling, sampling and fragmentation of their own";
     if (report.decode_interval && report.prefill_interval) {
-        auto const range = [](TimeInterval const& one) { return format(one.low) + " to " + format(one.high); };
+        auto const range = [](TimeInterval const& one) { return format(one.low) + " and " + format(one.high); };
         text += ". Those constants alone leave a token at the largest batch between " + range(*report.decode_interval) +
                 ", a prompt between " + range(*report.prefill_interval);
     }
     for (MarginRow const& row : report.margins) {
         bool const more = !row.replicas || *row.replicas > report.choice()->replicas;
         if (!more) { continue; }
-        text += ". Were everything " + percent(row.slower - 1.0) + " % slower, ";
+        text += ". Were everything " + short_number(100.0 * (row.slower - 1.0)) + " % slower, ";
         text += row.replicas ? counted(static_cast<std::size_t>(*row.replicas), "replica") + " would be needed"
                              : "no number of replicas would do";
         break;
