@@ -157,7 +157,7 @@ std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic);
 
 /// Objectives: a request counts towards goodput where it meets each that is given.
 struct ServingObjectives {
-    std::optional<Seconds> first_token, per_token, whole;
+    std::optional<Seconds> first_token = {}, per_token = {}, whole = {};
     double share = 0.99; ///< of requests that must
 };
 

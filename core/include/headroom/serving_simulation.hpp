@@ -17,8 +17,8 @@ namespace headroom {
 struct ServingExperiment {
     int replicas = 1;
     Dispatch dispatch = Dispatch::shortest_line; ///< by requests present; `shared_line` is not one of an engine's
-    ServingObjectives objectives;
-    Seconds warm_up;         ///< requests that arrive earlier are served but not counted
+    ServingObjectives objectives = {};
+    Seconds warm_up = {};    ///< requests that arrive earlier are served but not counted
     std::uint64_t seed = 1;  ///< of random dispatch
     bool one_by_one = false; ///< adds no iterations up: slower, the same figures
 };
@@ -65,14 +65,14 @@ ServingResult simulate_serving(std::span<ServingRequest const> requests, Serving
 
 /// One way to serve.
 struct ServingChoice {
-    ServingPlan plan;
+    ServingPlan plan = {};
     int replicas = 1;
     int accelerators = 1;
-    std::optional<DollarsPerSecond> price; ///< of all accelerators; empty where the cluster has none
-    ServingResult result;
-    std::optional<double> dollars_per_million_output_tokens;
-    bool meets = false;  ///< the objectives, stable, and none refused
-    std::string why_not; ///< it cannot serve at all; then there is no result
+    std::optional<DollarsPerSecond> price = {}; ///< of all accelerators; empty where the cluster has none
+    ServingResult result = {};
+    std::optional<double> dollars_per_million_output_tokens = {};
+    bool meets = false;       ///< the objectives, stable, and none refused
+    std::string why_not = {}; ///< it cannot serve at all; then there is no result
     [[nodiscard]] bool serves() const { return why_not.empty(); }
 };
 

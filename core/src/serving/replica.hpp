@@ -1,7 +1,7 @@
 #pragma once
 
-#include "serving_tables.hpp"
-#include "serving_tally.hpp"
+#include "serving/serving_tables.hpp"
+#include "serving/serving_tally.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -57,6 +57,7 @@ private:
     void preempt();
     void carry_out();
     void count_piece(double output_tokens);
+    void count_waiting(Sequence const& sequence);
     void end_prefill();
     void emit(std::int32_t sequence);
     void finish(std::int32_t sequence);

@@ -1,4 +1,4 @@
-#include "serving_price.hpp"
+#include "serving/serving_price.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "serving_tables.hpp"
+#include "serving/serving_tables.hpp"
 
 namespace headroom {
 

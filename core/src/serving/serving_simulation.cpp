@@ -1,13 +1,17 @@
 #include "headroom/serving_simulation.hpp"
 
-#include "replica.hpp"
+#include "queueing/drawn_times.hpp"
+#include "queueing/line_choice.hpp"
+#include "serving/replica.hpp"
+#include "simulation/event_queue.hpp"
 
-#include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
 
-#include <algorithm>
-#include <memory>
+#include <cmath>
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -44,18 +48,22 @@ void check(std::span<ServingRequest const> requests, ServingPricer const& pricer
     if (experiment.warm_up.base() > before) { refuse(Fault::insufficient, "no request arrives after warming up"); }
 }
 
+/// Purpose of the generator that dispatches.
+constexpr std::uint64_t dispatching = 11;
+
+queueing::LineChoice choice_of(ServingExperiment const& experiment) {
+    return {experiment.dispatch, static_cast<std::uint32_t>(experiment.replicas),
+            queueing::random_for(experiment.seed, dispatching)};
+}
+
 /// Replicas that do not need to know of each other: each serves what was dispatched to it.
 void serve_apart(std::span<ServingRequest const> requests, ServingPricer::Tables const& tables,
                  ServingExperiment const& experiment, ServingSpan const& span, Executor const& executor,
                  std::vector<ServingTally>& tallies) {
     auto const replicas = static_cast<std::size_t>(experiment.replicas);
     std::vector<std::vector<std::uint32_t>> own(replicas);
-    CounterRandom random{experiment.seed};
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-        bool const drawn = experiment.dispatch == Dispatch::random;
-        auto const to = drawn ? static_cast<std::size_t>(random.below(experiment.replicas)) : i % replicas;
-        own[to].push_back(static_cast<std::uint32_t>(i));
-    }
+    auto choice = choice_of(experiment);
+    for (std::size_t i = 0; i < requests.size(); ++i) { own[choice.pick()].push_back(static_cast<std::uint32_t>(i)); }
     tallies.resize(replicas);
     auto const serve_one = [&](int r) {
         auto const place = static_cast<std::size_t>(r);
@@ -78,16 +86,20 @@ class Fleet {
 public:
     Fleet(ServingPricer::Tables const& tables, ServingExperiment const& experiment, ServingSpan const& span,
           ServingTally& tally)
-        : random_{experiment.seed},
-          change_(static_cast<std::size_t>(experiment.replicas), Replica::never),
-          present_(static_cast<std::size_t>(experiment.replicas), 0) {
+        : choice_{choice_of(experiment)}, change_(static_cast<std::size_t>(experiment.replicas), Replica::never) {
+        replicas_.reserve(change_.size());
         for (int r = 0; r < experiment.replicas; ++r) { replicas_.emplace_back(tables, experiment, span, tally); }
     }
 
-    void arrive(ServingRequest const& request, Dispatch dispatch) {
-        auto const to = dispatch == Dispatch::two_choices ? shorter_of_two(request.arrives) : shortest(request.arrives);
-        replicas_[to].arrive(request);
-        look(to);
+    void arrive(ServingRequest const& request) {
+        bring_to(request.arrives);
+        std::uint32_t const to = choice_.pick();
+        if (!replicas_[to].arrive(request)) { return; }
+        choice_.come(to);
+        double const change = replicas_[to].next_change();
+        if (change == change_[to]) { return; }
+        change_[to] = change;
+        changes_.put(change, to);
     }
 
     void finish() {
@@ -95,42 +107,31 @@ public:
     }
 
 private:
-    void bring(std::size_t r, double now) {
-        if (change_[r] >= now) { return; }
-        replicas_[r].advance(now);
-        look(r);
-    }
-    void look(std::size_t r) {
-        change_[r] = replicas_[r].next_change();
-        present_[r] = replicas_[r].present();
-    }
-
-    /// The first of them after the one that was last chosen.
-    std::size_t shortest(double now) {
-        for (std::size_t r = 0; r < replicas_.size(); ++r) { bring(r, now); }
-        int const least = *std::ranges::min_element(present_);
-        auto const after = present_.begin() + static_cast<std::ptrdiff_t>(next_);
-        auto found = std::find(after, present_.end(), least);
-        if (found == present_.end()) { found = std::find(present_.begin(), after, least); }
-        auto const chosen = static_cast<std::size_t>(found - present_.begin());
-        next_ = (chosen + 1) % replicas_.size();
-        return chosen;
-    }
-
-    std::size_t shorter_of_two(double now) {
-        auto const all = static_cast<int>(replicas_.size());
-        auto const one = static_cast<std::size_t>(random_.below(all));
-        if (all == 1) { return one; }
-        auto const other = (one + 1 + static_cast<std::size_t>(random_.below(all - 1))) % replicas_.size();
-        bring(one, now), bring(other, now);
-        return present_[other] < present_[one] ? other : one;
+    /// An event that is not its replica's next change was overtaken by an arrival.
+    void bring_to(double now) {
+        while (!changes_.empty() && changes_.next() < now) {
+            std::uint32_t const r = changes_.first();
+            if (changes_.next() != change_[r]) {
+                changes_.take();
+                continue;
+            }
+            int const before = replicas_[r].present();
+            // one change at a time: lines grow shorter in the order of time, however many iterations are added up
+            replicas_[r].advance(std::nextafter(change_[r], Replica::never));
+            for (int left = replicas_[r].present(); left < before; ++left) { choice_.leave(r); }
+            change_[r] = replicas_[r].next_change();
+            if (change_[r] < Replica::never) {
+                changes_.replace_first(change_[r], r);
+            } else {
+                changes_.take();
+            }
+        }
     }
 
-    CounterRandom random_;
+    queueing::LineChoice choice_;
     std::vector<Replica> replicas_;
-    std::vector<double> change_;
-    std::vector<int> present_;
-    std::size_t next_ = 0;
+    std::vector<double> change_; ///< when each changes next
+    simulation::EventQueue<double, std::uint32_t> changes_;
 };
 
 bool steady(ServingTally const& all, double span, int replicas) {
@@ -198,7 +199,7 @@ ServingResult simulate_serving(std::span<ServingRequest const> requests, Serving
         for (auto const& tally : tallies) { all.add(tally); }
     } else {
         Fleet fleet{pricer.tables(), experiment, span, all};
-        for (auto const& request : requests) { fleet.arrive(request, experiment.dispatch); }
+        for (auto const& request : requests) { fleet.arrive(request); }
         fleet.finish();
     }
     return result_of(std::move(all), span, experiment);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "../training/operation_price.hpp"
-#include "serving_run.hpp"
-#include "serving_work.hpp"
+#include "serving/serving_run.hpp"
+#include "serving/serving_work.hpp"
+#include "training/operation_price.hpp"
 
 #include "headroom/serving.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "headroom/serving_simulation.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -37,10 +36,5 @@ struct ServingTally {
 
     void add(ServingTally const& other);
 };
-
-/// Seconds of [from, to] that lie in [begin, end].
-inline double overlap(double from, double to, double begin, double end) {
-    return std::max(0.0, std::min(to, end) - std::max(from, begin));
-}
 
 } // namespace headroom

@@ -1,3 +1,5 @@
+#include "queueing/drawn_times.hpp"
+
 #include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
 #include "headroom/serving.hpp"
@@ -10,6 +12,8 @@ namespace headroom {
 namespace {
 
 constexpr double most_requests = 1e9;
+/// Generators of their own.
+constexpr std::uint64_t gap_purpose = 21, prompt_purpose = 22, output_purpose = 23;
 constexpr double longest = 1e9; ///< tokens
 
 void need(bool good, char const* problem) {
@@ -37,24 +41,6 @@ double normal(CounterRandom& random) {
     return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
 }
 
-/// Gamma of this shape and scale 1. Source: [MarsagliaTsang2000]
-double gamma(double shape, CounterRandom& random) {
-    if (shape < 1.0) { return gamma(shape + 1.0, random) * std::pow(random.uniform(), 1.0 / shape); }
-    double const d = shape - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
-    for (;;) {
-        double const x = normal(random);
-        double const v = std::pow(1.0 + c * x, 3.0);
-        if (v > 0.0 && std::log(random.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) { return d * v; }
-    }
-}
-
-/// Gap of mean 1 and squared coefficient of variation v.
-double gap(double v, CounterRandom& random) {
-    if (v == 0.0) { return 1.0; }
-    if (v == 1.0) { return random.exponential(); }
-    return gamma(1.0 / v, random) * v;
-}
-
 /// Lognormal of this mean and squared coefficient of variation, in whole tokens, at least one.
 int tokens(double mean, double variation, CounterRandom& random) {
     double drawn = mean;
@@ -70,13 +56,16 @@ int tokens(double mean, double variation, CounterRandom& random) {
 std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic) {
     check(traffic);
     // streams of their own: the same arrivals whatever the lengths
-    CounterRandom seeds{traffic.seed};
-    CounterRandom gaps{seeds.next()}, prompts{seeds.next()}, outputs{seeds.next()};
+    queueing::TimeSource gaps{{.mean = Seconds{1.0 / traffic.requests_per_second}, .variation = traffic.burstiness},
+                              "serving: traffic",
+                              queueing::random_for(traffic.seed, gap_purpose).next()};
+    CounterRandom prompts = queueing::random_for(traffic.seed, prompt_purpose);
+    CounterRandom outputs = queueing::random_for(traffic.seed, output_purpose);
     std::vector<ServingRequest> requests;
     requests.reserve(static_cast<std::size_t>(traffic.requests_per_second * traffic.duration.base() * 1.01) + 16);
     double now = 0.0;
     for (;;) {
-        now += gap(traffic.burstiness, gaps) / traffic.requests_per_second;
+        now += gaps.next();
         if (now > traffic.duration.base()) { return requests; }
         requests.push_back({.arrives = now,
                             .prompt = tokens(traffic.prompt_tokens, traffic.prompt_variation, prompts),

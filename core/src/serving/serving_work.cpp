@@ -1,4 +1,4 @@
-#include "serving_work.hpp"
+#include "serving/serving_work.hpp"
 
 #include "headroom/error.hpp"
 
