@@ -131,14 +131,14 @@ inference("llama-3-70b", "--cluster", "dgx-h100", "--arrivals", "5/s", "--object
 inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--arrivals", "1/s", "--require", "ttft_p99<=1us", code=99)
 for code, words, arguments in (
         (2, "no unit", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "20"]),
-        (2, "'--requests'" if False else "given beside --requests", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", trace, "--prompt-tokens", 5]),
+        (2, "given beside --requests", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", trace, "--prompt-tokens", 5]),
         (2, "belongs to --arrivals", ["llama-3-8b", "--cluster", "dgx-h100", "--replicas", 4]),
         (2, "generates no text", ["resnet-50", "--cluster", "dgx-h100"]),
         (2, "did you mean 'ttft'", ["llama-3-8b", "--cluster", "dgx-h100", "--objective", "tttf<=1s"]),
         (2, "two shares", ["llama-3-8b", "--cluster", "dgx-h100", "--objective", "ttft_p99<=1s,tpot_p95<=1s"]),
         (2, "share a scale-up link", ["llama-3-8b", "--cluster", "dgx-h100", "--tp", 16]),
         (2, "has no unit", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", CORPUS / "dirty.csv", "--time-column", "output_tokens", "--output-column", "arrival (ms)"]),
-        (4, "no file", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", "missing.csv"]),
+        (4, "no such file", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", "missing.csv"]),
         (5, "needs 100 at least", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", CORPUS / "azure.csv"]),
         (5, "simulate longer", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "1/s", "--duration", "60s"])):
     done = run("inference", *arguments)

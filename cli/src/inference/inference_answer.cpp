@@ -96,6 +96,7 @@ InferenceReport answer_inference(InferenceQuestion question, Executor const& exe
                            .choices = {},
                            .chosen = {},
                            .same = {},
+                           .against = {},
                            .load = {},
                            .capacity = 0.0,
                            .knee = {},

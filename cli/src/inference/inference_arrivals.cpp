@@ -37,17 +37,26 @@ public:
         follow(best);
         say_idle(best);
         split_otherwise(best.accelerators);
+        if (question_.against) { ask_another(best); }
         load_curve(best);
         if (best.meets && question_.replicas.empty()) { margins(best.plan); }
     }
 
 private:
+    /// A fleet that was still answering long after the last arrival did not keep up, whatever its lines looked like
+    /// in the time that was counted.
+    [[nodiscard]] ServingChoice judged(ServingChoice choice) const {
+        Seconds const counted_time = question_.traffic.duration - question_.experiment.warm_up;
+        if (choice.serves() && choice.result.span > 1.5 * counted_time) { choice.meets = choice.result.stable = false; }
+        return choice;
+    }
+
     ServingChoice serve_with(ServingPlan const& plan, int replicas) {
         ServingExperiment experiment = question_.experiment;
         experiment.replicas = replicas;
         Setting const& setting = question_.setting;
-        return serve(setting.model, setting.cluster, setting.framework, constants_, plan, question_.requests,
-                     experiment, executor_);
+        return judged(serve(setting.model, setting.cluster, setting.framework, constants_, plan, question_.requests,
+                            experiment, executor_));
     }
 
     std::optional<ServingChoice> fewest(ServingPlan const& plan, std::span<ServingRequest const> requests,
@@ -65,7 +74,7 @@ private:
         }
         if (row.why_not.empty()) {
             if (auto found = fewest(row.plan, question_.requests, question_.experiment)) {
-                report_.choices.push_back(std::move(*found));
+                report_.choices.push_back(judged(std::move(*found)));
                 return;
             }
         }
@@ -105,6 +114,19 @@ private:
             }
             report_.same.push_back(std::move(choice));
         }
+    }
+
+    void ask_another(ServingChoice const& best) {
+        Setting const& setting = question_.setting;
+        Cluster const& other = *question_.against;
+        AgainstRow& against = report_.against.emplace();
+        against.accelerators = accelerators_for(other, *best.price).value_or(0);
+        if (against.accelerators < 1) { return; }
+        against.choices = serving_choices(setting.model, other, setting.framework, constants_, question_.plan,
+                                          against.accelerators, question_.requests, question_.experiment, executor_);
+        std::erase_if(against.choices, [&](ServingChoice const& one) { return one.plan.tp > other.domain; });
+        for (ServingChoice& one : against.choices) { one = judged(std::move(one)); }
+        against.best = best_choice(against.choices, ServingMeasure::whole);
     }
 
     /// Nodes are rented whole more often than not.

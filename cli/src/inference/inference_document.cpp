@@ -11,7 +11,7 @@ std::string milliseconds(std::optional<double> seconds) { return seconds ? signi
 std::string milliseconds(Seconds time) { return significant(time.in(units::ms)); }
 std::string dollars(std::optional<double> value) { return value ? significant(*value) : "-"; }
 
-std::vector<Column> const time_columns{{"TTFT p50 ms"}, {"p99"}, {"TPOT p50 ms"}, {"p99"}};
+std::vector<Column> const time_columns{{"TTFT ms"}, {"p99"}, {"TPOT ms"}, {"p99"}};
 
 void add_times(std::vector<std::string>& row, ServingResult const& result) {
     for (LatencyHistogram const* one : {&result.first_token, &result.per_token}) {
@@ -22,7 +22,7 @@ void add_times(std::vector<std::string>& row, ServingResult const& result) {
 Table choices_table(std::string title, std::vector<ServingChoice> const& choices, std::optional<std::size_t> marked) {
     Table table{.title = std::move(title), .columns = {{"tp"}, {"replicas"}, {"chips"}}, .rows = {}, .marked = marked};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(), {{"in time %"}, {"busy %"}, {"$/M tok"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(), {{"met %"}, {"busy %"}, {"$/M tok"}, {"", Align::left}});
     for (ServingChoice const& one : choices) {
         std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
                                      std::to_string(one.accelerators)};
@@ -42,41 +42,36 @@ Table choices_table(std::string title, std::vector<ServingChoice> const& choices
 }
 
 Table plans_table(InferenceReport const& report) {
-    Table table{.title = "Degrees of tensor parallelism, each at its best batch",
-                .columns = {{"tp"},
-                            {"weights GiB"},
-                            {"cache GiB"},
-                            {"largest batch"},
-                            {"batch"},
-                            {"ms a token"},
-                            {"requests/s"},
-                            {"a chip"},
-                            {"$/M tok"},
-                            {"", Align::left, true}},
-                .rows = {},
-                .marked = report.chosen_plan};
+    Table table{
+        .title = "Degrees of tensor parallelism, each at its best batch",
+        .columns =
+            {{"tp"}, {"cache GiB"}, {"largest"}, {"batch"}, {"ms a token"}, {"requests/s"}, {"a chip"}, {"$/M tok"}},
+        .rows = {},
+        .marked = report.chosen_plan};
     for (PlanRow const& one : report.plans) {
-        std::vector<std::string> row{std::to_string(one.plan.tp), significant(one.memory.weights.in(units::GiB)),
-                                     significant(one.memory.cache.in(units::GiB))};
-        if (one.steady && one.steady->requests_per_second > 0.0) {
-            double const rate = one.steady->requests_per_second;
-            row.insert(row.end(),
-                       {std::to_string(one.largest_batch), whole(one.steady->batch),
-                        milliseconds(one.steady->iteration), significant(rate), significant(rate / one.plan.tp),
-                        dollars(one.dollars_per_million_output_tokens), one.why_not});
-        } else {
-            row.insert(row.end(), {one.largest_batch > 0 ? std::to_string(one.largest_batch) : "-", "-", "-", "-", "-",
-                                   "-", one.why_not});
-        }
-        table.rows.push_back(std::move(row));
+        bool const some = one.steady && one.steady->requests_per_second > 0.0;
+        double const rate = some ? one.steady->requests_per_second : 0.0;
+        table.rows.push_back(
+            {std::to_string(one.plan.tp), one.memory.fits ? significant(one.memory.cache.in(units::GiB)) : "-",
+             one.largest_batch > 0 ? std::to_string(one.largest_batch) : "-", some ? whole(one.steady->batch) : "-",
+             some ? milliseconds(one.steady->iteration) : "-", some ? significant(rate) : "-",
+             some ? significant(rate / one.plan.tp) : "-", dollars(one.dollars_per_million_output_tokens)});
     }
     return table;
 }
 
+Items reasons(InferenceReport const& report) {
+    Items items{"Why not", {}};
+    for (PlanRow const& one : report.plans) {
+        if (!one.why_not.empty()) { items.items.push_back("tp " + std::to_string(one.plan.tp) + ": " + one.why_not); }
+    }
+    return items;
+}
+
 Table load_table(InferenceReport const& report) {
-    Table table{.title = "Load on these replicas", .columns = {{"requests/s"}, {"of capacity %"}}, .rows = {}};
+    Table table{.title = "Load on these replicas", .columns = {{"req/s"}, {"load %"}}, .rows = {}};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(), {{"in time/s"}, {"batch"}, {"cache %"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(), {{"met/s"}, {"batch"}, {"cache %"}, {"", Align::left}});
     for (std::size_t i = 0; i < report.load.size(); ++i) {
         LoadRow const& one = report.load[i];
         if (one.requests_per_second == report.question.arrivals()) { table.marked = i; }
@@ -151,14 +146,23 @@ Paragraph memory_paragraph(InferenceReport const& report) {
 }
 
 void add_arrivals(Document& document, InferenceReport const& report) {
-    document.blocks.emplace_back(choices_table(
-        "Ways to serve " + short_number(report.question.arrivals()) + " requests/s", report.choices, report.chosen));
+    document.blocks.emplace_back(
+        choices_table("Ways to serve " + short_number(report.question.arrivals()) + " requests/s (medians and p99)",
+                      report.choices, report.chosen));
     if (report.same.size() > 1) {
         document.blocks.emplace_back(
             choices_table("Up or out: as many accelerators, split otherwise", report.same, {}));
         if (std::string const words = scale_up_or_out(report); !words.empty()) {
             document.blocks.emplace_back(Paragraph{words, "up or out"});
         }
+    }
+    if (report.against) {
+        std::string const name = printable(report.question.against->name);
+        if (!report.against->choices.empty()) {
+            document.blocks.emplace_back(
+                choices_table("The same money on " + name, report.against->choices, report.against->best));
+        }
+        document.blocks.emplace_back(Paragraph{against_words(report), "against"});
     }
     if (!report.load.empty()) { document.blocks.emplace_back(load_table(report)); }
 }
@@ -176,6 +180,7 @@ Document document_of(InferenceReport const& report, bool page) {
     if (question.simulates() && !report.choices.empty()) { add_arrivals(document, report); }
     for (Chart& chart : charts_of(report, page)) { document.blocks.emplace_back(std::move(chart)); }
     if (!question.simulates() || !report.chosen_plan) { document.blocks.emplace_back(plans_table(report)); }
+    if (Items items = reasons(report); !items.items.empty()) { document.blocks.emplace_back(std::move(items)); }
     if (report.chosen_plan) {
         document.blocks.emplace_back(memory_paragraph(report));
         document.blocks.emplace_back(decode_table(report));

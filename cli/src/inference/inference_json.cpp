@@ -213,6 +213,16 @@ Json recommendation_json(InferenceReport const& report) {
         .set("scale_up_or_out", words.empty() ? Json{} : Json{words});
 }
 
+Json against_json(InferenceReport const& report) {
+    if (!report.against) { return {}; }
+    return Json::object()
+        .set("cluster", cluster_json(*report.question.against))
+        .set("accelerators", report.against->accelerators)
+        .set("choices", choices_json(report.against->choices))
+        .set("best", report.against->best)
+        .set("verdict", against_words(report));
+}
+
 Json interval_json(std::optional<TimeInterval> const& interval) {
     if (!interval) { return {}; }
     return Json::object()
@@ -257,6 +267,7 @@ Json json_of(InferenceReport const& report) {
         .set("prefill", prefill_json(report))
         .set("choices", choices_json(report.choices))
         .set("same_accelerators", choices_json(report.same))
+        .set("against", against_json(report))
         .set("load", load_json(report))
         .set("recommendation", recommendation_json(report))
         .set("uncertainty", uncertainty_json(report))

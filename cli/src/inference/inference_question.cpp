@@ -11,46 +11,9 @@ namespace headroom::cli {
 namespace {
 
 constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;
-constexpr double warm_up_share = 0.1;
+constexpr double warm_up_share = 0.1, usual_patience = 10.0;
 constexpr char const* usual_objectives = "ttft_p99<=2s,tpot_p99<=100ms";
 constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'000'000;
-
-constexpr std::array options{
-    Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
-    Option{"--objective", "LIMITS", "ttft_p99<=500ms,tpot_p99<=50ms,latency_p99<=10s: what users must get", "Question"},
-    Option{"--price", "DOLLARS/h", "of one accelerator (default: median on-demand price)", "Question"},
-    Option{"--layers", "N", "only the first N layers of the model", "Question"},
-    Option{"--arrivals", "RATE", "requests at the whole fleet: 20/s; with --requests its times are scaled to it",
-           "What arrives"},
-    Option{"--burstiness", "X", "squared coefficient of variation of gaps (default: 1, Poisson)", "What arrives"},
-    Option{"--prompt-tokens", "N", "of a request, on average (default: 1024)", "What arrives"},
-    Option{"--output-tokens", "N", "of a request, on average (default: 256)", "What arrives"},
-    Option{"--prompt-variation", "X", "squared coefficient of variation of prompts (default: 0, all alike)",
-           "What arrives"},
-    Option{"--output-variation", "X", "the same of outputs", "What arrives"},
-    Option{"--requests", "FILE", "recorded ones: CSV or JSON lines with arrival, prompt and output tokens",
-           "What arrives"},
-    Option{"--time-column", "NAME", "of --requests, where its name is unusual", "What arrives"},
-    Option{"--prompt-column", "NAME", "the same for tokens of prompts", "What arrives"},
-    Option{"--output-column", "NAME", "the same for tokens that came out", "What arrives"},
-    Option{"--time-unit", "UNIT", "of times in --requests that are bare numbers: ms", "What arrives"},
-    Option{"--duration", "TIME", "that is simulated; of --requests so much is taken (default: 20 000 requests)",
-           "What arrives"},
-    Option{"--seed", "N", "of what is drawn (default: 1)", "What arrives"},
-    Option{"--tp", "DEGREES", "accelerators of a replica: 1,2,4,8 (default: every one that fits a node)", "Engine"},
-    Option{"--replicas", "COUNTS", "answer these (default: the fewest that keep the objectives)", "Engine"},
-    Option{"--precision", "NAME", "of weights and products: bf16, fp16, fp8, ...", "Engine"},
-    Option{"--cache-precision", "NAME", "of keys and values (default: 16 bits)", "Engine"},
-    Option{"--max-batch", "N", "sequences in one iteration (default: 256)", "Engine"},
-    Option{"--prefill-chunk", "TOKENS", "of prompts in one iteration at most (default: 2048)", "Engine"},
-    Option{"--memory-share", "SHARE", "of the accelerator's memory that the engine takes (default: 90%)", "Engine"},
-    Option{"--dispatch", "NAME",
-           "which replica gets a request: shortest-line (default), two-choices, round-robin, random", "Engine"},
-    Option{"--framework", "NAME", "whose way of issuing kernels is taken", "Engine"},
-    Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
-    Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'ttft_p99<=1s,cost<=2'", "Output"},
-};
 
 class Reader {
 public:
@@ -63,7 +26,8 @@ public:
         read_experiment();
         if (auto const counts = given_.text("--replicas")) { question_.replicas = parse_counts(*counts, "--replicas"); }
         read_requests();
-        check_enough();
+        check_enough(question_, given_.has("--requests") ? question_.trace_file : "--duration");
+        read_against();
     }
 
 private:
@@ -205,7 +169,9 @@ private:
     void draw(PerSecond rate, std::optional<Seconds> duration) {
         ServingTraffic& traffic = question_.traffic;
         traffic.requests_per_second = rate.base();
-        traffic.duration = duration.value_or(Seconds{std::clamp(usual_requests / rate.base(), shortest, longest)});
+        traffic.duration =
+            duration.value_or(std::max(Seconds{std::clamp(usual_requests / rate.base(), shortest, longest)},
+                                       usual_patience * longest_objective(question_.experiment.objectives)));
         if (rate.base() * traffic.duration.base() > most_requests) {
             refuse(duration ? "--duration" : "--arrivals", "more than 10 million requests",
                    scaled(rate.base() * traffic.duration.base()) + " would be simulated, many times",
@@ -254,22 +220,28 @@ private:
                "default; requests of the first tenth are served, not counted");
     }
 
-    /// A share of 99 % needs a hundred requests to be seen at all.
-    void check_enough() const {
-        if (!question_.simulates()) { return; }
-        auto const counts = [&](ServingRequest const& one) {
-            return one.arrives >= question_.experiment.warm_up.base();
-        };
-        auto const counted_ones = static_cast<double>(std::ranges::count_if(question_.requests, counts));
-        double const needed = std::ceil(1.0 / (1.0 - question_.experiment.objectives.share) - 1e-6);
-        if (counted_ones >= needed) { return; }
-        throw InputError{
-            Fault::insufficient,
-            {.where = given_.has("--requests") ? question_.trace_file : "--duration",
-             .problem = "only " + whole(counted_ones) + " requests after the warm-up",
-             .why = "the share of " + short_number(100.0 * question_.experiment.objectives.share) + " % needs " +
-                    whole(needed) + " at least",
-             .hint = given_.has("--requests") ? "give a longer trace, or a lower percentile" : "simulate longer"}};
+    void read_against() {
+        auto const name = given_.text("--against");
+        if (!name) { return; }
+        if (!question_.simulates()) {
+            refuse("--against", "belongs to --arrivals or --requests", "tails are compared",
+                   "say what arrives: --arrivals 20/s");
+        }
+        Setting const& setting = question_.setting;
+        refuse_other_machine(setting.calibration, "--against");
+        Cluster const other = io::load_cluster(setting.catalog, *name);
+        for (Cluster const* one : {&setting.cluster, &other}) {
+            if (!one->price || one->price->base() <= 0.0) {
+                refuse("--against", "no price is known for " + one->name, "money is what both have in common");
+            }
+        }
+        if (peak_rate(other.accelerator, question_.plan.weights).base() <= 0.0) {
+            refuse("--against",
+                   other.accelerator.name + " has no " + std::string{name_of(question_.plan.weights)} + " arithmetic",
+                   "", "choose another --precision");
+        }
+        question_.against = other;
+        assume("price_against", format(*other.price), other.price_origin);
     }
 
     Arguments const& given_;
@@ -277,8 +249,6 @@ private:
 };
 
 } // namespace
-
-std::span<Option const> inference_options() { return options; }
 
 double InferenceQuestion::arrivals() const {
     if (requests.empty()) { return 0.0; }
@@ -296,6 +266,7 @@ InferenceQuestion read_inference(Arguments const& arguments) {
                                .trace = {},
                                .trace_file = {},
                                .requests = {},
+                               .against = {},
                                .experiment = {},
                                .assumptions = {}};
     Setting const& setting = question.setting;

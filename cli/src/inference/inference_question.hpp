@@ -23,6 +23,7 @@ struct InferenceQuestion {
     std::optional<io::RequestTrace> trace;
     std::string trace_file;
     std::vector<ServingRequest> requests; ///< that arrive at the whole fleet; empty: none are asked about
+    std::optional<Cluster> against;       ///< another machine, for the same money
     ServingExperiment experiment;         ///< all of it but the replicas
     std::vector<Assumption> assumptions;
 
@@ -39,6 +40,13 @@ InferenceQuestion read_inference(Arguments const& arguments);
 
 /// "ttft_p99<=500ms,tpot_p99<=50ms,latency_p99<=10s": one share for all.
 ServingObjectives parse_objectives(std::string_view text, std::string_view where);
+
+/// The longest wait that an objective allows: a line may grow for so long before anybody is late.
+Seconds longest_objective(ServingObjectives const& objectives);
+
+/// A share of 99 % needs a hundred requests to be seen at all, and a time far longer than its limits.
+/// Errors: InputError{insufficient}.
+void check_enough(InferenceQuestion const& question, std::string const& where);
 
 /// "TTFT <= 500 ms and TPOT <= 50 ms for 99 % of requests"
 std::string objectives_words(ServingObjectives const& objectives);

@@ -60,6 +60,13 @@ struct MarginRow {
     std::optional<int> replicas;
 };
 
+/// Another machine for the money that the chosen one costs an hour.
+struct AgainstRow {
+    int accelerators = 0; ///< that it rents; zero: not one
+    std::vector<ServingChoice> choices;
+    std::optional<std::size_t> best; ///< by p99 of whole answers
+};
+
 /// How far the constants behind a time leave it open: each at its slow and fast end, added in quadrature.
 struct TimeInterval {
     Seconds low, value, high;
@@ -76,9 +83,10 @@ struct InferenceReport {
     std::vector<ServingChoice> choices; ///< each degree, with the replicas asked for or found
     std::optional<std::size_t> chosen;  ///< of `choices`: the cheapest that meets
     std::vector<ServingChoice> same;    ///< as many accelerators, split in every way
-    std::vector<LoadRow> load;          ///< of the chosen one
-    double capacity = 0.0;              ///< requests a second that it gives in a steady state
-    std::optional<double> knee;         ///< the highest rate of the curve that keeps the objectives
+    std::optional<AgainstRow> against;
+    std::vector<LoadRow> load;  ///< of the chosen one
+    double capacity = 0.0;      ///< requests a second that it gives in a steady state
+    std::optional<double> knee; ///< the highest rate of the curve that keeps the objectives
     std::vector<MarginRow> margins;
 
     std::vector<GateOutcome> gates;
@@ -134,6 +142,8 @@ std::string short_number(double value);
 /// The answer in a sentence or two.
 std::string verdict_of(InferenceReport const& report);
 std::string scale_up_or_out(InferenceReport const& report);
+/// Which machine has the shorter p99 for the same money; empty where none was named.
+std::string against_words(InferenceReport const& report);
 /// What nobody checked, in words.
 std::string uncertainty_words(InferenceReport const& report);
 /// Rows of a recorded trace that were left out, and how it was read; empty without one.

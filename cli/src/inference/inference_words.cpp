@@ -114,13 +114,41 @@ std::string scale_up_or_out(InferenceReport const& report) {
         same, {}, [](ServingChoice const& one) { return one.serves() ? one.result.met : -1.0; });
     text += ". Most requests in time: " + name(static_cast<std::size_t>(most - same.begin())) + " (" +
             percent(most->result.met, 4) + " %)";
-    bool const up = same[*first].plan.tp > same.front().plan.tp;
-    bool const widest = *first + 1 == same.size(), narrowest = *first == 0;
-    text += widest      ? ". Scaling up wins: wide replicas answer one request faster and share one line"
-            : narrowest ? ". Scaling out wins: narrow replicas exchange less"
-            : up        ? ". Between the two ends: wider replicas are faster until exchanges eat the gain"
-                        : "";
+    bool const widest = *first + 1 == same.size();
+    text += widest ? ". Scaling up wins" : *first == 0 ? ". Scaling out wins" : ". Neither end wins";
+    for (ServingChoice const& one : same) {
+        int const idle = one.accelerators - one.replicas * one.plan.tp;
+        if (idle > 0) {
+            text += "; with tp " + std::to_string(one.plan.tp) + " " + std::to_string(idle) +
+                    (idle == 1 ? " stands idle" : " stand idle");
+        }
+    }
     return text + ".";
+}
+
+std::string against_words(InferenceReport const& report) {
+    if (!report.against) { return {}; }
+    AgainstRow const& against = *report.against;
+    std::string const name = printable(report.question.against->name),
+                      here = printable(report.question.setting.cluster.name);
+    ServingChoice const& mine = *report.choice();
+    std::string const money = format(*mine.price);
+    if (against.accelerators < 1) { return money + " rent no accelerator of " + name + "."; }
+    std::string const text =
+        money + " rent " + counted(static_cast<std::size_t>(against.accelerators), "accelerator") + " of " + name;
+    if (!against.best) { return text + ", which cannot serve this."; }
+    ServingChoice const& other = against.choices[*against.best];
+    auto const shown = [&](ServingChoice const& choice) {
+        return std::to_string(choice.replicas) + " x tp " + std::to_string(choice.plan.tp) + " has p99 of TTFT " +
+               time_words(choice.result.first_token, 0.99) + ", of TPOT " + time_words(choice.result.per_token, 0.99) +
+               ", of whole answers " + time_words(choice.result.whole, 0.99) +
+               (choice.result.stable ? "" : " and does not keep up");
+    };
+    double const there = quantile_of(other.result.whole, 0.99).value_or(0.0),
+                 at_home = quantile_of(mine.result.whole, 0.99).value_or(0.0);
+    bool const better = other.result.stable != mine.result.stable ? other.result.stable : there < at_home;
+    return text + ": " + shown(other) + "; on " + here + " " + shown(mine) +
+           ". Shorter tails for the money: " + (better ? name : here) + ".";
 }
 
 std::string uncertainty_words(InferenceReport const& report) {
