@@ -103,6 +103,11 @@ TEST(ServingFleet, NoticesThatItDoesNotKeepUp) {
     EXPECT_TRUE(fits.stable);
     EXPECT_FALSE(too_much.stable);
     EXPECT_GT(too_much.unfinished, 1000U);
+    // so much that nothing counted is served before the last has come
+    auto const far_too_much = simulate_serving(traffic(900.0, 60.0, 512.0, 128.0), pricer, {.warm_up = Seconds{20.0}});
+    EXPECT_FALSE(far_too_much.stable);
+    EXPECT_GT(far_too_much.whole.least(), far_too_much.span.base());
+    EXPECT_NEAR(far_too_much.span.base(), 40.0, 0.1);
     EXPECT_EQ(too_much.requests, traffic(90.0, 300.0, 512.0, 128.0).size()); // served all the same
 }
 

@@ -44,6 +44,33 @@ TEST(ServingMemory, WeightsAreAllParametersInTheirFormat) {
     EXPECT_NEAR(memory_of("llama-3-8b").weights.in(units::GB), 16.06, 0.005);
 }
 
+TEST(ServingMemory, EveryDecoderOfTheCatalogIsServedOrRefusedInWords) {
+    int served = 0;
+    for (auto const& name : training::catalog().names(io::RecordKind::model)) {
+        auto const model = training::catalog().model(name);
+        ServingMemory memory;
+        try {
+            memory = serving_memory(model, dgx(), {});
+        } catch (InputError const& error) {
+            EXPECT_FALSE(error.text().problem.empty()) << name;
+            continue;
+        }
+        ++served;
+        EXPECT_NEAR(memory.weights.base() / (2.0 * count_parameters(model).total), 1.0, 1e-12) << name;
+        EXPECT_GT(memory.of_sequence(1.0), Bytes{}) << name;
+        auto const pricer = pricer_of(model);
+        auto const one = pricer.price({.decoding = 1, .decode_context = 100.0});
+        EXPECT_GE(one.total, one.read / dgx().accelerator.memory_bandwidth) << name;
+        EXPECT_LE(one.read.base(),
+                  memory.weights.base() + 100.0 * memory.cache_per_token.base() + memory.state_per_sequence.base())
+            << name;
+        auto const prompt = pricer.price({.prefill_tokens = 512.0, .prefill_context = 512.0 * 256.5});
+        EXPECT_GT(prompt.total, one.total) << name;
+        EXPECT_GE(prompt.total, prompt.flops / dgx().accelerator.peak.bf16) << name;
+    }
+    EXPECT_GT(served, 100);
+}
+
 TEST(ServingMemory, NarrowWeightsLeaveTablesAndNormsInSixteenBits) {
     auto const model = training::catalog().model("llama-3-8b");
     auto const count = count_parameters(model);

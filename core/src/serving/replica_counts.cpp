@@ -36,6 +36,7 @@ void Replica::finish(std::int32_t sequence) {
     tally_.present[0] += overlap(s.arrives, clock_, span_.begin, span_.middle());
     tally_.present[1] += overlap(s.arrives, clock_, span_.middle(), span_.end);
     tally_.present[2] += overlap(s.arrives, clock_, span_.end, never);
+    ++tally_.served;
     if (clock_ > span_.end) { ++tally_.left; }
     --present_;
     free_.push_back(sequence);

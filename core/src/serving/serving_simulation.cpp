@@ -147,8 +147,8 @@ ServingResult result_of(ServingTally&& all, ServingSpan const& span, ServingExpe
     result.preemptions = all.preemptions, result.iterations = all.iterations, result.events = all.events;
     result.cache_peak = all.cache_peak;
     double seconds = span.end - span.begin;
-    // all at once: then the time until the last answer is what counts
-    bool const at_once = all.requests == 0 || seconds < all.whole.least();
+    // all at once, none was served before the last came: then the time until the last answer is what counts
+    bool const at_once = all.left == all.served;
     auto work = all.work[0];
     double present = all.present[0] + all.present[1], waiting = all.waiting[0];
     if (at_once) {
@@ -179,7 +179,7 @@ ServingResult result_of(ServingTally&& all, ServingSpan const& span, ServingExpe
 void ServingTally::add(ServingTally const& other) {
     first_token.merge(other.first_token), per_token.merge(other.per_token), whole.merge(other.whole);
     requests += other.requests, met += other.met, refused += other.refused, preemptions += other.preemptions;
-    iterations += other.iterations, events += other.events, left += other.left;
+    iterations += other.iterations, events += other.events, left += other.left, served += other.served;
     for (std::size_t i = 0; i < work.size(); ++i) { work[i].add(other.work[i]); }
     for (std::size_t i = 0; i < present.size(); ++i) { present[i] += other.present[i]; }
     for (std::size_t i = 0; i < waiting.size(); ++i) { waiting[i] += other.waiting[i]; }
