@@ -57,6 +57,7 @@ Verb graph_verb();
 Verb roofline_verb();
 Verb comm_verb();
 Verb queue_verb();
+Verb inference_verb();
 Verb trace_verb();
 Verb calibrate_verb();
 Verb measure_roofline_verb();
@@ -67,10 +68,22 @@ Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
-    return {plan_verb(),    predict_verb(),          validate_verb(),     laws_verb(),
-            graph_verb(),   roofline_verb(),         comm_verb(),         trace_verb(),
-            queue_verb(),   measure_roofline_verb(), measure_comm_verb(), measure_scaling_verb(),
-            history_verb(), calibrate_verb(),        catalog_verb()};
+    return {plan_verb(),
+            predict_verb(),
+            inference_verb(),
+            validate_verb(),
+            laws_verb(),
+            graph_verb(),
+            roofline_verb(),
+            comm_verb(),
+            queue_verb(),
+            trace_verb(),
+            measure_roofline_verb(),
+            measure_comm_verb(),
+            measure_scaling_verb(),
+            history_verb(),
+            calibrate_verb(),
+            catalog_verb()};
 }
 
 } // namespace headroom::cli

@@ -10,10 +10,10 @@ PLAN = ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..512", "
 PREDICT = ["predict", CONFIGS / "mistral-7b", "--cluster", "dgx-a100", "--workers", "32", "--explain", "--what-if"]
 
 COMM = ["comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--gradient-compression", "one_bit"]
-
+INFERENCE = ["inference", "llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "30/s", "--output-variation", "1", "--burstiness", "2"]
 QUEUE = ["queue", "--arrivals", "500/s", "--service", "12ms", "--replicas", "6..12:1", "--simulate", "--scale-up", "2x", "--price", "2.5"]
 
-for arguments in (PLAN, PREDICT, COMM, QUEUE, ["validate"], ["catalog", "list"]):
+for arguments in (PLAN, PREDICT, COMM, QUEUE, INFERENCE, ["validate"], ["catalog", "list"]):
     for form in ("table", "json", "csv", "markdown"):
         first, again = succeed(*arguments, "--format", form), run(*arguments, "--format", form)
         check(first.out and first.out == again.out, f"{first}: two runs differ")

@@ -1,0 +1,204 @@
+#include "inference/inference_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int most_replicas = 4096;
+constexpr std::array loads{0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15}; ///< of the capacity
+constexpr std::array slower{1.1, 1.25, 1.5, 2.0};
+
+/// The choice with the least to pay; of equals that with the shorter p99 to the first token.
+bool is_better(ServingChoice const& left, ServingChoice const& right) {
+    if (left.meets != right.meets) { return left.meets; }
+    if (!left.meets && left.result.met != right.result.met) { return left.result.met > right.result.met; }
+    if (left.accelerators != right.accelerators) { return left.accelerators < right.accelerators; }
+    return quantile_of(left.result.first_token, 0.99) < quantile_of(right.result.first_token, 0.99);
+}
+
+class Answer {
+public:
+    Answer(InferenceReport& report, Executor const& executor)
+        : report_{report},
+          question_{report.question},
+          executor_{executor},
+          constants_{question_.setting.calibration.values()} {}
+
+    void run() {
+        for (PlanRow const& row : report_.plans) {
+            if (row.steady) { add_choices(row); }
+        }
+        choose();
+        if (!report_.chosen) { return; }
+        ServingChoice const& best = *report_.choice();
+        follow(best);
+        say_idle(best);
+        split_otherwise(best.accelerators);
+        if (question_.against) { ask_another(best); }
+        load_curve(best);
+        if (best.meets && question_.replicas.empty()) { margins(best.plan); }
+    }
+
+private:
+    /// A fleet that was still answering long after the last arrival did not keep up, whatever its lines looked like
+    /// in the time that was counted.
+    [[nodiscard]] ServingChoice judged(ServingChoice choice) const {
+        Seconds const counted_time = question_.traffic.duration - question_.experiment.warm_up;
+        if (choice.serves() && choice.result.span > 1.5 * counted_time) { choice.meets = choice.result.stable = false; }
+        return choice;
+    }
+
+    ServingChoice serve_with(ServingPlan const& plan, int replicas) {
+        ServingExperiment experiment = question_.experiment;
+        experiment.replicas = replicas;
+        Setting const& setting = question_.setting;
+        return judged(serve(setting.model, setting.cluster, setting.framework, constants_, plan, question_.requests,
+                            experiment, executor_));
+    }
+
+    std::optional<ServingChoice> fewest(ServingPlan const& plan, std::span<ServingRequest const> requests,
+                                        ServingExperiment const& experiment) {
+        Setting const& setting = question_.setting;
+        return replicas_for(setting.model, setting.cluster, setting.framework, constants_, plan, requests, experiment,
+                            most_replicas, executor_);
+    }
+
+    /// Where no number of replicas keeps the objectives, as many as the steady state asks for are shown.
+    void add_choices(PlanRow const& row) {
+        if (!question_.replicas.empty()) {
+            for (int const replicas : question_.replicas) { report_.choices.push_back(serve_with(row.plan, replicas)); }
+            return;
+        }
+        if (row.why_not.empty()) {
+            if (auto found = fewest(row.plan, question_.requests, question_.experiment)) {
+                report_.choices.push_back(judged(std::move(*found)));
+                return;
+            }
+        }
+        double const rate = std::max(row.steady->requests_per_second, 1e-9);
+        double const needed =
+            std::clamp(std::ceil(question_.arrivals() / rate), 1.0, static_cast<double>(most_replicas));
+        report_.choices.push_back(serve_with(row.plan, static_cast<int>(needed)));
+    }
+
+    void choose() {
+        for (std::size_t i = 0; i < report_.choices.size(); ++i) {
+            if (!report_.choices[i].serves()) { continue; }
+            if (!report_.chosen || is_better(report_.choices[i], *report_.choice())) { report_.chosen = i; }
+        }
+    }
+
+    /// The tables are of the plan that was chosen.
+    void follow(ServingChoice const& best) {
+        for (std::size_t i = 0; i < report_.plans.size(); ++i) {
+            if (report_.plans[i].plan.tp == best.plan.tp) { report_.chosen_plan = i; }
+        }
+    }
+
+    /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question; those left over stand
+    /// idle and are paid for.
+    void split_otherwise(int accelerators) {
+        auto const& price = question_.setting.cluster.price;
+        for (PlanRow const& row : report_.plans) {
+            int const replicas = accelerators / row.plan.tp;
+            if (replicas < 1) { continue; }
+            ServingChoice choice = serve_with(row.plan, replicas);
+            choice.accelerators = accelerators;
+            double const tokens = choice.serves() ? choice.result.output_tokens_per_second : 0.0;
+            if (price) { choice.price = accelerators * *price; }
+            if (price && tokens > 0.0) {
+                choice.dollars_per_million_output_tokens = choice.price->base() / tokens * 1e6;
+            }
+            report_.same.push_back(std::move(choice));
+        }
+    }
+
+    void ask_another(ServingChoice const& best) {
+        Setting const& setting = question_.setting;
+        Cluster const& other = *question_.against;
+        AgainstRow& against = report_.against.emplace();
+        against.accelerators = accelerators_for(other, *best.price).value_or(0);
+        if (against.accelerators < 1) { return; }
+        against.choices = serving_choices(setting.model, other, setting.framework, constants_, question_.plan,
+                                          against.accelerators, question_.requests, question_.experiment, executor_);
+        std::erase_if(against.choices, [&](ServingChoice const& one) { return one.plan.tp > other.domain; });
+        for (ServingChoice& one : against.choices) { one = judged(std::move(one)); }
+        against.best = best_choice(against.choices, ServingMeasure::whole);
+    }
+
+    /// Nodes are rented whole more often than not.
+    void say_idle(ServingChoice const& best) {
+        int const node = question_.setting.cluster.accelerators_per_node;
+        if (node < 1 || best.accelerators % node == 0) { return; }
+        int const nodes = best.accelerators / node + 1;
+        report_.question.assumptions.push_back({"idle_accelerators",
+                                                std::to_string(nodes * node - best.accelerators) + " of " +
+                                                    std::to_string(nodes) + (nodes == 1 ? " node" : " nodes"),
+                                                "not paid for here; where nodes are rented whole, they are", false});
+    }
+
+    void load_curve(ServingChoice const& best) {
+        Setting const& setting = question_.setting;
+        ServingPricer const pricer{setting.model, setting.cluster, setting.framework, constants_, best.plan};
+        int const most = report_.plan()->largest_batch;
+        report_.capacity = best.replicas * steady_rate(pricer, question_, most).requests_per_second;
+        std::vector<double> rates{question_.arrivals()};
+        for (double const share : loads) { rates.push_back(share * report_.capacity); }
+        std::ranges::sort(rates);
+        for (double const rate : rates) {
+            LoadRow row =
+                rate == question_.arrivals() ? LoadRow{rate, best.result, best.meets} : load_row(pricer, best, rate);
+            if (row.meets) { report_.knee = rate; }
+            report_.load.push_back(std::move(row));
+        }
+    }
+
+    LoadRow load_row(ServingPricer const& pricer, ServingChoice const& best, double rate) {
+        std::vector<ServingRequest> const requests = at_rate(rate);
+        ServingExperiment experiment = question_.experiment;
+        experiment.replicas = best.replicas;
+        experiment.warm_up = Seconds{experiment.warm_up.base() * question_.arrivals() / rate};
+        LoadRow row{rate, simulate_serving(requests, pricer, experiment, executor_), false};
+        row.meets = row.result.stable && row.result.refused == 0 && row.result.met >= experiment.objectives.share;
+        return row;
+    }
+
+    /// The same requests, closer together or further apart.
+    [[nodiscard]] std::vector<ServingRequest> at_rate(double rate) const {
+        std::vector<ServingRequest> requests = question_.requests;
+        double const stretch = question_.arrivals() / rate;
+        for (ServingRequest& one : requests) { one.arrives *= stretch; }
+        return requests;
+    }
+
+    /// A machine on which everything takes f times as long is this one on a clock that runs f times as fast: gaps and
+    /// limits of time shrink by f.
+    void margins(ServingPlan const& plan) {
+        for (double const factor : slower) {
+            std::vector<ServingRequest> const requests = at_rate(question_.arrivals() * factor);
+            ServingExperiment experiment = question_.experiment;
+            experiment.warm_up /= factor;
+            for (auto* limit :
+                 {&experiment.objectives.first_token, &experiment.objectives.per_token, &experiment.objectives.whole}) {
+                if (*limit) { **limit /= factor; }
+            }
+            auto const found = fewest(plan, requests, experiment);
+            report_.margins.push_back({factor, found ? std::optional{found->replicas} : std::nullopt});
+            if (!found) { return; }
+        }
+    }
+
+    InferenceReport& report_;
+    InferenceQuestion const& question_;
+    Executor const& executor_;
+    Calibration const constants_;
+};
+
+} // namespace
+
+void answer_arrivals(InferenceReport& report, Executor const& executor) { Answer{report, executor}.run(); }
+
+} // namespace headroom::cli

@@ -1,0 +1,45 @@
+#include "document/text.hpp"
+#include "inference/inference_report.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr double patience = 3.0;
+
+void check_long_enough(InferenceQuestion const& question, std::string const& where) {
+    Seconds const counted_time = question.traffic.duration - question.experiment.warm_up;
+    Seconds const longest = longest_objective(question.experiment.objectives);
+    if (counted_time >= patience * longest) { return; }
+    throw InputError{Fault::insufficient,
+                     {.where = where,
+                      .problem = "only " + format(counted_time) + " are counted after the warm-up",
+                      .why = "an objective of " + format(longest) + " would be kept by a line that grows all the time",
+                      .hint = question.trace ? "give a longer trace" : "simulate longer"}};
+}
+
+} // namespace
+
+Seconds longest_objective(ServingObjectives const& objectives) {
+    return std::max(objectives.first_token.value_or(Seconds{}), objectives.whole.value_or(Seconds{}));
+}
+
+void check_enough(InferenceQuestion const& question, std::string const& where) {
+    if (!question.simulates()) { return; }
+    double const share = question.experiment.objectives.share;
+    auto const counts = [&](ServingRequest const& one) { return one.arrives >= question.experiment.warm_up.base(); };
+    auto const found = static_cast<double>(std::ranges::count_if(question.requests, counts));
+    double const needed = std::ceil(1.0 / (1.0 - share) - 1e-6);
+    if (found >= needed) { return check_long_enough(question, where); }
+    throw InputError{Fault::insufficient,
+                     {.where = where,
+                      .problem = "only " + whole(found) + " requests after the warm-up",
+                      .why = "the share of " + short_number(100.0 * share) + " % needs " + whole(needed) + " at least",
+                      .hint = question.trace ? "give a longer trace, or a lower percentile" : "simulate longer"}};
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,208 @@
+#include "document/text.hpp"
+#include "inference/inference_report.hpp"
+#include "setting_parts.hpp"
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+std::string milliseconds(std::optional<double> seconds) { return seconds ? significant(*seconds * 1e3) : "-"; }
+std::string milliseconds(Seconds time) { return significant(time.in(units::ms)); }
+std::string dollars(std::optional<double> value) { return value ? significant(*value) : "-"; }
+
+std::vector<Column> const time_columns{{"TTFT ms"}, {"p99"}, {"TPOT ms"}, {"p99"}};
+
+void add_times(std::vector<std::string>& row, ServingResult const& result) {
+    for (LatencyHistogram const* one : {&result.first_token, &result.per_token}) {
+        for (double const q : {0.5, 0.99}) { row.push_back(milliseconds(quantile_of(*one, q))); }
+    }
+}
+
+Table choices_table(std::string title, std::vector<ServingChoice> const& choices, std::optional<std::size_t> marked) {
+    Table table{.title = std::move(title), .columns = {{"tp"}, {"replicas"}, {"chips"}}, .rows = {}, .marked = marked};
+    table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
+    table.columns.insert(table.columns.end(), {{"met %"}, {"busy %"}, {"$/M tok"}, {"", Align::left}});
+    for (ServingChoice const& one : choices) {
+        std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
+                                     std::to_string(one.accelerators)};
+        if (!one.serves()) {
+            row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-", "no fit"});
+        } else {
+            add_times(row, one.result);
+            row.insert(row.end(), {percent(one.result.met), percent(one.result.busy),
+                                   dollars(one.dollars_per_million_output_tokens),
+                                   one.meets            ? "keeps"
+                                   : !one.result.stable ? "grows"
+                                                        : "misses"});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table plans_table(InferenceReport const& report) {
+    Table table{
+        .title = "Degrees of tensor parallelism, each at its best batch",
+        .columns =
+            {{"tp"}, {"cache GiB"}, {"largest"}, {"batch"}, {"ms a token"}, {"requests/s"}, {"a chip"}, {"$/M tok"}},
+        .rows = {},
+        .marked = report.chosen_plan};
+    for (PlanRow const& one : report.plans) {
+        bool const some = one.steady && one.steady->requests_per_second > 0.0;
+        double const rate = some ? one.steady->requests_per_second : 0.0;
+        table.rows.push_back(
+            {std::to_string(one.plan.tp), one.memory.fits ? significant(one.memory.cache.in(units::GiB)) : "-",
+             one.largest_batch > 0 ? std::to_string(one.largest_batch) : "-", some ? whole(one.steady->batch) : "-",
+             some ? milliseconds(one.steady->iteration) : "-", some ? significant(rate) : "-",
+             some ? significant(rate / one.plan.tp) : "-", dollars(one.dollars_per_million_output_tokens)});
+    }
+    return table;
+}
+
+Items reasons(InferenceReport const& report) {
+    Items items{"Why not", {}};
+    for (PlanRow const& one : report.plans) {
+        if (!one.why_not.empty()) { items.items.push_back("tp " + std::to_string(one.plan.tp) + ": " + one.why_not); }
+    }
+    return items;
+}
+
+Table load_table(InferenceReport const& report) {
+    Table table{.title = "Load on these replicas", .columns = {{"req/s"}, {"load %"}}, .rows = {}};
+    table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
+    table.columns.insert(table.columns.end(), {{"met/s"}, {"batch"}, {"cache %"}, {"", Align::left}});
+    for (std::size_t i = 0; i < report.load.size(); ++i) {
+        LoadRow const& one = report.load[i];
+        if (one.requests_per_second == report.question.arrivals()) { table.marked = i; }
+        std::vector<std::string> row{significant(one.requests_per_second),
+                                     report.capacity > 0.0 ? percent(one.requests_per_second / report.capacity) : "-"};
+        add_times(row, one.result);
+        row.insert(row.end(), {significant(one.result.goodput_per_second), significant(one.result.mean_batch),
+                               percent(one.result.cache_use),
+                               one.meets           ? "keeps"
+                               : one.result.stable ? "misses"
+                                                   : "grows"});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table decode_table(InferenceReport const& report) {
+    Table table{.title = "One iteration of decoding, tp " + std::to_string(report.plan()->plan.tp),
+                .columns = {{"batch"},
+                            {"ms"},
+                            {"tokens/s"},
+                            {"products"},
+                            {"attention"},
+                            {"other"},
+                            {"exchange"},
+                            {"cache %"},
+                            {"bound by", Align::left}},
+                .rows = {}};
+    for (DecodeRow const& one : report.decode) {
+        table.rows.push_back({std::to_string(one.batch), milliseconds(one.time.total), scaled(one.tokens_per_second),
+                              milliseconds(one.time.products), milliseconds(one.time.attention),
+                              milliseconds(one.time.memory + one.time.gaps), milliseconds(one.time.communication),
+                              percent(one.cache_share), std::string{name_of(one.time.bound)}});
+    }
+    return table;
+}
+
+Table prefill_table(InferenceReport const& report) {
+    Table table{.title = "A prompt alone",
+                .columns = {{"tokens"}, {"iterations"}, {"ms"}, {"tokens/s"}, {"bound by", Align::left}},
+                .rows = {}};
+    for (PrefillRow const& one : report.prefill) {
+        table.rows.push_back({std::to_string(one.tokens), std::to_string(one.iterations), milliseconds(one.seconds),
+                              scaled(one.tokens / one.seconds.base()), std::string{name_of(one.bound)}});
+    }
+    return table;
+}
+
+Table margins_table(InferenceReport const& report) {
+    Table table{.title = "Were everything slower than priced",
+                .columns = {{"slower %"}, {"replicas"}, {"accelerators"}},
+                .rows = {}};
+    int const tp = report.choice()->plan.tp;
+    for (MarginRow const& one : report.margins) {
+        table.rows.push_back({short_number(100.0 * (one.slower - 1.0)),
+                              one.replicas ? std::to_string(*one.replicas) : "none do",
+                              one.replicas ? std::to_string(*one.replicas * tp) : "-"});
+    }
+    return table;
+}
+
+Paragraph memory_paragraph(InferenceReport const& report) {
+    PlanRow const& row = *report.plan();
+    ServingMemory const& memory = row.memory;
+    std::string const one = report.question.simulates() || report.question.trace ? "a mean request" : "a request";
+    return {"weights " + format_binary(memory.weights) + ", activations " + format_binary(memory.activations) +
+                ", cache " + format_binary(memory.cache) + " of " + format_binary(memory.capacity) +
+                " an accelerator (tp " + std::to_string(row.plan.tp) + "). The cache holds " +
+                scaled(memory.cache_tokens) + " tokens; " + std::to_string(row.largest_batch) + " times " + one +
+                " of " + scaled(tokens_at_end(report.question)) + " tokens fit",
+            "memory"};
+}
+
+void add_arrivals(Document& document, InferenceReport const& report) {
+    document.blocks.emplace_back(
+        choices_table("Ways to serve " + short_number(report.question.arrivals()) + " requests/s (medians and p99)",
+                      report.choices, report.chosen));
+    if (report.same.size() > 1) {
+        document.blocks.emplace_back(
+            choices_table("Up or out: as many accelerators, split otherwise", report.same, {}));
+        if (std::string const words = scale_up_or_out(report); !words.empty()) {
+            document.blocks.emplace_back(Paragraph{words, "up or out"});
+        }
+    }
+    if (report.against) {
+        std::string const name = printable(report.question.against->name);
+        if (!report.against->choices.empty()) {
+            document.blocks.emplace_back(
+                choices_table("The same money on " + name, report.against->choices, report.against->best));
+        }
+        document.blocks.emplace_back(Paragraph{against_words(report), "against"});
+    }
+    if (!report.load.empty()) { document.blocks.emplace_back(load_table(report)); }
+}
+
+} // namespace
+
+Document document_of(InferenceReport const& report, bool page) {
+    InferenceQuestion const& question = report.question;
+    Setting const& setting = question.setting;
+    Document document{"Serving " + printable(setting.model.name) + " on " + printable(setting.cluster.name),
+                      {},
+                      footer(setting.catalog, setting.calibration.name)};
+    document.blocks.emplace_back(Paragraph{verdict_of(report), "", true});
+    document.blocks.emplace_back(Paragraph{uncertainty_words(report), "how sure"});
+    if (question.simulates() && !report.choices.empty()) { add_arrivals(document, report); }
+    for (Chart& chart : charts_of(report, page)) { document.blocks.emplace_back(std::move(chart)); }
+    if (!question.simulates() || !report.chosen_plan) { document.blocks.emplace_back(plans_table(report)); }
+    if (Items items = reasons(report); !items.items.empty()) { document.blocks.emplace_back(std::move(items)); }
+    if (report.chosen_plan) {
+        document.blocks.emplace_back(memory_paragraph(report));
+        document.blocks.emplace_back(decode_table(report));
+        document.blocks.emplace_back(prefill_table(report));
+    }
+    if (!report.margins.empty()) { document.blocks.emplace_back(margins_table(report)); }
+    if (auto notes = trace_notes(report); !notes.empty()) {
+        document.blocks.emplace_back(Items{"What was read", std::move(notes)});
+    }
+    document.blocks.emplace_back(assumptions_table(question.assumptions));
+    Items guesses{"Guessed: no measurement stands behind these", {}};
+    for (ServingGuess const& one : serving_guesses()) {
+        std::string const unit = one.unit.empty() ? "" : " " + std::string{one.unit};
+        guesses.items.push_back(std::string{one.name} + " " + significant(one.value) + unit + ": " +
+                                std::string{one.why});
+    }
+    document.blocks.emplace_back(std::move(guesses));
+    document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants"});
+    if (report.wall_seconds) {
+        document.blocks.emplace_back(Paragraph{significant(*report.wall_seconds) + " s", "took"});
+    }
+    return document;
+}
+
+} // namespace headroom::cli

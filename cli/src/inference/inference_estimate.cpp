@@ -1,0 +1,106 @@
+#include "inference/inference_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+/// Keys that the tokens [from, to) of a prompt see, all together: the i-th sees i of them, itself among them.
+double keys_seen(double from, double to) { return (to * (to + 1.0) - from * (from + 1.0)) / 2.0; }
+
+ServingBatch chunk_of(double from, double to) {
+    return {.prefill_tokens = to - from, .prefill_context = keys_seen(from, to)};
+}
+
+ServingBatch steady_batch(InferenceQuestion const& question, double decoding, double prompts) {
+    double const prompt = question.traffic.prompt_tokens;
+    return {.decoding = static_cast<int>(std::lround(decoding)),
+            .decode_context = decoding * tokens_on_average(question),
+            .prefill_tokens = prompts * prompt,
+            .prefill_context = prompts * keys_seen(0.0, prompt)};
+}
+
+} // namespace
+
+double tokens_at_end(InferenceQuestion const& question) {
+    return question.traffic.prompt_tokens + question.traffic.output_tokens;
+}
+
+double tokens_on_average(InferenceQuestion const& question) {
+    return question.traffic.prompt_tokens + question.traffic.output_tokens / 2.0;
+}
+
+std::vector<DecodeRow> decode_rows(ServingPricer const& pricer, InferenceQuestion const& question, int largest) {
+    std::vector<int> batches;
+    for (int batch = 1; batch < largest; batch *= 2) { batches.push_back(batch); }
+    batches.push_back(std::max(1, largest));
+    double const context = tokens_on_average(question);
+    std::vector<DecodeRow> rows;
+    for (int const batch : batches) {
+        ServingTime const time = pricer.price({.decoding = batch, .decode_context = batch * context});
+        Bytes const held = batch * pricer.memory().of_sequence(context);
+        rows.push_back({.batch = batch,
+                        .context = context,
+                        .time = time,
+                        .tokens_per_second = batch / time.total.base(),
+                        .cache_share = pricer.memory().cache > Bytes{} ? held / pricer.memory().cache : 0.0});
+    }
+    return rows;
+}
+
+Seconds prefill_seconds(ServingPricer const& pricer, double tokens) {
+    Seconds sum;
+    double const chunk = pricer.plan().prefill_chunk;
+    for (double from = 0.0; from < tokens; from += chunk) {
+        sum += pricer.price(chunk_of(from, std::min(tokens, from + chunk))).total;
+    }
+    return sum;
+}
+
+std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuestion const& question) {
+    constexpr int shortest = 128;
+    int const longest_context =
+        question.setting.model.max_positions > 0 ? question.setting.model.max_positions : 131'072;
+    int const own = std::max(1, static_cast<int>(std::lround(question.traffic.prompt_tokens)));
+    std::vector<int> lengths{own};
+    int const longest = std::clamp(16 * own, shortest, std::max(own, longest_context));
+    for (int length = shortest; length <= longest; length *= 4) { lengths.push_back(length); }
+    std::ranges::sort(lengths);
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    std::vector<PrefillRow> rows;
+    int const chunk = pricer.plan().prefill_chunk;
+    for (int const length : lengths) {
+        rows.push_back({.tokens = length,
+                        .iterations = (length - 1) / chunk + 1,
+                        .seconds = prefill_seconds(pricer, length),
+                        .bound = pricer.price(chunk_of(0.0, std::min(length, chunk))).bound});
+    }
+    return rows;
+}
+
+int largest_batch(ServingMemory const& memory, ServingPlan const& plan, InferenceQuestion const& question) {
+    if (!memory.fits) { return 0; }
+    Bytes const each = memory.of_sequence(tokens_at_end(question));
+    if (each <= Bytes{}) { return plan.most_sequences; }
+    return static_cast<int>(std::min(memory.cache / each, static_cast<double>(plan.most_sequences)));
+}
+
+SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most,
+                       std::optional<Seconds> iteration_limit) {
+    double const prompt = question.traffic.prompt_tokens, output = question.traffic.output_tokens;
+    double const most_prompts = pricer.plan().prefill_chunk / prompt; // in one iteration
+    SteadyRate best;
+    for (double batch = 1.0; batch <= most;
+         batch = batch < most ? std::min<double>(most, std::ceil(batch * 1.1)) : most + 1.0) {
+        double const prompts = std::min(batch / output, most_prompts);
+        double const decoding = std::min(batch, prompts * output);
+        Seconds const iteration = pricer.price(steady_batch(question, decoding, prompts)).total;
+        if (iteration_limit && iteration > *iteration_limit) { continue; }
+        double const rate = prompts / iteration.base();
+        if (rate > best.requests_per_second) { best = {decoding, rate, iteration, prompts * prompt}; }
+    }
+    return best;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,51 @@
+#include "inference/inference_question.hpp"
+
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
+    Option{"--objective", "LIMITS", "ttft_p99<=500ms,tpot_p99<=50ms,latency_p99<=10s: what users must get", "Question"},
+    Option{"--against", "NAME|FILE", "another machine for the same money an hour: which gives the better p99",
+           "Question"},
+    Option{"--price", "DOLLARS/h", "of one accelerator (default: median on-demand price)", "Question"},
+    Option{"--layers", "N", "only the first N layers of the model", "Question"},
+    Option{"--arrivals", "RATE", "requests at the whole fleet: 20/s; with --requests its times are scaled to it",
+           "What arrives"},
+    Option{"--burstiness", "X", "squared coefficient of variation of gaps (default: 1, Poisson)", "What arrives"},
+    Option{"--prompt-tokens", "N", "of a request, on average (default: 1024)", "What arrives"},
+    Option{"--output-tokens", "N", "of a request, on average (default: 256)", "What arrives"},
+    Option{"--prompt-variation", "X", "squared coefficient of variation of prompts (default: 0, all alike)",
+           "What arrives"},
+    Option{"--output-variation", "X", "the same of outputs", "What arrives"},
+    Option{"--requests", "FILE", "recorded ones: CSV or JSON lines with arrival, prompt and output tokens",
+           "What arrives"},
+    Option{"--time-column", "NAME", "of --requests, where its name is unusual", "What arrives"},
+    Option{"--prompt-column", "NAME", "the same for tokens of prompts", "What arrives"},
+    Option{"--output-column", "NAME", "the same for tokens that came out", "What arrives"},
+    Option{"--time-unit", "UNIT", "of times in --requests that are bare numbers: ms", "What arrives"},
+    Option{"--duration", "TIME", "that is simulated; of --requests so much is taken (default: 20 000 requests)",
+           "What arrives"},
+    Option{"--seed", "N", "of what is drawn (default: 1)", "What arrives"},
+    Option{"--tp", "DEGREES", "accelerators of a replica: 1,2,4,8 (default: every one that fits a node)", "Engine"},
+    Option{"--replicas", "COUNTS", "answer these (default: the fewest that keep the objectives)", "Engine"},
+    Option{"--precision", "NAME", "of weights and products: bf16, fp16, fp8, ...", "Engine"},
+    Option{"--cache-precision", "NAME", "of keys and values (default: 16 bits)", "Engine"},
+    Option{"--max-batch", "N", "sequences in one iteration (default: 256)", "Engine"},
+    Option{"--prefill-chunk", "TOKENS", "of prompts in one iteration at most (default: 2048)", "Engine"},
+    Option{"--memory-share", "SHARE", "of the accelerator's memory that the engine takes (default: 90%)", "Engine"},
+    Option{"--dispatch", "NAME",
+           "which replica gets a request: shortest-line (default), two-choices, round-robin, random", "Engine"},
+    Option{"--framework", "NAME", "whose way of issuing kernels is taken", "Engine"},
+    Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
+    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'ttft_p99<=1s,cost<=2'", "Output"},
+};
+
+} // namespace
+
+std::span<Option const> inference_options() { return options; }
+
+} // namespace headroom::cli

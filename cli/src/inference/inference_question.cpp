@@ -1,0 +1,291 @@
+#include "document/text.hpp"
+#include "inference/inference_report.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;
+constexpr double warm_up_share = 0.1, usual_patience = 10.0;
+constexpr char const* usual_objectives = "ttft_p99<=2s,tpot_p99<=100ms";
+constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'000'000;
+
+class Reader {
+public:
+    Reader(Arguments const& arguments, InferenceQuestion& question) : given_{arguments}, question_{question} {}
+
+    void read() {
+        read_plan();
+        read_degrees();
+        read_lengths();
+        read_experiment();
+        if (auto const counts = given_.text("--replicas")) { question_.replicas = parse_counts(*counts, "--replicas"); }
+        read_requests();
+        check_enough(question_, given_.has("--requests") ? question_.trace_file : "--duration");
+        read_against();
+    }
+
+private:
+    void assume(std::string field, std::string value, std::string reason) {
+        question_.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false});
+    }
+
+    /// A count, or its default, said.
+    int count(std::string const& option, int usual, int most, std::string field, std::string reason) {
+        auto const value = given_.count(option);
+        if (value && *value > most) {
+            refuse(option, std::to_string(*value) + " is too many", "counts end at " + std::to_string(most));
+        }
+        if (!value) { assume(std::move(field), std::to_string(usual), std::move(reason)); }
+        return value.value_or(usual);
+    }
+
+    Precision precision(std::string const& option, std::string const& text) {
+        auto const found = precision_from(text);
+        if (!found) { refuse(option, "unknown format " + headroom::quoted(text), "", "for example bf16, fp16 or fp8"); }
+        return *found;
+    }
+
+    void read_plan() {
+        ServingPlan& plan = question_.plan;
+        bool const half = question_.setting.cluster.accelerator.peak.bf16.base() <= 0.0;
+        Precision const sixteen = half ? Precision::fp16 : Precision::bf16;
+        std::string const usual{name_of(sixteen)};
+        plan.weights = question_.setting.given.precision.value_or(sixteen);
+        if (!given_.has("--precision")) { assume("precision", usual, "default; of weights and products"); }
+        auto const cache = given_.text("--cache-precision");
+        plan.cache = cache ? precision("--cache-precision", *cache) : sixteen;
+        if (!cache) { assume("cache_precision", usual, "default; of keys and values"); }
+        plan.most_sequences = count("--max-batch", plan.most_sequences, most_sequences, "max_batch",
+                                    "default; sequences in one iteration");
+        plan.prefill_chunk = count("--prefill-chunk", plan.prefill_chunk, longest_prompt, "prefill_chunk",
+                                   "default; tokens of prompts in one iteration");
+        if (auto const share = given_.text("--memory-share")) {
+            plan.memory_share = io::parse_between(*share, 0.01, 1.0, "share of the memory", "--memory-share");
+        } else {
+            assume("memory_share", "90 %", "default; the rest is left to the runtime");
+        }
+    }
+
+    /// Those given; else powers of two up to what shares the scale-up link. Which of them divide the heads, and which
+    /// hold the model, is found when they are priced.
+    void read_degrees() {
+        int const domain = question_.setting.cluster.domain;
+        if (auto const text = given_.text("--tp")) {
+            question_.degrees = parse_counts(*text, "--tp");
+            question_.degrees_given = true;
+            if (question_.degrees.back() > std::max(1, domain)) {
+                refuse("--tp", std::to_string(question_.degrees.back()) + " is more than share a scale-up link",
+                       question_.setting.cluster.name + " has " + std::to_string(domain),
+                       "every layer is exchanged in every iteration: stay inside");
+            }
+            return;
+        }
+        for (int degree = 1; degree <= std::min(std::max(1, domain), most_degree); degree *= 2) {
+            question_.degrees.push_back(degree);
+        }
+    }
+
+    double variation(std::string const& option) {
+        auto const text = given_.text(option);
+        return text ? io::parse_between(*text, 0.0, 1000.0, "squared coefficient of variation", option) : 0.0;
+    }
+
+    void read_lengths() {
+        ServingTraffic& traffic = question_.traffic;
+        if (given_.has("--requests")) {
+            for (char const* option :
+                 {"--burstiness", "--prompt-tokens", "--output-tokens", "--prompt-variation", "--output-variation"}) {
+                if (given_.has(option)) {
+                    refuse(option, "given beside --requests", "the file says it", "leave one out");
+                }
+            }
+            return;
+        }
+        for (char const* option : {"--time-column", "--prompt-column", "--output-column", "--time-unit"}) {
+            if (given_.has(option)) { refuse(option, "belongs to --requests", "it would be ignored", "leave it out"); }
+        }
+        traffic.prompt_tokens =
+            count("--prompt-tokens", 1024, longest_prompt, "prompt_tokens", "default; of a request");
+        traffic.output_tokens = count("--output-tokens", 256, longest_prompt, "output_tokens", "default; of a request");
+        traffic.prompt_variation = variation("--prompt-variation");
+        traffic.output_variation = variation("--output-variation");
+        if (!given_.has("--arrivals")) { return; }
+        if (!given_.has("--prompt-variation") && !given_.has("--output-variation")) {
+            assume("lengths", "all alike", "default; real ones vary, which lengthens the tail: --output-variation 1");
+        }
+        if (auto const text = given_.text("--burstiness")) {
+            traffic.burstiness =
+                io::parse_between(*text, 0.0, 1000.0, "squared coefficient of variation", "--burstiness");
+        } else {
+            assume("burstiness", "1", "default; Poisson arrivals, as of many independent users");
+        }
+    }
+
+    void read_experiment() {
+        auto const text = given_.text("--objective");
+        question_.experiment.objectives = parse_objectives(text.value_or(usual_objectives), "--objective");
+        if (!text) { assume("objective", usual_objectives, "default; say what your users need with --objective"); }
+        if (auto const seed = given_.text("--seed")) {
+            question_.traffic.seed = question_.experiment.seed =
+                static_cast<std::uint64_t>(parse_count(*seed, "--seed"));
+        }
+        std::vector<std::string> names;
+        std::array const dispatches{Dispatch::shortest_line, Dispatch::two_choices, Dispatch::round_robin,
+                                    Dispatch::random};
+        for (Dispatch const one : dispatches) { names.emplace_back(name_of(one)); }
+        if (auto const chosen = given_.choice("--dispatch", names)) {
+            for (Dispatch const one : dispatches) {
+                if (*chosen == name_of(one)) { question_.experiment.dispatch = one; }
+            }
+        }
+    }
+
+    void read_requests() {
+        auto const rate = given_.quantity<PerSecond>("--arrivals");
+        if (rate && rate->base() <= 0.0) { refuse("--arrivals", "nothing arrives", "the rate is not above zero", ""); }
+        auto const duration = given_.quantity<Seconds>("--duration");
+        if (duration && duration->base() <= 0.0) { refuse("--duration", "is not above zero", "", "for example 10min"); }
+        if (given_.has("--requests")) {
+            read_trace(rate, duration);
+        } else if (rate) {
+            draw(*rate, duration);
+        } else {
+            for (char const* option : {"--burstiness", "--duration", "--dispatch", "--replicas", "--prompt-variation",
+                                       "--output-variation"}) {
+                if (given_.has(option)) {
+                    refuse(option, "belongs to --arrivals or --requests", "it would be ignored",
+                           "say what arrives: --arrivals 20/s");
+                }
+            }
+        }
+    }
+
+    void draw(PerSecond rate, std::optional<Seconds> duration) {
+        ServingTraffic& traffic = question_.traffic;
+        traffic.requests_per_second = rate.base();
+        traffic.duration =
+            duration.value_or(std::max(Seconds{std::clamp(usual_requests / rate.base(), shortest, longest)},
+                                       usual_patience * longest_objective(question_.experiment.objectives)));
+        if (rate.base() * traffic.duration.base() > most_requests) {
+            refuse(duration ? "--duration" : "--arrivals", "more than 10 million requests",
+                   scaled(rate.base() * traffic.duration.base()) + " would be simulated, many times",
+                   "take a shorter --duration");
+        }
+        if (!duration) { assume("duration", format(traffic.duration), "default; so long is simulated"); }
+        question_.requests = draw_requests(traffic);
+        warm_up(traffic.duration);
+    }
+
+    void read_trace(std::optional<PerSecond> rate, std::optional<Seconds> duration) {
+        question_.trace_file = *given_.text("--requests");
+        question_.trace =
+            io::read_request_trace(question_.trace_file, {.time_column = given_.text("--time-column").value_or(""),
+                                                          .prompt_column = given_.text("--prompt-column").value_or(""),
+                                                          .output_column = given_.text("--output-column").value_or(""),
+                                                          .time_unit = given_.text("--time-unit").value_or("")});
+        std::vector<ServingRequest>& requests = question_.requests = question_.trace->requests;
+        if (duration) {
+            std::erase_if(requests, [&](ServingRequest const& one) { return one.arrives > duration->base(); });
+        }
+        if (requests.back().arrives <= 0.0) {
+            throw InputError{Fault::insufficient,
+                             {.where = question_.trace_file,
+                              .problem = counted(requests.size(), "request") + " at one time",
+                              .why = "a rate needs two times at least"}};
+        }
+        double prompts = 0.0, outputs = 0.0;
+        double const stretch = rate ? question_.arrivals() / rate->base() : 1.0;
+        for (ServingRequest& one : requests) {
+            one.arrives *= stretch;
+            prompts += one.prompt;
+            outputs += one.output;
+        }
+        auto const all = static_cast<double>(requests.size());
+        question_.traffic.prompt_tokens = prompts / all;
+        question_.traffic.output_tokens = outputs / all;
+        question_.traffic.duration = Seconds{requests.back().arrives};
+        question_.traffic.requests_per_second = question_.arrivals();
+        warm_up(question_.traffic.duration);
+    }
+
+    void warm_up(Seconds duration) {
+        question_.experiment.warm_up = warm_up_share * duration;
+        assume("warm_up", format(question_.experiment.warm_up),
+               "default; requests of the first tenth are served, not counted");
+    }
+
+    void read_against() {
+        auto const name = given_.text("--against");
+        if (!name) { return; }
+        if (!question_.simulates()) {
+            refuse("--against", "belongs to --arrivals or --requests", "tails are compared",
+                   "say what arrives: --arrivals 20/s");
+        }
+        Setting const& setting = question_.setting;
+        refuse_other_machine(setting.calibration, "--against");
+        Cluster const other = io::load_cluster(setting.catalog, *name);
+        for (Cluster const* one : {&setting.cluster, &other}) {
+            if (!one->price || one->price->base() <= 0.0) {
+                refuse("--against", "no price is known for " + one->name, "money is what both have in common");
+            }
+        }
+        if (peak_rate(other.accelerator, question_.plan.weights).base() <= 0.0) {
+            refuse("--against",
+                   other.accelerator.name + " has no " + std::string{name_of(question_.plan.weights)} + " arithmetic",
+                   "", "choose another --precision");
+        }
+        question_.against = other;
+        assume("price_against", format(*other.price), other.price_origin);
+    }
+
+    Arguments const& given_;
+    InferenceQuestion& question_;
+};
+
+} // namespace
+
+double InferenceQuestion::arrivals() const {
+    if (requests.empty()) { return 0.0; }
+    if (!trace) { return traffic.requests_per_second; }
+    return static_cast<double>(requests.size() - 1) / requests.back().arrives;
+}
+
+InferenceQuestion read_inference(Arguments const& arguments) {
+    InferenceQuestion question{.setting = read_setting(arguments.without("--tp")),
+                               .plan = {},
+                               .degrees = {},
+                               .degrees_given = false,
+                               .replicas = {},
+                               .traffic = {},
+                               .trace = {},
+                               .trace_file = {},
+                               .requests = {},
+                               .against = {},
+                               .experiment = {},
+                               .assumptions = {}};
+    Setting const& setting = question.setting;
+    for (Assumption const& one : setting.assumptions) {
+        bool const of_training = one.field == "global_batch" || one.field == "sequence_length";
+        if (of_training) { continue; }
+        question.assumptions.push_back(one);
+        if (one.field == "framework") {
+            question.assumptions.back().reason =
+                "default; whose gaps between kernels are taken, for those of engines are unknown";
+        }
+    }
+    if (setting.model.works_on_samples() || !setting.model.operators.empty() || setting.model.encoder_layers > 0 ||
+        !setting.model.causal) {
+        refuse("MODEL", setting.model.name + " generates no text token by token", "",
+               "name a language model: llama-3-8b");
+    }
+    Reader{arguments, question}.read();
+    return question;
+}
+
+} // namespace headroom::cli

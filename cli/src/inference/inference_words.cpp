@@ -1,0 +1,199 @@
+#include "document/text.hpp"
+#include "inference/inference_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+std::string time_words(LatencyHistogram const& histogram, double q) {
+    auto const value = quantile_of(histogram, q);
+    return value ? format(Seconds{*value}) : "-";
+}
+
+std::string dollars(std::optional<double> value) {
+    return value ? significant(*value) + " $ a million output tokens" : "of unknown cost (no price is known: --price)";
+}
+
+std::string rate_words(double per_second) { return short_number(per_second) + "/s"; }
+
+std::string fleet(ServingChoice const& choice) {
+    return counted(static_cast<std::size_t>(choice.replicas), "replica") + " of tp " + std::to_string(choice.plan.tp) +
+           " (" + counted(static_cast<std::size_t>(choice.accelerators), "accelerator") + ")";
+}
+
+std::string times_of(ServingChoice const& choice) {
+    double const q = 0.99;
+    return "p99 of TTFT " + time_words(choice.result.first_token, q) + ", of TPOT " +
+           time_words(choice.result.per_token, q);
+}
+
+/// Why the best there is does not do.
+std::string failing(InferenceReport const& report) {
+    ServingChoice const& best = *report.choice();
+    std::string const shown = fleet(best) + ": " + times_of(best) + ", " + percent(best.result.met) + " % in time";
+    std::string const reason = best.result.refused > 0 ? "; " + scaled(static_cast<double>(best.result.refused)) +
+                                                             " requests are longer than the cache of a replica"
+                               : !best.result.stable ? "; lines grow without end"
+                                                     : "";
+    std::string const asked =
+        objectives_words(report.question.experiment.objectives) + " at " + rate_words(report.question.arrivals());
+    if (!report.question.replicas.empty()) {
+        return "None of these keeps " + asked + ". The nearest is " + shown + reason + ".";
+    }
+    return "No number of replicas keeps " + asked + ". Shown is " + shown + reason + ".";
+}
+
+std::string static_verdict(InferenceReport const& report) {
+    PlanRow const& row = *report.plan();
+    InferenceQuestion const& question = report.question;
+    std::string const what = "tp " + std::to_string(row.plan.tp);
+    if (!row.why_not.empty()) {
+        return "Nothing keeps " + objectives_words(question.experiment.objectives) + ": with " + what + " " +
+               row.why_not + ".";
+    }
+    std::string const from = report.plans.size() > 1 ? "Most for the money: " : "";
+    return from + what + " gives at most " + rate_words(row.steady->requests_per_second) + " a replica (" +
+           scaled(row.steady->requests_per_second * question.traffic.output_tokens) + " output tokens/s), " +
+           dollars(row.dollars_per_million_output_tokens) + ", a token every " + format(row.steady->iteration) +
+           "; a prompt alone takes " + format(row.prompt_alone) +
+           ". Chance is left out: give --arrivals for waiting and tails.";
+}
+
+/// The place of the shortest p99 among those that keep up.
+std::optional<std::size_t> shortest(std::vector<ServingChoice> const& choices, ServingMeasure measure) {
+    return best_choice(choices, measure, 0.99);
+}
+
+} // namespace
+
+std::string short_number(double value) {
+    std::string text = significant(value, 4);
+    if (text.find('.') == std::string::npos || text.find_first_of("eE") != std::string::npos) { return text; }
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) { text.pop_back(); }
+    return text;
+}
+
+std::string verdict_of(InferenceReport const& report) {
+    InferenceQuestion const& question = report.question;
+    if (!report.chosen_plan) {
+        std::string const why = report.plans.empty() ? "no degree is possible" : report.plans.back().why_not;
+        return question.setting.model.name + " cannot be served by " + question.setting.cluster.name + " so: " + why +
+               ".";
+    }
+    if (!question.simulates()) { return static_verdict(report); }
+    if (!report.choice()) { return "Nothing can serve this: " + report.choices.back().why_not + "."; }
+    ServingChoice const& best = *report.choice();
+    if (!best.meets) { return failing(report); }
+    bool const keep = best.replicas != 1;
+    return fleet(best) + (keep ? " keep " : " keeps ") + objectives_words(question.experiment.objectives) + " at " +
+           rate_words(question.arrivals()) + ": " + times_of(best) + "; " +
+           dollars(best.dollars_per_million_output_tokens) + ".";
+}
+
+std::string scale_up_or_out(InferenceReport const& report) {
+    auto const& same = report.same;
+    auto const serving = std::ranges::count_if(same, [](ServingChoice const& one) { return one.serves(); });
+    if (serving < 2) { return {}; }
+    auto const first = shortest(same, ServingMeasure::first_token), token = shortest(same, ServingMeasure::per_token);
+    auto const whole_one = shortest(same, ServingMeasure::whole);
+    if (!first || !token || !whole_one) { return {}; }
+    std::string const count = counted(static_cast<std::size_t>(same.front().accelerators), "accelerator");
+    auto const name = [&](std::size_t i) {
+        return std::to_string(same[i].replicas) + " x tp " + std::to_string(same[i].plan.tp);
+    };
+    std::string text = "For the price of " + count + ", " + name(*first) +
+                       " has the shortest p99 to the first token (" +
+                       time_words(same[*first].result.first_token, 0.99) + ")";
+    text += *token == *first ? " and per token (" : ", " + name(*token) + " per token (";
+    text += time_words(same[*token].result.per_token, 0.99) + ")";
+    if (*whole_one != *first && *whole_one != *token) { text += ", " + name(*whole_one) + " for the whole answer"; }
+    auto const most = std::ranges::max_element(
+        same, {}, [](ServingChoice const& one) { return one.serves() ? one.result.met : -1.0; });
+    text += ". Most requests in time: " + name(static_cast<std::size_t>(most - same.begin())) + " (" +
+            percent(most->result.met, 4) + " %)";
+    bool const widest = *first + 1 == same.size();
+    text += widest ? ". Scaling up wins" : *first == 0 ? ". Scaling out wins" : ". Neither end wins";
+    for (ServingChoice const& one : same) {
+        int const idle = one.accelerators - one.replicas * one.plan.tp;
+        if (idle > 0) {
+            text += "; with tp " + std::to_string(one.plan.tp) + " " + std::to_string(idle) +
+                    (idle == 1 ? " stands idle" : " stand idle");
+        }
+    }
+    return text + ".";
+}
+
+std::string against_words(InferenceReport const& report) {
+    if (!report.against) { return {}; }
+    AgainstRow const& against = *report.against;
+    std::string const name = printable(report.question.against->name),
+                      here = printable(report.question.setting.cluster.name);
+    ServingChoice const& mine = *report.choice();
+    std::string const money = format(*mine.price);
+    if (against.accelerators < 1) { return money + " rent no accelerator of " + name + "."; }
+    std::string const text =
+        money + " rent " + counted(static_cast<std::size_t>(against.accelerators), "accelerator") + " of " + name;
+    if (!against.best) { return text + ", which cannot serve this."; }
+    ServingChoice const& other = against.choices[*against.best];
+    auto const shown = [&](ServingChoice const& choice) {
+        return std::to_string(choice.replicas) + " x tp " + std::to_string(choice.plan.tp) + " has p99 of TTFT " +
+               time_words(choice.result.first_token, 0.99) + ", of TPOT " + time_words(choice.result.per_token, 0.99) +
+               ", of whole answers " + time_words(choice.result.whole, 0.99) +
+               (choice.result.stable ? "" : " and does not keep up");
+    };
+    double const there = quantile_of(other.result.whole, 0.99).value_or(0.0),
+                 at_home = quantile_of(mine.result.whole, 0.99).value_or(0.0);
+    bool const better = other.result.stable != mine.result.stable ? other.result.stable : there < at_home;
+    return text + ": " + shown(other) + "; on " + here + " " + shown(mine) +
+           ". Shorter tails for the money: " + (better ? name : here) + ".";
+}
+
+std::string uncertainty_words(InferenceReport const& report) {
+    std::string text =
+        "nothing here was checked against a measured engine; errors of a factor of two would be no surprise. Times are "
+        "what a "
+        "roofline "
+        "with constants of the training model gives, engines add scheduling, sampling and fragmentation of their own";
+    if (report.decode_interval && report.prefill_interval) {
+        auto const range = [](TimeInterval const& one) { return format(one.low) + " and " + format(one.high); };
+        text += ". Those constants alone leave a token at the largest batch between " + range(*report.decode_interval) +
+                ", a prompt between " + range(*report.prefill_interval);
+    }
+    for (MarginRow const& row : report.margins) {
+        bool const more = !row.replicas || *row.replicas > report.choice()->replicas;
+        if (!more) { continue; }
+        text += ". Were everything " + short_number(100.0 * (row.slower - 1.0)) + " % slower, ";
+        text += row.replicas ? counted(static_cast<std::size_t>(*row.replicas), "replica") + " would be needed"
+                             : "no number of replicas would do";
+        break;
+    }
+    return text + ". Measure one replica before you buy many";
+}
+
+std::vector<std::string> trace_notes(InferenceReport const& report) {
+    std::vector<std::string> notes;
+    auto const& trace = report.question.trace;
+    if (!trace) { return notes; }
+    notes.push_back(scaled(static_cast<double>(report.question.requests.size())) + " of " +
+                    scaled(static_cast<double>(trace->rows)) + " rows of " + printable(report.question.trace_file) +
+                    ", " + rate_words(report.question.arrivals()) + " on average; columns " +
+                    printable(trace->time_column) + ", " + printable(trace->prompt_column) + ", " +
+                    printable(trace->output_column) + "; times: " + printable(trace->time_unit) + " (by " +
+                    trace->unit_from + ")");
+    for (auto const& dirt : trace->dirt) {
+        notes.push_back(scaled(static_cast<double>(dirt.count)) + " rows left out: " + dirt.kind + " (first in line " +
+                        std::to_string(dirt.first_line) + ")");
+    }
+    if (trace->out_of_order > 0) {
+        notes.push_back(scaled(static_cast<double>(trace->out_of_order)) +
+                        " rows earlier than the one before (first in line " +
+                        std::to_string(trace->first_out_of_order) + "); they were sorted");
+    }
+    notes.insert(notes.end(), trace->notes.begin(), trace->notes.end());
+    return notes;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "headroom/serving.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// What to take out of a file; empty texts leave the choice to the reader.
+struct RequestTraceQuestion {
+    std::string time_column = {}, prompt_column = {}, output_column = {}; ///< by their names
+    std::string time_unit = {};                                           ///< of times that are bare numbers: "ms"
+};
+
+/// Requests to a language model as somebody recorded them.
+struct RequestTrace {
+    std::vector<ServingRequest> requests;                  ///< in order of arrival, the first one at 0
+    std::string format;                                    ///< "csv" or "jsonl"
+    std::string time_column, prompt_column, output_column; ///< as the file names them
+    std::string time_unit;                                 ///< "ms", "own units", "date and time"
+    std::string unit_from;                                 ///< "cells", "header", "format" or "given"
+    /// What was wrong with rows that were left out, with the first line of each kind.
+    struct Dirt {
+        std::string kind;
+        std::uint64_t count = 0;
+        std::uint64_t first_line = 0;
+    };
+    std::vector<Dirt> dirt;
+    std::uint64_t rows = 0;         ///< below the header, empty lines apart
+    std::uint64_t out_of_order = 0; ///< rows before which a later one stands; they are sorted, not left out
+    std::uint64_t first_out_of_order = 0;
+    std::vector<std::string> notes; ///< choices that somebody could have made otherwise
+    /// From the first arrival to the last.
+    [[nodiscard]] Seconds span() const;
+};
+
+/// What is beyond is refused.
+inline constexpr std::size_t most_recorded_requests = 50'000'000;
+inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and of one output
+
+/// Reads recorded requests in one pass from a file, plain, gzip or zstd: CSV with a header (comma, semicolon or tab), or
+/// JSON lines. A column each of arrival, prompt tokens and output tokens is found under its usual names, among them those
+/// of the traces of Azure (TIMESTAMP, ContextTokens, GeneratedTokens), Mooncake (timestamp, input_length, output_length),
+/// BurstGPT (Timestamp, Request tokens, Response tokens) and Vidur (arrived_at, num_prefill_tokens, num_decode_tokens).
+/// Times are dates ("2023-11-16 18:15:46.68", a zone may follow), numbers with units ("12ms"), or bare numbers whose unit
+/// the header ("arrival_ms", "time (s)"), a known format, or the caller says.
+/// Errors: InputError{unreadable} for what is neither format, lines over 1 MiB, damaged archives; InputError{usage} where
+/// a column is not there, or a unit is told by nothing; InputError{insufficient} where no row is left.
+RequestTrace read_request_trace(std::filesystem::path const& path, RequestTraceQuestion const& question);
+/// The same of a text that is in memory already.
+RequestTrace read_request_text(std::string_view text, std::string_view where, RequestTraceQuestion const& question);
+
+} // namespace headroom::io

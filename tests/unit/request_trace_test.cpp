@@ -1,0 +1,147 @@
+#include "tables/request_cells.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/request_trace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace headroom::io {
+namespace {
+
+using testing::HasSubstr;
+
+RequestTrace read(std::string_view text, RequestTraceQuestion const& question = {}) {
+    return read_request_text(text, "requests", question);
+}
+
+std::string refusal(std::string_view text, Fault fault, RequestTraceQuestion const& question = {}) {
+    try {
+        read(text, question);
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), fault) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "was read: " << text;
+    return {};
+}
+
+std::string corpus(std::string const& file) {
+    return std::string{HEADROOM_SOURCE_DIR} + "/tests/fuzz/corpus/request_trace/" + file;
+}
+
+TEST(RequestTrace, AzureHasDatesAndIsSorted) {
+    RequestTrace const trace = read_request_trace(corpus("azure.csv"), {});
+    ASSERT_EQ(trace.requests.size(), 3u);
+    EXPECT_EQ(trace.requests[0].arrives, 0.0);
+    EXPECT_NEAR(trace.requests[1].arrives, 48.0 - 46.68059, 1e-9);
+    EXPECT_EQ(trace.requests[1].prompt, 879);
+    EXPECT_NEAR(trace.requests[2].arrives, 50.995169 - 46.68059, 1e-9);
+    EXPECT_EQ(trace.requests[2].output, 109);
+    EXPECT_EQ(trace.out_of_order, 1u);
+    EXPECT_EQ(trace.first_out_of_order, 4u);
+    EXPECT_EQ(trace.time_unit, "date and time");
+    EXPECT_EQ(trace.prompt_column, "ContextTokens");
+    EXPECT_NEAR(trace.span().base(), 4.314579, 1e-9);
+}
+
+TEST(RequestTrace, CompressedIsTheSame) {
+    RequestTrace const plain = read_request_trace(corpus("azure.csv"), {});
+    RequestTrace const packed = read_request_trace(corpus("azure.csv.gz"), {});
+    ASSERT_EQ(packed.requests.size(), plain.requests.size());
+    for (std::size_t i = 0; i < plain.requests.size(); ++i) {
+        EXPECT_EQ(packed.requests[i].arrives, plain.requests[i].arrives);
+        EXPECT_EQ(packed.requests[i].prompt, plain.requests[i].prompt);
+    }
+}
+
+TEST(RequestTrace, UnitsThatAFormatHas) {
+    RequestTrace const mooncake = read_request_trace(corpus("mooncake.jsonl"), {});
+    EXPECT_EQ(mooncake.format, "jsonl");
+    EXPECT_EQ(mooncake.requests.at(1).arrives, 3.0); // 3000 of them
+    EXPECT_EQ(mooncake.unit_from, "format");
+    RequestTrace const burst = read_request_trace(corpus("burstgpt.csv"), {});
+    EXPECT_EQ(burst.requests.size(), 2u);
+    EXPECT_EQ(burst.requests.at(1).arrives, 40.0);
+    ASSERT_EQ(burst.dirt.size(), 1u); // a request that failed
+    EXPECT_EQ(burst.dirt[0].kind, "nothing was generated");
+    EXPECT_EQ(burst.dirt[0].first_line, 4u);
+    EXPECT_NEAR(read_request_trace(corpus("vidur.csv"), {}).requests.at(1).arrives, 0.09, 1e-12);
+}
+
+TEST(RequestTrace, ABareNumberWithoutAUnitIsRefused) {
+    std::string const text = "arrival,prompt,output\n1,2,3\n";
+    EXPECT_THAT(refusal(text, Fault::usage), HasSubstr("requests:2: '1' has no unit"));
+    EXPECT_EQ(read(text, {.time_unit = "ms"}).unit_from, "given");
+    EXPECT_THAT(refusal(text, Fault::usage, {.time_unit = "mss"}), HasSubstr("no unit of time"));
+    for (auto const& [header, second] : {std::pair{"arrival_ms", 0.5}, std::pair{"arrival (s)", 500.0},
+                                         std::pair{"Arrival Time [us]", 0.0005}, std::pair{"arrival-ns", 5e-7}}) {
+        RequestTrace const trace = read(std::string{header} + ",prompt,output\n1500,2,3\n2000,2,3\n");
+        EXPECT_NEAR(trace.requests.at(1).arrives, second, 1e-12) << header;
+        EXPECT_EQ(trace.unit_from, "header");
+    }
+}
+
+TEST(RequestTrace, DirtIsCountedWithItsFirstLine) {
+    RequestTrace const trace = read_request_trace(corpus("dirty.csv"), {});
+    EXPECT_EQ(trace.rows, 5u);
+    ASSERT_EQ(trace.requests.size(), 1u);
+    EXPECT_EQ(trace.requests[0].prompt, 100);
+    ASSERT_EQ(trace.dirt.size(), 4u);
+    EXPECT_EQ(trace.dirt[0].kind, "prompt is no count of tokens");
+    EXPECT_EQ(trace.dirt[0].first_line, 3u);
+    EXPECT_EQ(trace.dirt[2].kind, "arrival is no time");
+    EXPECT_EQ(trace.dirt[3].first_line, 6u);
+    RequestTrace const mixed = read_request_trace(corpus("units.tsv"), {});
+    EXPECT_NEAR(mixed.requests.at(1).arrives, 0.1, 1e-12);
+    EXPECT_EQ(mixed.dirt.at(0).count, 1u); // 29 February of a year without one
+}
+
+TEST(RequestTrace, WhatIsNoTraceIsRefused) {
+    EXPECT_THAT(refusal("", Fault::insufficient), HasSubstr("empty"));
+    EXPECT_THAT(refusal("arrival_s,prompt,output\n", Fault::insufficient), HasSubstr("no rows"));
+    EXPECT_THAT(refusal("arrival_s,prompt,output\n1,0,1\n", Fault::insufficient), HasSubstr("line 2: prompt without"));
+    EXPECT_THAT(refusal("a,b\n1,2\n", Fault::usage), HasSubstr("no column of when a request arrived"));
+    EXPECT_THAT(refusal("[{}]", Fault::unreadable), HasSubstr("one JSON array"));
+    EXPECT_THAT(refusal(std::string{"a\0b", 3}, Fault::unreadable), HasSubstr("zero byte"));
+    EXPECT_THAT(refusal("arrival_s,prompt,output\n" + std::string(3u << 20, '1'), Fault::unreadable),
+                HasSubstr("1 MiB"));
+    EXPECT_THAT(refusal("arrival_s,prompt,output\n1,2,3\n", Fault::usage, {.prompt_column = "promt"}),
+                HasSubstr("did you mean 'prompt'?"));
+}
+
+TEST(RequestCells, DatesByHand) {
+    auto const at = [](char const* text) { return time_from(text, 0.0).value().nanoseconds; };
+    EXPECT_EQ(at("1970-01-01 00:00:00"), 0);
+    EXPECT_EQ(at("2000-03-01T00:00:00Z"), 951'868'800'000'000'000);
+    EXPECT_EQ(at("2023-11-16 18:15:46.6805900"), 1'700'158'546'680'590'000);
+    EXPECT_EQ(at("2024-02-29 23:59:59.999999999") + 1, at("2024-03-01 00:00:00"));
+    EXPECT_EQ(at("2024-03-01T02:00:00+02:00"), at("2024-03-01T00:00:00Z"));
+    EXPECT_EQ(at("1969-12-31 23:59:59"), -1'000'000'000);
+    for (char const* wrong :
+         {"2023-02-29 00:00:00", "2023-13-01 00:00:00", "2023-11-16", "2023-11-16 24:00:00", "2023-11-16 18:15:46.",
+          "2023-11-16 18:15:46 CET", "nan", "inf", "1e300", "1 apple", ""}) {
+        EXPECT_FALSE(time_from(wrong, 1.0)) << wrong;
+    }
+}
+
+TEST(RequestCells, TokensAreWhole) {
+    EXPECT_EQ(tokens_from(" 12 "), 12.0);
+    EXPECT_EQ(tokens_from("12.0"), 12.0);
+    for (char const* wrong : {"-1", "1.5", "nan", "inf", "", "12k"}) { EXPECT_FALSE(tokens_from(wrong)) << wrong; }
+}
+
+TEST(RequestCells, QuotesAndSpaces) {
+    std::vector<std::string> cells;
+    ASSERT_TRUE(split_cells(" a , \"b,\"\"c\" ,d", ',', cells));
+    EXPECT_THAT(cells, testing::ElementsAre("a", "b,\"c", "d"));
+    ASSERT_TRUE(split_cells("a,", ',', cells));
+    EXPECT_EQ(cells.size(), 2u);
+    EXPECT_FALSE(split_cells("\"a", ',', cells));
+}
+
+} // namespace
+} // namespace headroom::io
