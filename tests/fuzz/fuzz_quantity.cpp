@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
          {Dimension{.bytes = 1}, Dimension{.flops = 1}, Dimension{.seconds = 1}, Dimension{.dollars = 1},
           Dimension{.joules = 1}, Dimension{.bytes = 1, .seconds = -1}, Dimension{.flops = 1, .seconds = -1},
           Dimension{.bytes = -1, .flops = 1}, Dimension{.seconds = -1, .dollars = 1},
-          Dimension{.seconds = -1, .joules = 1}, Dimension{}}) {
+          Dimension{.seconds = -1, .joules = 1}, Dimension{.seconds = -1}, Dimension{}}) {
         read_or_refuse([&] {
             double const base = headroom::parse_base(text, dimension, "here");
             require(std::isfinite(base) && base >= 0.0);

@@ -30,6 +30,7 @@ constexpr std::array dimensions{
     Dimension{.bytes = -1, .seconds = 1},
     Dimension{.seconds = -1, .dollars = 1},
     Dimension{.seconds = -1, .joules = 1},
+    Dimension{.seconds = -1},
 };
 
 Dimension any_dimension() { return dimensions[*rc::gen::inRange<std::size_t>(0, dimensions.size())]; }

@@ -114,6 +114,29 @@ TEST(Parse, PowerAndEnergy) {
     EXPECT_EQ(parse<Joules>("5 kJ", "x").base(), 5e3);
 }
 
+TEST(Parse, RatesOfRequests) {
+    EXPECT_EQ(parse<PerSecond>("500/s", "x").base(), 500.0);
+    EXPECT_EQ(parse<PerSecond>("500 / s", "x").base(), 500.0);
+    EXPECT_EQ(parse<PerSecond>("1/s", "x").base(), 1.0);
+    EXPECT_EQ(parse<PerSecond>("30k/min", "x").base(), 500.0);
+    EXPECT_EQ(parse<PerSecond>("1.8M/h", "x").base(), 500.0);
+    EXPECT_EQ(parse<PerSecond>("0.2/ms", "x").base(), 200.0);
+    EXPECT_EQ(parse<PerSecond>("500 requests/s", "x").base(), 500.0);
+    EXPECT_EQ(parse<PerSecond>("500 rps", "x").base(), 500.0);
+    EXPECT_EQ(refusal<PerSecond>("500", "--arrivals"),
+              "--arrivals: '500' has no unit (needs a number per second). for example '500/s'");
+    EXPECT_EQ(refusal<PerSecond>("5ms", "--arrivals"),
+              "--arrivals: needs a number per second, not seconds (got '5ms'). for example '500/s'");
+    EXPECT_EQ(refusal<PerSecond>("5k", "--arrivals"),
+              "--arrivals: unknown unit 'k' (needs a number per second). for example '500/s'");
+    EXPECT_EQ(refusal<PerSecond>("5k/B", "--arrivals"),
+              "--arrivals: unknown unit 'k/B' (needs a number per second). for example '500/s'");
+    EXPECT_EQ(refusal<PerSecond>("1e308k/s", "--arrivals"),
+              "--arrivals: '1e308k/s' is not a finite number (it is too large for a double)");
+    EXPECT_EQ(refusal<Seconds>("5/s", "--link"),
+              "--link: needs seconds, not a number per second (got '5/s'). for example '5us'");
+}
+
 TEST(Parse, NamesTheDimensionThatWasGiven) {
     EXPECT_EQ(refusal<Seconds>("450GB/s", "--link: 'latency'"),
               "--link: 'latency' needs seconds, not bytes per second (got '450GB/s'). for example '5us'");
@@ -181,6 +204,8 @@ TEST(Format, PicksThePrefixThatReadsBest) {
     EXPECT_EQ(format(FlopsPerByte{156.0}), "156 FLOP/B");
     EXPECT_EQ(format(1.0 * s / (450.0 * GB)), "2.22 s/TB");
     EXPECT_EQ(format(Joules{3.6e6}), "1 kWh");
+    EXPECT_EQ(format(PerSecond{12000.0}), "12 k/s");
+    EXPECT_EQ(format(PerSecond{0.25}), "0.25 /s");
 }
 
 TEST(Format, KeepsTheDigitsAskedFor) {

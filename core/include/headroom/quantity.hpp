@@ -78,6 +78,7 @@ using FlopsPerSecond = Quantity<0, 1, -1, 0, 0>;
 using FlopsPerByte = Quantity<-1, 1, 0, 0, 0>;
 using DollarsPerSecond = Quantity<0, 0, -1, 1, 0>;
 using Watts = Quantity<0, 0, -1, 0, 1>;
+using PerSecond = Quantity<0, 0, -1, 0, 0>; ///< so many a second: requests
 
 namespace units {
 inline constexpr Bytes byte{1.0}, kB{1e3}, MB{1e6}, GB{1e9}, TB{1e12}, PB{1e15};
@@ -100,7 +101,7 @@ template <int B, int F, int T, int D, int J> constexpr Dimension dimension_of(Qu
     return {B, F, T, D, J};
 }
 
-/// Reads "450 GB/s", "80GiB", "400 Gbit/s", "5us", "2.95 $/h" into base units of `expected`.
+/// Reads "450 GB/s", "80GiB", "400 Gbit/s", "5us", "2.95 $/h", "500/s" into base units of `expected`.
 /// Errors: InputError{usage} when the unit is missing, unknown or of another dimension, or the number
 /// is not finite or negative; the line names `where` and offers the unit that was probably meant.
 /// A `where` that ends in a quoted field, "--link: 'latency'", reads "--link: 'latency' needs seconds ...".

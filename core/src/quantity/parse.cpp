@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -37,16 +38,19 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// "GB", "GB/s", "FLOP/B": one simple unit, or one over another.
+std::optional<Unit> unit_named(std::string_view symbol, std::span<Unit const> units) {
+    auto const found = std::ranges::find(units, symbol, &Unit::symbol);
+    return found == units.end() ? std::nullopt : std::optional{*found};
+}
+
+/// "GB", "GB/s", "FLOP/B", "/s": one simple unit, or one or a count over another.
 std::optional<Unit> unit_from(std::string_view text) {
-    auto const simple = [](std::string_view symbol) -> std::optional<Unit> {
-        auto const found = std::ranges::find(simple_units, symbol, &Unit::symbol);
-        return found == simple_units.end() ? std::nullopt : std::optional{*found};
-    };
     std::size_t const slash = text.find('/');
-    if (slash == std::string_view::npos) { return simple(text); }
-    std::optional<Unit> const over = simple(trimmed(text.substr(0, slash)));
-    std::optional<Unit> const under = simple(trimmed(text.substr(slash + 1)));
+    if (slash == std::string_view::npos) { return unit_named(text, simple_units); }
+    std::string_view const above = trimmed(text.substr(0, slash));
+    std::optional<Unit> const under = unit_named(trimmed(text.substr(slash + 1)), simple_units);
+    std::optional<Unit> over = unit_named(above, simple_units);
+    if (!over && under && under->dimension == seconds) { over = unit_named(above, counted_units); }
     if (!over || !under) { return std::nullopt; }
     Dimension const a = over->dimension, b = under->dimension;
     return Unit{.symbol = text,
@@ -79,6 +83,7 @@ std::string unit_hint(std::string_view unit, Dimension expected) {
         if (rate == expected) { candidates.push_back(std::string{simple.symbol} + "/s"); }
     }
     if (expected == dollars_per_second) { candidates = {"$/h", "$/s"}; }
+    if (expected == per_second) { candidates = {"rps", "requests/s", "/min"}; }
     std::string const meant = nearest(unit, candidates);
     return meant.empty() ? example_of(expected) : "did you mean " + quoted(meant) + "?";
 }

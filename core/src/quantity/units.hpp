@@ -21,6 +21,7 @@ inline constexpr Dimension flops_per_byte{.bytes = -1, .flops = 1};
 inline constexpr Dimension seconds_per_byte{.bytes = -1, .seconds = 1};
 inline constexpr Dimension dollars_per_second{.seconds = -1, .dollars = 1};
 inline constexpr Dimension watts{.seconds = -1, .joules = 1};
+inline constexpr Dimension per_second{.seconds = -1};
 
 /// A unit as it is written, worth up / down base units: two whole numbers, so that "5us" is the double nearest
 /// to 5e-6 and not the product of two rounded ones.
@@ -59,7 +60,12 @@ inline constexpr std::array simple_units{
     Unit{"bps", bytes_per_second, 1.0, 8.0}, Unit{"kbps", bytes_per_second, 125.0},
     Unit{"Mbps", bytes_per_second, 125e3}, Unit{"Gbps", bytes_per_second, 125e6},
     Unit{"Tbps", bytes_per_second, 125e9},
+    Unit{"rps", per_second}, Unit{"qps", per_second},
 };
+
+/// What is counted, over a time: "500/s", "30k/min", "12 requests/s". Nowhere else: "5M" alone is no amount of anything.
+inline constexpr std::array counted_units{Unit{"", {}}, Unit{"1", {}}, Unit{"k", {}, 1e3}, Unit{"M", {}, 1e6},
+    Unit{"requests", {}}, Unit{"request", {}}, Unit{"req", {}}};
 
 /// Units that numbers are written in, smallest first.
 inline constexpr std::array byte_ladder{Unit{"B", bytes}, Unit{"kB", bytes, 1e3}, Unit{"MB", bytes, 1e6},
@@ -88,6 +94,8 @@ inline constexpr std::array price_ladder{Unit{"$/h", dollars_per_second, 1.0, 36
     Unit{"k$/h", dollars_per_second, 1e3, 3600.0}, Unit{"M$/h", dollars_per_second, 1e6, 3600.0}};
 inline constexpr std::array watt_ladder{Unit{"W", watts}, Unit{"kW", watts, 1e3}, Unit{"MW", watts, 1e6},
     Unit{"GW", watts, 1e9}};
+inline constexpr std::array count_rate_ladder{Unit{"/s", per_second}, Unit{"k/s", per_second, 1e3},
+    Unit{"M/s", per_second, 1e6}};
 inline constexpr std::array count_ladder{Unit{"", {}}, Unit{"k", {}, 1e3}, Unit{"M", {}, 1e6}, Unit{"B", {}, 1e9},
     Unit{"T", {}, 1e12}};
 
@@ -112,6 +120,7 @@ inline constexpr std::array readings{
     Reading{seconds_per_byte, "seconds per byte", "2s/TB", inverse_rate_ladder, "s/B"},
     Reading{dollars_per_second, "dollars per hour", "2.95$/h", price_ladder, "$/h"},
     Reading{watts, "watts", "700W", watt_ladder, "W"},
+    Reading{per_second, "a number per second", "500/s", count_rate_ladder, "/s"},
 };
 // clang-format on
 
