@@ -107,6 +107,14 @@ void complete_correction(TailSet& set, std::vector<TailPart> const& parts, TailQ
     }
 }
 
+/// Squared coefficient of variation of the times between requests; nothing where a clock of whole seconds or the like
+/// puts most of them at 0.
+std::optional<double> gap_variation(std::vector<TailPart> const& parts) {
+    LatencyHistogram const& gaps = parts.front().samples.digest.gaps();
+    if (parts.size() > 1 || gaps.count() < 20 || !(gaps.quantile(0.5) > 0.0)) { return std::nullopt; }
+    return gaps.variance() / (gaps.mean() * gaps.mean());
+}
+
 void correct_percentiles(TailSet& set) {
     if (!set.corrected) { return; }
     for (TailPercentile& row : set.percentiles) {
@@ -238,7 +246,10 @@ TailSet set_of(std::vector<TailPart> parts, TailQuestion const& question) {
                                  " samples, one of p99 " + std::to_string(samples_for_quantile(0.99)),
                           .hint = "measure more"}};
     }
-    if (timed) { set.arrivals_per_second = rate; }
+    if (timed) {
+        set.arrivals_per_second = rate;
+        set.arrival_variation = gap_variation(parts);
+    }
     complete_correction(set, parts, question);
     set.percentiles = percentiles_of(set.values, question.coverage, set.worth);
     correct_percentiles(set);

@@ -56,6 +56,7 @@ struct TailSet {
     std::optional<LatencyHistogram> corrected = {};
     double worth = 1.0;
     std::optional<double> arrivals_per_second = {}; ///< where every part has times
+    std::optional<double> arrival_variation = {};   ///< c^2 of their gaps; of one part whose times are fine enough
     std::vector<TailPercentile> percentiles = {};
     std::vector<io::StatedQuantile> stated = {}; ///< of a report without samples
     std::uint64_t stated_count = 0;

@@ -132,8 +132,9 @@ void read_reading(Arguments const& arguments, TailQuestion& question) {
 
 void read_replicas(Arguments const& arguments, TailQuestion& question) {
     question.objective = read_objective(arguments);
-    if (auto const rate = arguments.text("--arrivals")) {
-        question.arrivals_per_second = rate_in(*rate, "--arrivals");
+    if (auto const rate = arguments.quantity<PerSecond>("--arrivals")) {
+        question.arrivals_per_second = rate->base();
+        if (!(rate->base() > 0.0)) { refuse("--arrivals", "must be above zero", "", "as in --arrivals 500/s"); }
     }
     question.replicas = arguments.count("--replicas");
     question.service = arguments.has("--service");
@@ -172,25 +173,6 @@ double value_in(std::string const& text, bool times, std::string_view where) {
                "write a number of 0 or more without a unit");
     }
     return *number;
-}
-
-double rate_in(std::string const& text, std::string_view where) {
-    constexpr std::array<std::pair<std::string_view, double>, 3> spans{{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}};
-    auto const slash = text.rfind('/');
-    std::string const hint = "write it like 500/s, 30k/min or 2M/h";
-    if (slash == std::string::npos) { refuse(where, headroom::quoted(text) + " is no rate", "", hint); }
-    std::string const under = trimmed(text.substr(slash + 1));
-    auto const span = std::ranges::find(spans, std::string_view{under}, &std::pair<std::string_view, double>::first);
-    std::string number = trimmed(text.substr(0, slash));
-    double scale = 1.0;
-    if (number.ends_with('k')) { scale = 1e3; }
-    if (number.ends_with('M')) { scale = 1e6; }
-    if (scale > 1.0) { number.pop_back(); }
-    auto const value = number_in(trimmed(number));
-    if (span == spans.end() || !value || !(*value > 0.0)) {
-        refuse(where, "cannot read the rate " + headroom::quoted(text), "", hint);
-    }
-    return *value * scale / span->second;
 }
 
 TailQuestion read_tail_question(Arguments const& arguments) {

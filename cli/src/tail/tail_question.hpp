@@ -6,6 +6,8 @@
 #include "headroom/io/latency_samples.hpp"
 #include "headroom/queue_simulation.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,7 +60,5 @@ TailQuestion read_tail_question(Arguments const& arguments);
 std::optional<double> percentile_in(std::string_view text);
 /// A value of the samples: with its unit where they are times, else a plain number.
 double value_in(std::string const& text, bool times, std::string_view where);
-/// "500/s", "30k/min": per second.
-double rate_in(std::string const& text, std::string_view where);
 
 } // namespace headroom::cli
