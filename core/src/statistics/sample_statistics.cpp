@@ -1,5 +1,6 @@
 #include "headroom/sample_statistics.hpp"
 
+#include "statistics/binomial.hpp"
 #include "statistics/sample_values.hpp"
 
 #include "headroom/error.hpp"
@@ -15,28 +16,6 @@ namespace {
 
 constexpr double normal_consistency = 1.4826; ///< standard deviation of a normal over its median deviation
 
-/// l of `summarize`, from 1, and what its interval covers.
-struct MedianRanks {
-    std::size_t rank = 1;
-    double coverage = 0.0;
-};
-
-MedianRanks median_ranks(std::size_t n, double coverage) {
-    double const count = static_cast<double>(n);
-    auto const probability = [count](double successes) { // by logarithms: 2^-n has no double for large n
-        return std::exp(std::lgamma(count + 1) - std::lgamma(successes + 1) - std::lgamma(count - successes + 1) -
-                        count * std::log(2.0));
-    };
-    double below = probability(0.0);
-    MedianRanks ranks{1, std::max(0.0, 1.0 - 2.0 * below)};
-    for (std::size_t rank = 2; 2 * rank <= n; ++rank) {
-        below += probability(static_cast<double>(rank - 1));
-        if (1.0 - 2.0 * below < coverage) { break; }
-        ranks = {rank, 1.0 - 2.0 * below};
-    }
-    return ranks;
-}
-
 } // namespace
 
 SampleSummary summarize(std::span<double const> samples, double coverage) {
@@ -46,7 +25,8 @@ SampleSummary summarize(std::span<double const> samples, double coverage) {
                          {.where = "coverage", .problem = "it lies between 0 and 1", .hint = "give 0.95"}};
     }
     std::vector<double> const values = in_order(samples);
-    auto const [rank, covered] = median_ranks(values.size(), coverage);
+    // with too few samples it is all of them
+    std::size_t const rank = std::max<std::size_t>(1, rank_below_quantile(values.size(), 0.5, 0.5 * (1.0 - coverage)));
     double const count = static_cast<double>(values.size());
     SampleSummary summary;
     summary.count = values.size();
@@ -57,7 +37,7 @@ SampleSummary summarize(std::span<double const> samples, double coverage) {
     summary.median = median_of(values);
     summary.low = values[rank - 1];
     summary.high = values[values.size() - rank];
-    summary.coverage = covered;
+    summary.coverage = std::max(0.0, 1.0 - 2.0 * binomial_below(values.size(), 0.5, rank));
     std::vector<double> deviations(values.size());
     std::ranges::transform(values, deviations.begin(), [&](double value) { return std::abs(value - summary.median); });
     std::ranges::sort(deviations);

@@ -1,6 +1,7 @@
 #include "headroom/order_statistics.hpp"
 
 #include "quantity/demand.hpp"
+#include "statistics/normal.hpp"
 
 #include "headroom/error.hpp"
 
@@ -15,27 +16,8 @@ namespace {
 
 constexpr double blom_shift = 3.0 / 8.0;
 
-/// P(X > x) of a standard normal X.
-double upper_tail(double x) { return 0.5 * std::erfc(x / std::numbers::sqrt2); }
-
 /// ln P(X <= x), to the last digit on both sides of zero.
-double log_normal_below(double x) { return x > 0.0 ? std::log1p(-upper_tail(x)) : std::log(upper_tail(-x)); }
-
-double log_density(double x) { return -0.5 * x * x - 0.5 * std::log(2.0 * std::numbers::pi); }
-
-/// x with P(X > x) = `tail`, for tail <= 1/2. Newton on ln P(X > x), which is concave: from a point right of the
-/// root every step stays there, and exp(-x^2/2)/2 >= P(X > x) gives one.
-double upper_quantile(double tail) {
-    constexpr int most_steps = 50;
-    double x = std::sqrt(std::max(0.0, -2.0 * std::log(2.0 * tail)));
-    for (int step = 0; step < most_steps; ++step) {
-        double const above = upper_tail(x);
-        double const change = std::log(above / tail) * above / std::exp(log_density(x));
-        x += change;
-        if (std::abs(change) <= 1e-15 * std::abs(x)) { break; }
-    }
-    return x;
-}
+double log_normal_below(double x) { return x > 0.0 ? std::log1p(-normal_beyond(x)) : std::log(normal_beyond(-x)); }
 
 void check_spread(double spread) { demand_amount(spread, "spread", "give standard deviation over mean, e.g. 0.02"); }
 
@@ -71,14 +53,14 @@ double expected_maximum_normal(Ranks count) {
     double sum = 0.0;
     for (int i = first; i <= last; ++i) {
         double const x = i * step;
-        sum += x * std::exp(std::log(k) + log_density(x) + (k - 1.0) * log_normal_below(x));
+        sum += x * std::exp(std::log(k) + log_normal_density(x) + (k - 1.0) * log_normal_below(x));
     }
     return sum * step;
 }
 
 double blom_quantile(Ranks count) {
     double const k = count.count();
-    return upper_quantile((1.0 - blom_shift) / (k + 1.0 - 2.0 * blom_shift));
+    return normal_exceeded_by((1.0 - blom_shift) / (k + 1.0 - 2.0 * blom_shift));
 }
 
 double expected_maximum_exponential(Ranks count) {
