@@ -138,8 +138,8 @@ void compare_runs(TailAnswer& answer) {
                           .hint = "give the raw latencies of that run"}};
     }
     std::vector<double> const quantiles(tail_quantiles.begin(), tail_quantiles.end() - 1);
-    answer.comparison = compare_tails(answer.baseline->values, answer.set.values, quantiles, answer.baseline->worth,
-                                      answer.set.worth);
+    answer.comparison =
+        compare_tails(answer.baseline->values, answer.set.values, quantiles, answer.baseline->worth, answer.set.worth);
 }
 
 void fit_families(TailAnswer& answer) {
@@ -150,6 +150,14 @@ void fit_families(TailAnswer& answer) {
     } catch (InputError const& error) { answer.why_no_fit = error.text().problem; }
 }
 
+void ask_backups(TailFanOut& row, TailAnswer const& answer, Ranks workers) {
+    row.backups.push_back(backup_workers(answer.set.values, workers, 0));
+    for (int const backups : answer.question.backups) {
+        if (backups < workers.count()) { row.backups.push_back(backup_workers(answer.set.values, workers, backups)); }
+    }
+    row.best_backup = best_backup_workers(answer.set.values, workers);
+}
+
 void ask_fan_outs(TailAnswer& answer) {
     TailQuestion const& question = answer.question;
     for (int const workers : question.fan_out) {
@@ -157,13 +165,9 @@ void ask_fan_outs(TailAnswer& answer) {
         TailFanOut row{.seen = fan_out(answer.set.values, ranks, answer.slow),
                        .each_must_keep = quantile_for_each(0.99, ranks)};
         if (fit::TailFit const* const beyond = answer.beyond()) {
-            row.fitted = fan_out(beyond->distribution, ranks, answer.slow);
+            row.fitted = fan_out(answer.set.values, beyond->distribution, ranks, answer.slow);
         }
-        for (int const backups : question.backups) {
-            if (question.wants_backups && backups < workers) {
-                row.backups.push_back(backup_workers(answer.set.values, ranks, backups));
-            }
-        }
+        if (question.wants_backups && workers > 1) { ask_backups(row, answer, ranks); }
         answer.fan_outs.push_back(std::move(row));
     }
 }
@@ -181,6 +185,7 @@ void ask_hedges(TailAnswer& answer) {
     }
     answer.hedges = hedging_choices(values, hedge_quantiles);
     std::ranges::stable_sort(answer.hedges, {}, &Hedge::delay);
+    answer.tied = tied_request(values);
 }
 
 void refuse_without_samples(TailAnswer const& answer) {
@@ -292,7 +297,8 @@ std::vector<Metric> metrics_of(TailAnswer const& answer) {
     metrics.push_back({"slow", seen ? std::optional{answer.slow_share} : std::nullopt, {}, no_samples});
     metrics.push_back({"samples", static_cast<double>(answer.set.values.count()), {}, no_samples});
     for (double const q : tail_quantiles) {
-        Metric metric{percentile_name(q) + "-change", {}, {}, "unknown: it needs --baseline and enough samples of both"};
+        Metric metric{
+            percentile_name(q) + "-change", {}, {}, "unknown: it needs --baseline and enough samples of both"};
         if (answer.comparison && q < 1.0) {
             for (QuantileChange const& one : answer.comparison->quantiles) {
                 if (one.q == q) { metric.value = one.ratio - 1.0; }

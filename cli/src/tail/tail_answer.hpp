@@ -27,9 +27,9 @@ struct TailPercentile {
     std::optional<double> value, low, high; ///< value: empty where it would be the greatest sample and no more
     double coverage = 0.0;
     std::uint64_t samples_beyond = 0;
-    std::uint64_t samples_needed = 0;        ///< for an interval with two ends
-    std::optional<double> corrected = {};    ///< with what was left out put back
-    bool stated = false;                     ///< by a report, without its samples
+    std::uint64_t samples_needed = 0;     ///< for an interval with two ends
+    std::optional<double> corrected = {}; ///< with what was left out put back
+    bool stated = false;                  ///< by a report, without its samples
 };
 
 /// What one part is on its own.
@@ -66,10 +66,11 @@ struct TailSet {
 
 /// The slowest of K workers.
 struct TailFanOut {
-    FanOut seen; ///< by the samples
+    FanOut seen;                 ///< by the samples
     double each_must_keep = 0.0; ///< the quantile of each worker that is the p99 of all
     std::optional<FanOut> fitted = {};
     std::vector<BackupWorkers> backups = {};
+    std::optional<BackupWorkers> best_backup = {}; ///< most useful work a second
 };
 
 /// What a simulated queue of so many replicas does.
@@ -84,7 +85,7 @@ struct SimulatedReplicas {
 /// Replicas that keep an objective.
 struct ReplicasForSlo {
     TailObjective objective;
-    double limit = 0.0; ///< seconds
+    double limit = 0.0;                    ///< seconds
     std::vector<std::string> missing = {}; ///< what it would take to answer
     std::string service_from = {};         ///< "samples", "deduced"
     std::string drawn_from = {};           ///< "samples" or "gamma": the simulation's times of service
@@ -112,7 +113,8 @@ struct TailAnswer {
     std::vector<fit::TailFit> fits = {};
     std::optional<fit::TailFit> tail_fit = {}; ///< the generalised Pareto tail
     std::string why_no_fit = {};
-    std::vector<Hedge> hedges = {};
+    std::vector<Hedge> hedges = {}; ///< by their delay
+    std::optional<Hedge> tied = {}; ///< the most that tying can bring
     std::optional<TailSet> baseline = {};
     std::optional<TailComparison> comparison = {};
     std::optional<ReplicasForSlo> slo = {};

@@ -19,7 +19,8 @@ constexpr char const* question_group = "Question";
 constexpr char const* replica_group = "Replicas";
 
 constexpr std::array options{
-    Option{"--column", "NAME|N", "of the values, by name or number (default: the one that looks like it)", reading_group},
+    Option{"--column", "NAME|N", "of the values, by name or number (default: the one that looks like it)",
+           reading_group},
     Option{"--time-column", "NAME|N|none", "of the times at which requests were sent", reading_group},
     Option{"--unit", "UNIT", "of values that state none: s, ms, us, ns; 1 for plain numbers", reading_group},
     Option{"--time-unit", "UNIT", "of times that state none", reading_group},
@@ -34,8 +35,7 @@ constexpr std::array options{
     Option{"--interval", "TIME", "between requests as was meant: puts back what a waiting load generator left out",
            question_group},
     Option{"--slow", "TIME|P", "what counts as slow: 200ms or p99 (default: p99)", question_group},
-    Option{"--fan-out", "COUNTS", "workers that one request, or step, waits for (default: 1,8,64,512)",
-           question_group},
+    Option{"--fan-out", "COUNTS", "workers that one request, or step, waits for (default: 1,8,64,512)", question_group},
     Option{"--fit", "", "fit distributions, and ask them what lies beyond the samples", question_group, Takes::nothing},
     Option{"--hedge", "TIME|P", "delay of a second copy: 50ms or p95 (default: several)", question_group},
     Option{"--backups", "COUNTS", "workers that nobody waits for, of each fan-out (default: 1,2,4,8)", question_group,

@@ -49,7 +49,8 @@ struct TailQuestion {
     std::optional<int> replicas = {};
     Dispatch dispatch = Dispatch::shared_line;
     std::uint64_t seed = 1;
-    std::vector<std::string> needs_samples = {}; ///< options that were given and that a report of quantiles cannot answer
+    std::vector<std::string> needs_samples =
+        {}; ///< options that were given and that a report of quantiles cannot answer
 };
 
 std::span<Option const> tail_options();

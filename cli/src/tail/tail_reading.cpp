@@ -29,7 +29,9 @@ std::int64_t campaign_number(io::Store const& store, std::string const& text) {
     if (error == std::errc{} && stop == text.data() + text.size()) { return number; }
     auto const heads = store.list();
     if (text != "last") { refuse("store:" + text, "no ID", "", "an ID is a number of headroom history list, or last"); }
-    if (heads.empty()) { too_little("store:last", "nothing was measured yet", "", "begin with headroom measure --help"); }
+    if (heads.empty()) {
+        too_little("store:last", "nothing was measured yet", "", "begin with headroom measure --help");
+    }
     return heads.back().id;
 }
 

@@ -16,20 +16,20 @@ namespace headroom::cli {
 /// A rank that was the slowest more often than chance makes one.
 struct SlowRank {
     std::int64_t rank = 0;
-    std::uint64_t slowest = 0;  ///< steps in which nobody took longer
-    double probability = 1.0;   ///< of so many by chance, were all alike, corrected for all ranks
-    double mean_seconds = 0.0;  ///< of its steps
+    std::uint64_t slowest = 0; ///< steps in which nobody took longer
+    double probability = 1.0;  ///< of so many by chance, were all alike, corrected for all ranks
+    double mean_seconds = 0.0; ///< of its steps
 };
 
 /// Steps that all ranks of a run took together: what waiting for the slowest costs.
 struct SynchronousSteps {
     int ranks = 0;
-    std::uint64_t steps = 0;      ///< that every rank has
-    double mean_seconds = 0.0;    ///< of one rank's step
-    double slowest_seconds = 0.0; ///< mean over steps of the slowest rank
-    double slowdown = 1.0;        ///< the one over the other
+    std::uint64_t steps = 0;           ///< that every rank has
+    double mean_seconds = 0.0;         ///< of one rank's step
+    double slowest_seconds = 0.0;      ///< mean over steps of the slowest rank
+    double slowdown = 1.0;             ///< the one over the other
     double independent_slowdown = 1.0; ///< what it would be if each step of each rank were drawn anew from all of them
-    std::vector<SlowRank> slow;   ///< only those that chance does not explain, the worst first
+    std::vector<SlowRank> slow;        ///< only those that chance does not explain, the worst first
 };
 
 /// One file, or all traces together, or a stored measurement.

@@ -1,7 +1,6 @@
+#include "document/text.hpp"
 #include "tail/tail_answer.hpp"
 #include "tail/tail_service.hpp"
-
-#include "document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

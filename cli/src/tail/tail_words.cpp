@@ -53,8 +53,6 @@ std::string grouped(unsigned long long count) {
     return text;
 }
 
-std::string chance(double probability) {
-    return probability < 0.001 ? "below 0.001" : significant(probability, 2);
-}
+std::string chance(double probability) { return probability < 0.001 ? "below 0.001" : significant(probability, 2); }
 
 } // namespace headroom::cli
