@@ -77,6 +77,7 @@ private:
     using Octave = std::array<std::uint64_t, cells_per_octave>;
 
     std::uint64_t* cells(int octave);
+    void take_back(std::span<double const> values);
 
     std::array<std::unique_ptr<Octave>, octaves> octaves_;
     std::uint64_t zeros_ = 0, count_ = 0;

@@ -1,45 +1,23 @@
 #include "headroom/latency_histogram.hpp"
 
+#include "tail/histogram_cells.hpp"
+
 #include "headroom/error.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
 namespace headroom {
-namespace {
+using namespace histogram_cells;
 
-constexpr int mantissa_bits = 52;
-constexpr int cell_bits = 10;
-static_assert(1 << cell_bits == LatencyHistogram::cells_per_octave);
-constexpr std::uint64_t bias = 1023;
-
-/// Exponent and upper bits of the mantissa: the number of a value's cell, counted from 2^-1023.
-constexpr std::uint64_t key_of(double value) {
-    return std::bit_cast<std::uint64_t>(value) >> static_cast<unsigned>(mantissa_bits - cell_bits);
-}
-constexpr double low_of(std::uint64_t key) {
-    return std::bit_cast<double>(key << static_cast<unsigned>(mantissa_bits - cell_bits));
-}
-
-constexpr std::uint64_t first_key =
-    static_cast<std::uint64_t>(LatencyHistogram::least_exponent + static_cast<int>(bias)) << cell_bits;
-constexpr double smallest = low_of(first_key);
-constexpr double beyond =
-    low_of(static_cast<std::uint64_t>(LatencyHistogram::most_exponent + 1 + static_cast<int>(bias)) << cell_bits);
-
-double middle_of(std::uint64_t key) { return 0.5 * (low_of(key) + low_of(key + 1)); }
-
-void check(double value) {
+void histogram_cells::check(double value) {
     if (value >= 0.0 && value < beyond) { return; }
     throw InputError{Fault::usage,
                      {.where = "samples",
                       .problem = "a value that is not a finite number from 0 to 2^128",
                       .hint = "a latency is not negative"}};
 }
-
-} // namespace
 
 LatencyHistogram::LatencyHistogram() : least_{std::numeric_limits<double>::infinity()}, most_{0.0} {}
 LatencyHistogram::~LatencyHistogram() = default;
@@ -74,31 +52,46 @@ void LatencyHistogram::record(double value, std::uint64_t count) {
         zeros_ += count;
         return;
     }
-    std::uint64_t const place = key_of(value) - first_key;
+    std::uint64_t const place = place_of(value);
     cells(static_cast<int>(place >> cell_bits))[place & (cells_per_octave - 1)] += count;
 }
 
 void LatencyHistogram::record(std::span<double const> values) {
-    double least = least_;
-    double most = most_;
-    bool good = true;
-    for (double const value : values) {
-        good = good && value >= 0.0 && value < beyond;
+    double least = least_, most = most_;
+    std::uint64_t zeros = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        double const value = values[i];
+        std::uint64_t const place = place_of(value);
+        if (place >= places) [[unlikely]] { // zero, as good as zero, or no latency
+            if (!(value >= 0.0 && value < smallest)) {
+                take_back(values.first(i));
+                check(value);
+            }
+            ++zeros;
+        } else {
+            auto& octave = octaves_[place >> cell_bits];
+            if (!octave) [[unlikely]] { octave = std::make_unique<Octave>(); }
+            ++(*octave)[place & (cells_per_octave - 1)];
+        }
         least = std::min(least, value);
         most = std::max(most, value);
     }
-    if (!good) { std::ranges::for_each(values, check); }
-    for (double const value : values) {
-        if (value < smallest) {
-            ++zeros_;
-            continue;
-        }
-        std::uint64_t const place = key_of(value) - first_key;
-        ++cells(static_cast<int>(place >> cell_bits))[place & (cells_per_octave - 1)];
-    }
+    zeros_ += zeros;
     count_ += values.size();
     least_ = least;
     most_ = most;
+}
+
+/// Undoes what `record` did to cells before it met a value that cannot be recorded.
+void LatencyHistogram::take_back(std::span<double const> values) {
+    for (double const value : values) {
+        std::uint64_t const place = place_of(value);
+        if (place < places) { --(*octaves_[place >> cell_bits])[place & (cells_per_octave - 1)]; }
+    }
+    for (auto& octave : octaves_) {
+        bool const is_empty = octave && std::ranges::all_of(*octave, [](std::uint64_t count) { return count == 0; });
+        if (is_empty) { octave.reset(); }
+    }
 }
 
 void LatencyHistogram::merge(LatencyHistogram const& other) {
