@@ -46,7 +46,8 @@ double independent_share(std::span<DigestBlock const> blocks, double variance);
 /// What a load generator left out that waited for each answer before it sent the next request.
 struct OmissionFinding {
     bool suspected = false;
-    double interval = 0.0;      ///< between requests, as was meant: given, or the median gap
+    double interval = 0.0;      ///< between requests of a connection, as was meant: given, or the median gap times them
+    double connections = 1.0;   ///< that wait for answers; 1 where neither times nor gaps say otherwise
     std::uint64_t affected = 0; ///< samples longer than the interval, after which nothing was sent in time
     double missing = 0.0;       ///< requests that were not sent
     std::string why;            ///< in words: what gave it away, or why nothing can be said

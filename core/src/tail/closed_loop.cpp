@@ -1,0 +1,75 @@
+#include "tail/closed_loop.hpp"
+
+#include "headroom/counter_random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t fewest_pairs = 20;
+constexpr double least_likeness = 0.5; ///< a closed loop makes gaps of latencies: they explain much of each other
+constexpr int permutations = 1999;
+constexpr int most_as_clear = 9; ///< of the permutations: one in two hundred
+constexpr std::uint64_t seed = 0x7A11;
+
+/// How neighbouring blocks differ.
+struct Differences {
+    std::vector<double> latency, gap;
+};
+
+/// Time from one request to the next.
+double gap_of(DigestBlock const& block, DigestBlock const& next) {
+    return (next.start - block.start) / static_cast<double>(block.count);
+}
+
+Differences differences_of(std::span<DigestBlock const> blocks) {
+    Differences differences;
+    for (std::size_t at = 0; at + 2 < blocks.size(); at += 2) {
+        double const gap = gap_of(blocks[at], blocks[at + 1]), next = gap_of(blocks[at + 1], blocks[at + 2]);
+        if (!(gap >= 0.0 && next >= 0.0)) { continue; } // a clock that went backwards
+        differences.latency.push_back(blocks[at + 1].mean - blocks[at].mean);
+        differences.gap.push_back(next - gap);
+    }
+    return differences;
+}
+
+double product(std::span<double const> left, std::span<double const> right) {
+    return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
+}
+
+/// How many random pairings of latencies with gaps, either way round, look as much like a closed loop.
+int as_clear(Differences const& differences, double seen) {
+    CounterRandom random{seed};
+    std::vector<double> gaps = differences.gap;
+    int clear = 0;
+    for (int permutation = 0; permutation < permutations; ++permutation) {
+        for (std::size_t left = gaps.size(); left > 0; --left) {
+            auto const drawn = static_cast<std::size_t>(random.below(static_cast<int>(left)));
+            std::swap(gaps[left - 1], gaps[drawn]);
+            if (random.below(2) == 1) { gaps[left - 1] = -gaps[left - 1]; }
+        }
+        if (product(differences.latency, gaps) >= seen) { ++clear; }
+    }
+    return clear;
+}
+
+} // namespace
+
+std::optional<WaitingSenders> waits_of_many(std::span<DigestBlock const> blocks) {
+    Differences const differences = differences_of(blocks);
+    if (differences.gap.size() < fewest_pairs) { return std::nullopt; }
+    double const latencies = product(differences.latency, differences.latency);
+    double const gaps = product(differences.gap, differences.gap);
+    double const both = product(differences.latency, differences.gap);
+    if (!(both > 0.0)) { return std::nullopt; }
+    double const likeness = both / std::sqrt(latencies * gaps);
+    if (likeness < least_likeness || as_clear(differences, both) > most_as_clear) { return std::nullopt; }
+    return WaitingSenders{.connections = std::max(1.0, std::round(latencies / both)), .likeness = likeness};
+}
+
+} // namespace headroom
