@@ -17,7 +17,7 @@ namespace headroom {
 struct QueueLoad {
     double arrivals_per_second = 0.0; ///< lambda
     double arrival_variation = 1.0;   ///< c_a^2: squared coefficient of variation of gaps; 1: Poisson
-    Seconds service;                  ///< 1/mu, mean
+    Seconds service = {};             ///< 1/mu, mean
     double service_variation = 1.0;   ///< c_s^2; 1: exponential, 0: always the same
 };
 
@@ -25,27 +25,29 @@ struct QueueLoad {
 struct QueueShape {
     int servers = 1;                ///< c
     std::optional<int> places = {}; ///< K: waiting or served at most, more are turned away; empty: any number
-    int batch = 1;                  ///< served together by one server, in the time that `batch_growth` says
+    int batch = 1; ///< most that one server serves together: when it becomes free, of those waiting as many as it can
     double batch_growth = 0.0; ///< service of n together over that of one: 1 + growth (n - 1); 0: a batch takes as one
 };
 
 /// How a figure came about.
 enum class QueueMethod {
-    exact,         ///< M/M/c, M/M/c/K, M/G/1: no approximation
-    allen_cunneen, ///< G/G/c
-    batches,       ///< batch service, as its function says
+    exact,          ///< no approximation
+    allen_cunneen,  ///< G/G/c
+    geometric_tail, ///< G/G/c/K
+    batches,        ///< batch service of a mean batch, as its function says
 };
 std::string_view name_of(QueueMethod method);
 
 /// What a queue settles to.
 struct QueueAnswer {
     bool stable = true;       ///< else all times are infinite, and the queue grows
-    double utilization = 0.0; ///< rho = lambda / (c mu), of what is let in
-    double wait_probability = 0.0;
-    double blocked = 0.0; ///< share that finds no place
+    double utilization = 0.0; ///< share of time that a server works; where not stable what is asked of it, 1 or more
+    double wait_probability = 0.0; ///< of those let in, as all times are
+    double blocked = 0.0;          ///< share that finds no place
     double throughput_per_second = 0.0;
-    Seconds wait, latency;               ///< means: in the line; until served
+    Seconds wait = {}, latency = {};     ///< means: in the line; until served
     double waiting = 0.0, present = 0.0; ///< L_q and L, by Little's law
+    double batch = 1.0;                  ///< that a server serves together, in the mean
     QueueMethod method = QueueMethod::exact;
 };
 
@@ -67,14 +69,19 @@ double erlang_c(double offered_load, int servers);
 /// Means of the queue.
 ///
 ///     M/M/c     W_q = C(c, a) / (c mu - lambda)
-///     M/M/c/K   from the birth-death chain
 ///     M/G/1     W_q = rho / (1 - rho) (1 + c_s^2) / 2 / mu                    (Pollaczek-Khinchine)
 ///     G/G/c     W_q = C(c, a) / (c mu - lambda) (c_a^2 + c_s^2) / 2           (Allen-Cunneen)
-///     batches   see the implementation's note; the mean batch grows with the load
+///     M/M/c/K   from the birth-death chain; M/G/c/c from Erlang B
+///     M/G/1/K   gamma services, up to 2,048 places: from the chain embedded at departures
+///     G/G/c/K   the birth-death chain with a decay that gives Allen and Cunneen's wait where K has no end
+///     batches   exponential and growth 0: with r + r^2 + ... + r^b = lambda / (c mu), W_q = P_w / (c mu (1 - r^b)),
+///               P_w = B / (1 - r (1 - B)), exact (Bailey's service rule). Else the same at the service of the mean batch,
+///               W_q times (c_a^2 + c_s^2) / 2: an approximation
 ///
+/// A queue of as much load as its servers' capacity, or more, and without bounds, is not stable.
 /// Errors: InputError{usage} on figures that are negative or not finite, a service of zero, no server, fewer places than
-///         servers.
-/// Source: [Kleinrock1975], [AllenCunneen1978], [NeutsBatch1967]
+///         servers, places and batches together.
+/// Source: [Kleinrock1975], [AllenCunneen1978], [Kimura1996] (decay), [Bailey1954], [NeutsBatch1967] (batches)
 QueueAnswer queue_answer(QueueLoad const& load, QueueShape const& shape);
 
 /// A quantile of the time until served, q in (0, 1).
@@ -92,12 +99,14 @@ Seconds latency_quantile(QueueLoad const& load, QueueShape const& shape, double 
 /// An objective: a share q of requests is served within a time, and at most a share is turned away.
 struct LatencyObjective {
     double q = 0.99;
-    Seconds latency;
+    Seconds latency = {};
     double blocked = 0.0;
 };
 
-/// The fewest servers that keep it, by bisection over a monotone function; nothing where no number does, since the service
-/// alone takes longer.
+/// The fewest servers that keep it, by bisection: more servers wait less and turn fewer away. Nothing where no number up to
+/// `most` (or up to the places, if those are stated) does, as where the service alone takes longer.
+///
+/// Errors: as queue_answer; InputError{usage} on a latency that is not above zero or not finite.
 std::optional<int> servers_for(QueueLoad const& load, QueueShape shape, LatencyObjective const& objective,
                                int most = 1'000'000);
 
@@ -105,22 +114,27 @@ std::optional<int> servers_for(QueueLoad const& load, QueueShape shape, LatencyO
 struct LoadPoint {
     double arrivals_per_second = 0.0;
     QueueAnswer answer;
-    Seconds p50, p99;
+    Seconds p50 = {}, p99 = {};
 };
-/// From nearly idle to nearly full, at these utilizations.
+/// At these shares of the capacity c / service, or of full batches (c b / service of b). A share of 1 and more is not stable
+/// unless places are stated.
 std::vector<LoadPoint> load_curve(QueueLoad const& load, QueueShape const& shape, std::span<double const> utilizations);
 
 /// The load at which power, throughput over latency, is greatest: beyond it latency grows faster than throughput.
+///
+///     power = X / T,   looked for between 0 and capacity
 ///
 /// M/M/1: half of capacity.
 /// Source: [Kleinrock1979]
 LoadPoint knee(QueueLoad const& load, QueueShape const& shape);
 
-/// What twice the servers change: behind one line, or as two lines of half the load each; and at the same load for each
-/// server (twice the traffic).
+/// What twice the servers change: behind one line, or as two lines to which requests go by chance, half of them to each
+/// (whose gaps vary by (1 + c_a^2)/2); and at the same load for each server (twice the traffic). Places double too.
 struct Doubling {
-    LoadPoint now, shared_line, own_lines, twice_traffic;
-    Seconds service_p99; ///< below it no number of servers brings the p99
+    LoadPoint now = {}, shared_line = {};
+    LoadPoint own_lines = {}; ///< of one of the two
+    LoadPoint twice_traffic = {};
+    Seconds service_p99 = {}; ///< below it no number of servers brings the p99
 };
 Doubling doubling(QueueLoad const& load, QueueShape const& shape);
 

@@ -1,0 +1,75 @@
+#include "tail/binomial.hpp"
+#include "tail/sample_steps.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/fan_out.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace headroom {
+
+namespace {
+
+/// P(the first K - b have come by this step).
+double enough_by(SampleStep const& step, double workers, double backups) {
+    return binomial_up_to(backups, workers, step.above, 1.0 - step.above);
+}
+
+BackupWorkers with_backups(SampleSteps const& steps, Ranks workers, int backups) {
+    constexpr double never = 1e-18;
+    double const k = workers.count(), b = backups;
+    auto const first_with = [&](double share) {
+        return std::ranges::partition_point(steps,
+                                            [&](SampleStep const& step) { return enough_by(step, k, b) < share; });
+    };
+    BackupWorkers answer{.workers = workers, .backups = backups};
+    double before = 0.0;
+    for (auto step = first_with(never); step != steps.end() && before < 1.0; ++step) {
+        double const now = enough_by(*step, k, b);
+        answer.mean += step->value * (now - before);
+        before = now;
+    }
+    answer.p50 = first_with(0.5 * (1.0 - 1e-12))->value;
+    answer.p99 = first_with(0.99 * (1.0 - 1e-12))->value;
+    double const one = mean_of(steps);
+    answer.slowdown = one > 0.0 ? answer.mean / one : 1.0;
+    answer.useful_per_second = (k - b) / answer.mean;
+    return answer;
+}
+
+} // namespace
+
+BackupWorkers backup_workers(LatencyHistogram const& samples, Ranks workers, int backups) {
+    if (backups < 0 || backups >= workers.count()) {
+        throw InputError{Fault::usage,
+                         {.where = "backup workers",
+                          .problem = "'" + std::to_string(backups) + "' of " + std::to_string(workers.count()),
+                          .why = "at least one has to be waited for",
+                          .hint = "give 0 to " + std::to_string(workers.count() - 1)}};
+    }
+    return with_backups(steps_of(samples), workers, backups);
+}
+
+BackupWorkers best_backup_workers(LatencyHistogram const& samples, Ranks workers) {
+    constexpr int one_by_one = 64, between = 16;
+    SampleSteps const steps = steps_of(samples);
+    int const most = workers.count() / 2;
+    BackupWorkers best = with_backups(steps, workers, 0);
+    auto const look_at = [&](int backups) {
+        BackupWorkers const found = with_backups(steps, workers, backups);
+        if (found.useful_per_second > best.useful_per_second) { best = found; }
+    };
+    for (int b = 1; b <= std::min(most, one_by_one); ++b) { look_at(b); }
+    for (double b = one_by_one * 1.05; b <= most; b *= 1.05) { look_at(static_cast<int>(b)); }
+    // The best of the steps and its neighbours, again and again on a finer grid.
+    for (int gap = best.backups / 20 + 1; best.backups > one_by_one && gap > 0; gap /= between) {
+        int const centre = best.backups, fine = std::max(1, gap / between);
+        for (int b = centre - gap; b <= centre + gap; b += fine) {
+            if (b != centre && b <= most) { look_at(b); }
+        }
+    }
+    return best;
+}
+
+} // namespace headroom
