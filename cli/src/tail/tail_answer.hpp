@@ -24,7 +24,7 @@ inline constexpr double tail_significance = 0.05;
 /// A quantile as the answer shows it; 1 is the maximum.
 struct TailPercentile {
     double q = 0.5;
-    std::optional<double> value, low, high; ///< value: empty where it would be the greatest sample and no more
+    std::optional<double> value = {}, low = {}, high = {}; ///< value: empty where it would be the greatest sample and no more
     double coverage = 0.0;
     std::uint64_t samples_beyond = 0;
     std::uint64_t samples_needed = 0;     ///< for an interval with two ends

@@ -132,7 +132,7 @@ void read_reading(Arguments const& arguments, TailQuestion& question) {
 
 void read_replicas(Arguments const& arguments, TailQuestion& question) {
     question.objective = read_objective(arguments);
-    if (auto const rate = arguments.quantity<PerSecond>("--arrivals")) {
+    if (auto const rate = arguments.quantity<Quantity<0, 0, -1, 0, 0>>("--arrivals")) {
         question.arrivals_per_second = rate->base();
         if (!(rate->base() > 0.0)) { refuse("--arrivals", "must be above zero", "", "as in --arrivals 500/s"); }
     }

@@ -5,6 +5,7 @@
 #include "trace/trace_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"
 
 #include <algorithm>

@@ -66,7 +66,7 @@ std::vector<SlowRank> slow_ranks(std::vector<RankDigest const*> const& ranks, St
 
 SynchronousSteps meet(std::vector<RankDigest const*> const& ranks, StepTable const& table,
                       LatencyHistogram const& values) {
-    SynchronousSteps steps{.ranks = static_cast<int>(ranks.size()), .steps = table.size()};
+    SynchronousSteps steps{.ranks = static_cast<int>(ranks.size()), .steps = table.size(), .slow = {}};
     for (auto const& [number, times] : table) {
         for (double const time : times) {
             steps.mean_seconds += time / static_cast<double>(table.size() * times.size());
