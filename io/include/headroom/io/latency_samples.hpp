@@ -19,8 +19,12 @@ struct LatencyQuestion {
     std::string unit = {};        ///< of values without a unit of their own: "ms"; "1" for plain numbers
     std::string time_unit = {};
     std::vector<std::pair<std::string, std::string>> where = {}; ///< only rows with these cells
-    std::string format = {};                                     ///< csv, jsonl, hgrm, wrk, vegeta, k6; empty: sniffed
+    std::string format = {};                                     ///< a name of `latency_formats`; empty: sniffed
+    bool keep_failed = false;                                    ///< requests that failed count as others do
 };
+
+/// Names of the formats that are read, in the order in which a file is tried.
+std::vector<std::string> latency_formats();
 
 /// A quantile that a report states without its samples.
 struct StatedQuantile {

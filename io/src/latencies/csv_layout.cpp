@@ -1,0 +1,273 @@
+#include "latencies/csv_layout.hpp"
+
+#include "latencies/sample_columns.hpp"
+#include "latencies/time_stamp.hpp"
+#include "logs/log_lines.hpp"
+#include "records/record.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::size_t looked_at = 200; ///< lines
+
+/// The first lines of a table, as they stand.
+struct TableHead {
+    std::vector<std::string_view> lines;
+    std::size_t skipped = 0; ///< comments and empty lines before the first
+};
+
+TableHead table_head(std::string_view text) {
+    TableHead head;
+    while (!text.empty() && head.lines.size() < looked_at) {
+        std::size_t const end = std::min(text.find('\n'), text.size());
+        std::string_view const line = trimmed_line(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.empty() || line.starts_with('#')) {
+            head.skipped += head.lines.empty() ? 1 : 0;
+            continue;
+        }
+        head.lines.push_back(line);
+    }
+    return head;
+}
+
+/// How many of the lines have as many cells as the first, which must have two at least.
+std::size_t agreeing(TableHead const& head, char delimiter) {
+    CsvRow row;
+    if (!row.split(head.lines.front(), delimiter) || row.cells().size() < 2) { return 0; }
+    std::size_t const cells = row.cells().size();
+    return static_cast<std::size_t>(std::ranges::count_if(
+        head.lines, [&](std::string_view line) { return row.split(line, delimiter) && row.cells().size() == cells; }));
+}
+
+/// The delimiter that cuts more lines alike than others; a comma, which cuts none, for a single column.
+char delimiter_of(TableHead const& head) {
+    char best = ',';
+    std::size_t most = 0;
+    for (char const delimiter : {',', '\t', ';', '|'}) {
+        std::size_t const lines = agreeing(head, delimiter);
+        if (lines > most) {
+            most = lines;
+            best = delimiter;
+        }
+    }
+    if (most > 0) { return best; }
+    // "180 ms" is one cell.
+    bool const units = latency_cell(head.lines.back()).kind == LatencyCell::Kind::with_unit;
+    return !units && agreeing(head, ' ') > head.lines.size() / 2 ? ' ' : ',';
+}
+
+bool is_number(std::string_view cell) {
+    auto const kind = latency_cell(cell).kind;
+    return kind == LatencyCell::Kind::bare || kind == LatencyCell::Kind::with_unit;
+}
+
+bool has_names(std::vector<std::string_view> const& cells) {
+    return std::ranges::none_of(cells, is_number) &&
+           std::ranges::none_of(cells, [](std::string_view cell) { return date_and_time(cell).has_value(); }) &&
+           std::ranges::any_of(
+               cells, [](std::string_view cell) { return latency_cell(cell).kind == LatencyCell::Kind::text; });
+}
+
+int named(std::vector<std::string> const& names, std::string_view name) {
+    auto const at = std::ranges::find(names, name);
+    return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
+/// Tables whose writers are known by their columns: what values are in, and how failures show.
+bool know_writer(CsvLayout& layout) {
+    auto const at = [&](std::string_view name) { return named(layout.names, name); };
+    using Kind = FailureMark::Kind;
+    if (at("metric_name") >= 0 && at("metric_value") >= 0 && at("timestamp") >= 0) { // k6
+        layout.value = at("metric_value");
+        layout.time = at("timestamp");
+        layout.time_is_end = true;
+        layout.unit = "ms";
+        layout.where.emplace_back(at("metric_name"), "http_req_duration");
+        if (at("expected_response") >= 0) { layout.failures.push_back({at("expected_response"), Kind::is_false}); }
+        layout.note = "k6: values of http_req_duration; times are those of answers, less the value";
+    } else if (at("timeStamp") >= 0 && at("elapsed") >= 0 && at("success") >= 0) { // JMeter
+        layout.value = at("elapsed");
+        layout.time = at("timeStamp");
+        layout.unit = "ms";
+        layout.failures.push_back({at("success"), Kind::is_false});
+        layout.note = "JMeter: elapsed, in milliseconds";
+    } else if (at("response-time") >= 0 && at("DNS+dialup") >= 0) { // hey
+        layout.value = at("response-time");
+        layout.time = at("offset");
+        layout.unit = "s";
+        if (at("status-code") >= 0) { layout.failures.push_back({at("status-code"), Kind::status}); }
+    } else if (at("starttime") >= 0 && at("ttime") >= 0 && at("wait") >= 0) { // ApacheBench
+        layout.value = at("ttime");
+        layout.time = at("seconds");
+        layout.unit = "ms";
+    } else {
+        return false;
+    }
+    layout.unit_from = "format";
+    return true;
+}
+
+/// vegeta's table has no header: nanoseconds since 1970, the status, nanoseconds, bytes out and in, an error, and more.
+bool know_vegeta(CsvLayout& layout, std::vector<std::string_view> const& cells) {
+    constexpr std::size_t least_cells = 6, digits = 19;
+    if (layout.header || cells.size() < least_cells || cells[0].size() != digits) { return false; }
+    for (std::size_t i = 0; i < 5; ++i) {
+        if (cells[i].empty() || cells[i].find_first_not_of("0123456789") != std::string_view::npos) { return false; }
+    }
+    if (cells[1].size() > 3) { return false; }
+    using Kind = FailureMark::Kind;
+    layout.time = 0;
+    layout.value = 2;
+    layout.unit = layout.time_unit = "ns";
+    layout.unit_from = "format";
+    layout.failures = {{1, Kind::status}, {5, Kind::error}};
+    layout.note = "vegeta: the third column is the latency, in nanoseconds";
+    return true;
+}
+
+std::vector<std::string> column_names(std::vector<std::string_view> const& cells, bool header) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        names.push_back(header ? std::string{cells[i]} : fmt::format("{}", i + 1));
+    }
+    return names;
+}
+
+/// Columns whose cells in a row are numbers, or times.
+std::vector<int> numeric(std::vector<std::string_view> const& cells) {
+    std::vector<int> columns;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (is_number(cells[i])) { columns.push_back(static_cast<int>(i)); }
+    }
+    return columns;
+}
+
+/// Whether a cell is surely a time: a date, or a number of seconds or less since 2001.
+bool is_surely_time(std::string_view cell) {
+    auto const number = decimal_number(cell);
+    return date_and_time(cell).has_value() || (number && *number >= 1e9);
+}
+
+/// The column of values where no name tells it: the only one that holds numbers beside a time.
+void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& cells, std::string const& where) {
+    std::vector<int> columns = numeric(cells);
+    if (columns.size() == 2 && is_surely_time(cells[static_cast<std::size_t>(columns[0])]) && !layout.header) {
+        columns.erase(columns.begin());
+    }
+    if (columns.size() > 1) {
+        usage_error(where, fmt::format("{} columns hold numbers", columns.size()),
+                    layout.header ? "there are " + one_of(layout.names) : std::string{"they have no names"},
+                    "say which are the values: --column NAME, or its number from 1");
+    }
+    layout.value = columns.empty() ? 0 : columns.front();
+    bool const dated = !layout.header && layout.value > 0 && is_surely_time(cells.front());
+    if (dated) { layout.time = 0; }
+}
+
+void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cells, SampleBuilder& samples) {
+    LatencyQuestion const& question = samples.question();
+    bool const known = layout.header ? know_writer(layout) : know_vegeta(layout, cells);
+    SampleColumn chosen;
+    if (!question.column.empty()) {
+        chosen = asked_column(layout.names, question.column, layout.header, samples.where());
+        if (known && chosen.column != layout.value) {
+            layout.unit.clear();
+            layout.unit_from.clear();
+        }
+    } else if (!known && layout.header) {
+        chosen = value_column(layout.names, samples.where());
+    }
+    if (chosen.found()) {
+        layout.value = chosen.column;
+        if (layout.unit.empty() && !chosen.unit.empty()) {
+            layout.unit = chosen.unit;
+            layout.unit_from = "header";
+        }
+    } else if (!known) {
+        choose_by_content(layout, cells, samples.where());
+    }
+    if (question.time_column == "none") {
+        layout.time = -1;
+    } else if (!question.time_column.empty()) {
+        auto const asked = asked_column(layout.names, question.time_column, layout.header, samples.where());
+        layout.time = asked.column;
+        layout.time_unit = asked.unit;
+    } else if (!known && layout.header) {
+        auto const found = time_column(layout.names, layout.value);
+        layout.time = found.column;
+        layout.time_unit = found.unit;
+    }
+    if (!question.time_unit.empty()) { layout.time_unit = asked_unit(question.time_unit, samples.where()).name; }
+}
+
+void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
+    for (auto const& [name, cell] : samples.question().where) {
+        int const column = asked_column(layout.names, name, layout.header, samples.where()).column;
+        // What was asked goes before what a known writer's table is read for.
+        std::erase_if(layout.where, [&](auto const& one) { return one.first == column; });
+        layout.where.emplace_back(column, cell);
+    }
+    if (samples.question().keep_failed) { layout.failures.clear(); }
+}
+
+} // namespace
+
+void assume_unit(std::vector<double> numbers, SampleBuilder& samples) {
+    constexpr double surely_nanoseconds = 1e5;
+    auto const middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+    std::ranges::nth_element(numbers, middle);
+    bool const whole = std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
+    bool const nanoseconds = !numbers.empty() && whole && *middle >= surely_nanoseconds;
+    samples.set_unit(nanoseconds ? *latency_unit("ns") : *latency_unit("s"), "assumed");
+    if (numbers.empty() || samples.found().unit_from != "assumed") { return; }
+    samples.note(
+        nanoseconds
+            ? "values are taken for nanoseconds: whole numbers of six digits and more, and nothing says their unit"
+            : "values are taken for seconds: nothing says their unit (--unit ms)");
+}
+
+CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
+    TableHead const head = table_head(text);
+    CsvLayout layout;
+    layout.skipped = head.skipped;
+    if (head.lines.empty()) { return layout; }
+    layout.delimiter = delimiter_of(head);
+    CsvRow row;
+    row.split(head.lines.front(), layout.delimiter);
+    layout.header = has_names(row.cells());
+    layout.names = column_names(row.cells(), layout.header);
+    std::vector<CsvRow> rows;
+    rows.reserve(head.lines.size()); // cells may point into their row
+    for (std::size_t i = layout.header ? 1 : 0; i < head.lines.size(); ++i) {
+        rows.emplace_back();
+        if (!rows.back().split(head.lines[i], layout.delimiter)) { rows.pop_back(); }
+    }
+    CsvRow const none;
+    // The first row is looked at that has a number at all.
+    auto const first = std::ranges::find_if(rows, [](CsvRow const& one) { return !numeric(one.cells()).empty(); });
+    choose_columns(layout, first == rows.end() ? none.cells() : first->cells(), samples);
+    choose_rows(layout, samples);
+    if (!layout.unit.empty()) {
+        samples.set_unit(*latency_unit(layout.unit), layout.unit_from);
+    } else {
+        std::vector<double> numbers;
+        for (CsvRow const& one : rows) {
+            LatencyCell const cell = latency_cell(one.cell(layout.value));
+            if (cell.kind == LatencyCell::Kind::bare) { numbers.push_back(cell.value); }
+        }
+        assume_unit(std::move(numbers), samples);
+    }
+    return layout;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,207 @@
+#include "latencies/csv_layout.hpp"
+#include "latencies/latency_formats.hpp"
+#include "latencies/plain_number.hpp"
+#include "latencies/time_stamp.hpp"
+#include "logs/log_lines.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace headroom::io {
+namespace {
+
+/// The first delimiter, quote or end of line from a place on. Sixteen bytes behind it must be readable.
+char const* next_mark(char const* at, char delimiter) {
+#if defined(__SSE2__)
+    __m128i const comma = _mm_set1_epi8(delimiter), end = _mm_set1_epi8('\n'), quote = _mm_set1_epi8('"');
+    while (true) {
+        __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(at));
+        __m128i const marks = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, comma), _mm_cmpeq_epi8(bytes, end)),
+                                           _mm_cmpeq_epi8(bytes, quote));
+        auto const found = static_cast<unsigned>(_mm_movemask_epi8(marks));
+        if (found != 0) { return at + __builtin_ctz(found); }
+        at += 16;
+    }
+#else
+    while (*at != delimiter && *at != '\n' && *at != '"') { ++at; }
+    return at;
+#endif
+}
+
+class CsvReader {
+public:
+    CsvReader(CsvLayout const& layout, SampleBuilder& samples)
+        : layout_{layout}, samples_{samples}, times_{layout.time_unit}, unit_{samples.unit()} {
+        quick_ = layout.where.empty() && layout.failures.empty() && !layout.time_is_end && layout.delimiter != ' ' &&
+                 unit_.factor == 1.0;
+        time_first_ = layout.time >= 0 && layout.time < layout.value;
+    }
+
+    void read(LineFeed& lines);
+
+private:
+    void read_chunk(std::string_view chunk, std::uint64_t& line);
+    bool quick_row(char const*& at, std::uint64_t line);
+    bool quick_value(char const*& at, double& seconds) const;
+    bool quick_time(char const*& at, std::int64_t& sent);
+    [[nodiscard]] char const* skip_cells(char const* at, int cells) const;
+    [[nodiscard]] bool at_end_of_cell(char const* at) const;
+    [[nodiscard]] char const* end_of_line(char const* at) const {
+        return static_cast<char const*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
+    }
+    void row(std::string_view line, std::uint64_t number);
+    std::optional<std::int64_t> time_of(double seconds, std::uint64_t number);
+
+    CsvLayout const& layout_;
+    SampleBuilder& samples_;
+    TimeStamps times_;
+    LatencyUnit unit_;
+    CsvRow row_;
+    char const* end_ = nullptr; ///< of the chunk, whose last byte ends a line
+    bool quick_ = false, time_first_ = false;
+};
+
+void CsvReader::read(LineFeed& lines) {
+    for (std::string_view chunk = lines.chunk(); !chunk.empty(); chunk = lines.chunk()) {
+        std::uint64_t line = lines.number();
+        read_chunk(chunk, line);
+        lines.count(line - lines.number());
+    }
+}
+
+void CsvReader::read_chunk(std::string_view chunk, std::uint64_t& line) {
+    char const* at = chunk.data();
+    end_ = at + chunk.size();
+    std::uint64_t const head = layout_.skipped + (layout_.header ? 1 : 0);
+    while (at < end_) {
+        char const* const begin = at;
+        ++line;
+        if (line > head && quick_ && quick_row(at, line)) [[likely]] { continue; }
+        at = end_of_line(begin);
+        std::string_view text{begin, static_cast<std::size_t>(at - begin)};
+        if (text.ends_with('\r')) { text.remove_suffix(1); }
+        if (line > head) { row(text, line); }
+        ++at;
+    }
+}
+
+/// A row of plain numbers where they are looked for; false where it is any other.
+bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
+    double seconds = 0.0;
+    if (layout_.time < 0) {
+        char const* cell = skip_cells(at, layout_.value);
+        if (cell == nullptr || !quick_value(cell, seconds)) { return false; }
+        at = cell;
+        samples_.bare_seen(line);
+        samples_.take(seconds, line);
+    } else {
+        std::int64_t sent = 0;
+        char const* cell = skip_cells(at, time_first_ ? layout_.time : layout_.value);
+        if (cell == nullptr || !(time_first_ ? quick_time(cell, sent) : quick_value(cell, seconds))) { return false; }
+        if (*cell == '\n' || *cell == '\r') { return false; }
+        cell = skip_cells(cell + 1, std::abs(layout_.time - layout_.value) - 1);
+        if (cell == nullptr || !(time_first_ ? quick_value(cell, seconds) : quick_time(cell, sent))) { return false; }
+        at = cell;
+        samples_.bare_seen(line);
+        samples_.take(seconds, sent, line);
+    }
+    if (*at != '\n') { at = end_of_line(at); }
+    ++at;
+    return true;
+}
+
+/// Behind so many cells; null where the line ends before, or one is quoted.
+char const* CsvReader::skip_cells(char const* at, int cells) const {
+    for (; cells > 0; --cells) {
+        at = next_mark(at, layout_.delimiter);
+        if (*at != layout_.delimiter) { return nullptr; }
+        ++at;
+    }
+    return at;
+}
+
+bool CsvReader::at_end_of_cell(char const* at) const {
+    return *at == '\n' || *at == layout_.delimiter || (*at == '\r' && at[1] == '\n');
+}
+
+bool CsvReader::quick_value(char const*& at, double& seconds) const {
+    PlainNumber number;
+    if (!read_plain(at, number) || number.mantissa >= exact_mantissa) { return false; }
+    int const power = number.decimals + unit_.decimals;
+    if (power > exact_power || !at_end_of_cell(at)) { return false; }
+    seconds = static_cast<double>(static_cast<std::int64_t>(number.mantissa)) / exact_powers[power];
+    return true;
+}
+
+bool CsvReader::quick_time(char const*& at, std::int64_t& sent) {
+    PlainNumber number;
+    if (!read_long_plain(at, number) || !at_end_of_cell(at)) { return false; }
+    auto const time = times_.read(number.mantissa, number.decimals);
+    if (time) { sent = *time; }
+    return time.has_value();
+}
+
+/// The time of the row, as that at which its request was sent.
+std::optional<std::int64_t> CsvReader::time_of(double seconds, std::uint64_t number) {
+    auto time = times_.read(row_.cell(layout_.time));
+    if (!time) {
+        samples_.leave_out(RowDirt::no_time, number);
+        return SampleBuilder::no_time_known;
+    }
+    constexpr double nano = 1e9, most = 9e18;
+    bool const far = seconds * nano > most;
+    if (layout_.time_is_end && !far) { *time -= static_cast<std::int64_t>(seconds * nano); }
+    return time;
+}
+
+void CsvReader::row(std::string_view line, std::uint64_t number) {
+    if (trimmed_line(line).starts_with('#')) { return; }
+    if (!row_.split(line, layout_.delimiter)) { return samples_.leave_out(RowDirt::open_quote, number); }
+    for (auto const& [column, wanted] : layout_.where) {
+        if (row_.cell(column) != wanted) { return; }
+    }
+    if (static_cast<std::size_t>(layout_.value) >= row_.cells().size()) {
+        return samples_.leave_out(RowDirt::no_column, number);
+    }
+    for (FailureMark const& mark : layout_.failures) {
+        if (mark.failed(row_.cell(mark.column))) { return samples_.leave_out(RowDirt::failed, number); }
+    }
+    std::string_view const cell = row_.cell(layout_.value);
+    std::optional<std::int64_t> sent;
+    if (layout_.time >= 0) {
+        LatencyCell const value = latency_cell(cell);
+        using Kind = LatencyCell::Kind;
+        bool const good = value.kind == Kind::bare || value.kind == Kind::with_unit;
+        double const seconds = value.kind == Kind::bare ? unit_.seconds(value.value) : value.value;
+        if (good && seconds >= 0.0) { sent = time_of(seconds, number); }
+    }
+    samples_.take_cell(cell, sent, number);
+}
+
+} // namespace
+
+bool looks_like_csv(std::string_view head) {
+    return !head.empty() && head.find('\0') == std::string_view::npos && !head.starts_with('{') &&
+           !head.starts_with('<');
+}
+
+void read_csv_samples(HeadSource& source, SampleBuilder& samples) {
+    CsvLayout const layout = csv_layout(whole_lines(source.head()), samples);
+    auto const value = static_cast<std::size_t>(layout.value);
+    if (value < layout.names.size()) {
+        samples.found().column = layout.names[value];
+        if (layout.time >= 0) { samples.found().time_column = layout.names.at(static_cast<std::size_t>(layout.time)); }
+    }
+    if (!layout.note.empty()) { samples.note(layout.note); }
+    LineFeed lines{source, samples.where()};
+    CsvReader{layout, samples}.read(lines);
+    samples.found().rows = lines.number();
+    tell_source(source, lines, samples);
+}
+
+} // namespace headroom::io

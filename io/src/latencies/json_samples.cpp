@@ -1,0 +1,241 @@
+#include "latencies/csv_layout.hpp"
+#include "latencies/json_fields.hpp"
+#include "latencies/latency_formats.hpp"
+#include "latencies/sample_columns.hpp"
+#include "latencies/time_stamp.hpp"
+#include "logs/log_lines.hpp"
+#include "records/record.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+/// Where what is looked for stands among the fields that are read of every object.
+struct JsonLayout {
+    std::vector<std::string> wanted; ///< names of fields
+    std::optional<std::size_t> value, time;
+    std::string unit, unit_from, time_unit, note;
+    bool time_is_end = false;
+    std::vector<std::pair<std::size_t, std::string>> where;
+    std::vector<std::pair<std::size_t, FailureMark>> failures;
+
+    std::size_t want(std::string const& name) {
+        auto const at = std::ranges::find(wanted, name);
+        if (at != wanted.end()) { return static_cast<std::size_t>(at - wanted.begin()); }
+        wanted.push_back(name);
+        return wanted.size() - 1;
+    }
+};
+
+bool has(std::vector<std::string> const& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+/// Objects whose writers are known by their fields.
+bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
+    using Kind = FailureMark::Kind;
+    if (has(names, "metric") && has(names, "type")) { // k6: metrics are declared before their points come
+        layout.value = layout.want("data.value");
+        layout.time = layout.want("data.time");
+        layout.time_is_end = true;
+        layout.unit = "ms";
+        layout.where = {{layout.want("type"), "Point"}, {layout.want("metric"), "http_req_duration"}};
+        layout.failures = {{layout.want("data.tags.expected_response"), {.kind = Kind::is_false}}};
+        layout.note = "k6: values of http_req_duration; times are those of answers, less the value";
+    } else if (has(names, "latency") && has(names, "code") && has(names, "timestamp") && has(names, "seq")) { // vegeta
+        layout.value = layout.want("latency");
+        layout.time = layout.want("timestamp");
+        layout.unit = "ns";
+        layout.failures = {{layout.want("code"), {.kind = Kind::status}},
+                           {layout.want("error"), {.kind = Kind::error}}};
+        layout.note = "vegeta: latency, in nanoseconds";
+    } else {
+        return false;
+    }
+    layout.unit_from = "format";
+    return true;
+}
+
+SampleColumn choose_value(std::vector<std::string> const& names, std::vector<JsonField> const& fields,
+                          SampleBuilder const& samples) {
+    LatencyQuestion const& question = samples.question();
+    if (!question.column.empty()) { return asked_column(names, question.column, true, samples.where()); }
+    if (auto const known = value_column(names, samples.where()); known.found()) { return known; }
+    std::vector<std::string> numbers;
+    SampleColumn only;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        auto const kind = latency_cell(fields[i].value).kind;
+        bool const number = kind == LatencyCell::Kind::bare || kind == LatencyCell::Kind::with_unit;
+        if (fields[i].is_nested || !number) { continue; }
+        only.column = static_cast<int>(i);
+        numbers.push_back(names[i]);
+    }
+    if (numbers.size() == 1) { return only; }
+    usage_error(samples.where(), numbers.empty() ? "no field holds a number" : "several fields hold numbers",
+                names.empty() ? "the first object is empty" : "there are " + one_of(numbers.empty() ? names : numbers),
+                "name the one of the values: --column NAME");
+}
+
+JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
+    LatencyQuestion const& question = samples.question();
+    auto const& names = first.names();
+    JsonLayout layout;
+    bool const known = know_writer(layout, names);
+    if (!known || !question.column.empty()) {
+        SampleColumn const value = choose_value(names, first.fields(), samples);
+        std::size_t const place = layout.want(names.at(static_cast<std::size_t>(value.column)));
+        if (layout.value != place) {
+            layout.value = place;
+            layout.unit = value.unit;
+            layout.unit_from = value.unit.empty() ? "" : "header";
+        }
+        auto const time = time_column(names, value.column);
+        if (!known && time.found()) {
+            layout.time = layout.want(names.at(static_cast<std::size_t>(time.column)));
+            layout.time_unit = time.unit;
+        }
+    }
+    if (question.time_column == "none") {
+        layout.time.reset();
+    } else if (!question.time_column.empty()) {
+        SampleColumn const time = asked_column(names, question.time_column, true, samples.where());
+        layout.time = layout.want(names.at(static_cast<std::size_t>(time.column)));
+        layout.time_unit = time.unit;
+    }
+    if (!question.time_unit.empty()) { layout.time_unit = asked_unit(question.time_unit, samples.where()).name; }
+    for (auto const& [name, wanted] : question.where) {
+        std::size_t const place = layout.want(name);
+        std::erase_if(layout.where, [&](auto const& one) { return one.first == place; });
+        layout.where.emplace_back(place, wanted);
+    }
+    if (question.keep_failed) { layout.failures.clear(); }
+    return layout;
+}
+
+class JsonLineReader {
+public:
+    explicit JsonLineReader(SampleBuilder& samples) : samples_{samples} {}
+    void line(std::string_view text, std::uint64_t number);
+    /// From the first object on; what is assumed of the unit needs more of them.
+    void set_layout(JsonLayout layout, std::string_view head);
+
+private:
+    void object(std::string_view text, std::uint64_t number);
+    std::optional<std::int64_t> time_of(JsonField const& value, std::uint64_t number);
+
+    SampleBuilder& samples_;
+    JsonLayout layout_;
+    JsonFields fields_;
+    TimeStamps times_;
+};
+
+void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
+    layout_ = std::move(layout);
+    fields_.want(layout_.wanted);
+    times_ = TimeStamps{layout_.time_unit};
+    samples_.found().column = layout_.value ? layout_.wanted[*layout_.value] : std::string{};
+    if (layout_.time) { samples_.found().time_column = layout_.wanted[*layout_.time]; }
+    if (!layout_.note.empty()) { samples_.note(layout_.note); }
+    if (!layout_.unit.empty()) { return samples_.set_unit(*latency_unit(layout_.unit), layout_.unit_from); }
+    std::vector<double> numbers;
+    while (!head.empty()) {
+        std::size_t const end = std::min(head.find('\n'), head.size());
+        std::string_view const text = trimmed_line(head.substr(0, end));
+        head.remove_prefix(std::min(end + 1, head.size()));
+        bool const is_object = text.starts_with('{');
+        if (is_object && (!layout_.value || !fields_.read_wanted(text))) { continue; }
+        LatencyCell const cell = latency_cell(is_object ? fields_.fields()[*layout_.value].value : text);
+        if (cell.kind == LatencyCell::Kind::bare) { numbers.push_back(cell.value); }
+    }
+    assume_unit(std::move(numbers), samples_);
+}
+
+void JsonLineReader::line(std::string_view text, std::uint64_t number) {
+    text = trimmed_line(text);
+    if (text.empty()) { return samples_.leave_out(RowDirt::empty, number); }
+    if (text[0] == '{') { return object(text, number); }
+    if (text.size() > 1 && text[0] == '"' && text.back() == '"') { text = text.substr(1, text.size() - 2); }
+    samples_.take_cell(text, std::nullopt, number);
+}
+
+std::optional<std::int64_t> JsonLineReader::time_of(JsonField const& value, std::uint64_t number) {
+    auto time = times_.read(fields_.fields()[*layout_.time].value);
+    if (!time) {
+        samples_.leave_out(RowDirt::no_time, number);
+        return SampleBuilder::no_time_known;
+    }
+    LatencyCell const cell = latency_cell(value.value);
+    double const seconds = cell.kind == LatencyCell::Kind::bare ? samples_.unit().seconds(cell.value) : cell.value;
+    constexpr double nano = 1e9, most = 4e18;
+    std::int64_t earlier = 0;
+    bool const subtract = layout_.time_is_end && seconds >= 0.0 && seconds * nano < most;
+    if (subtract && !__builtin_sub_overflow(*time, static_cast<std::int64_t>(seconds * nano), &earlier)) {
+        time = earlier;
+    }
+    return time;
+}
+
+void JsonLineReader::object(std::string_view text, std::uint64_t number) {
+    if (!fields_.read_wanted(text)) { return samples_.leave_out(RowDirt::broken_json, number); }
+    auto const& fields = fields_.fields();
+    for (auto const& [place, wanted] : layout_.where) {
+        if (fields[place].value != wanted) { return; }
+    }
+    if (!layout_.value || fields[*layout_.value].value.data() == nullptr) {
+        return samples_.leave_out(RowDirt::no_column, number);
+    }
+    for (auto const& [place, mark] : layout_.failures) {
+        bool const told = fields[place].value.data() != nullptr;
+        if (told && mark.failed(fields[place].value)) { return samples_.leave_out(RowDirt::failed, number); }
+    }
+    JsonField const& value = fields[*layout_.value];
+    bool const number_there = latency_cell(value.value).kind == LatencyCell::Kind::bare ||
+                              latency_cell(value.value).kind == LatencyCell::Kind::with_unit;
+    std::optional<std::int64_t> sent;
+    if (layout_.time && number_there) { sent = time_of(value, number); }
+    samples_.take_cell(value.value, sent, number);
+}
+
+/// The first line that is an object.
+std::string_view first_object(std::string_view head) {
+    while (!head.empty()) {
+        std::size_t const end = std::min(head.find('\n'), head.size());
+        std::string_view const line = trimmed_line(head.substr(0, end));
+        if (line.starts_with('{')) { return line; }
+        head.remove_prefix(std::min(end + 1, head.size()));
+    }
+    return {};
+}
+
+} // namespace
+
+bool looks_like_json_lines(std::string_view head) {
+    std::string_view const line = first_object(whole_lines(head));
+    JsonFields fields;
+    return trimmed_line(whole_lines(head)).starts_with('{') && fields.read_all(line);
+}
+
+void read_json_lines(HeadSource& source, SampleBuilder& samples) {
+    std::string_view const head = whole_lines(source.head());
+    JsonLineReader reader{samples};
+    JsonFields first;
+    if (std::string_view const line = first_object(head); !line.empty()) {
+        if (!first.read_all(line)) {
+            unreadable_error(samples.where(), "the first object is no JSON", {}, "one object a line");
+        }
+        reader.set_layout(json_layout(first, samples), head);
+    } else {
+        reader.set_layout({}, head);
+    }
+    LineFeed lines{source, samples.where()};
+    for (std::string_view line; lines.next(line);) { reader.line(line, lines.number()); }
+    samples.found().rows = lines.number();
+    tell_source(source, lines, samples);
+}
+
+} // namespace headroom::io

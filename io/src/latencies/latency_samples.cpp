@@ -1,0 +1,116 @@
+#include "headroom/io/latency_samples.hpp"
+
+#include "latencies/latency_formats.hpp"
+#include "records/record.hpp"
+#include "unread_bytes.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+/// Reports first: parts of them could be taken for tables.
+constexpr std::array formats{
+    LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
+    LatencyFormat{"csv", looks_like_csv, read_csv_samples},
+};
+
+LatencyFormat const& format_of(std::string_view head, std::string const& where, LatencyQuestion const& question) {
+    if (!question.format.empty()) {
+        auto const asked = std::ranges::find(formats, question.format, &LatencyFormat::name);
+        if (asked != formats.end()) { return *asked; }
+        std::vector<std::string> const names = latency_formats();
+        std::string hint = did_you_mean(question.format, names);
+        usage_error(where, "unknown format " + headroom::quoted(question.format), {},
+                    hint.empty() ? one_of(names) : hint);
+    }
+    refuse_unread(head, where, "it is not read as samples",
+                  {.zip = "unpack it first: unzip", .database = "export the samples as CSV"});
+    auto const known = std::ranges::find_if(formats, [&](LatencyFormat const& one) { return one.sniff(head); });
+    if (known != formats.end()) { return *known; }
+    unreadable_error(
+        where, "no samples of a known format",
+        "neither a table, JSON lines, a log or table of HdrHistogram, nor a report of wrk, hey, vegeta or k6",
+        "a number a line will do");
+}
+
+LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& where, LatencyQuestion const& question) {
+    HeadSource source{std::move(bytes), sniffed_sample_bytes};
+    std::string_view head = source.head();
+    if (head.empty() && !source.damage().empty()) {
+        unreadable_error(where, "cannot be read", "nothing could be decompressed: " + std::string{source.damage()});
+    }
+    if (head.starts_with(byte_order_mark)) { head.remove_prefix(byte_order_mark.size()); }
+    if (head.find_first_not_of(" \t\r\n") == std::string_view::npos && head.size() < sniffed_sample_bytes / 2) {
+        throw InputError{Fault::insufficient,
+                         {.where = where, .problem = "an empty file", .why = "no sample", .hint = "give at least one"}};
+    }
+    LatencyFormat const& format = format_of(head, where, question);
+    SampleBuilder samples{where, question};
+    format.read(source, samples);
+    LatencySamples found = samples.finish(format.name);
+    found.bytes = source.bytes_read();
+    return found;
+}
+
+/// Waits for whoever writes into standard input, as long as it takes.
+void wait_for_input() {
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    while (::poll(&input, 1, -1) < 0 && errno == EINTR) {}
+}
+
+} // namespace
+
+std::vector<std::string> latency_formats() {
+    std::vector<std::string> names;
+    for (LatencyFormat const& format : formats) { names.emplace_back(format.name); }
+    return names;
+}
+
+std::string_view whole_lines(std::string_view head) {
+    if (head.starts_with(byte_order_mark)) { head.remove_prefix(byte_order_mark.size()); }
+    std::size_t const last = head.rfind('\n');
+    bool const cut = head.size() + byte_order_mark.size() >= sniffed_sample_bytes && last != std::string_view::npos;
+    return cut ? head.substr(0, last + 1) : head;
+}
+
+std::string whole_report(HeadSource& source, SampleBuilder& samples) {
+    std::string text(LineFeed::longest_line, '\0');
+    text.resize(source.read(text.data(), text.size()));
+    if (text.size() == LineFeed::longest_line) {
+        unreadable_error(samples.where(), "more than 16 MiB", "a report is shorter");
+    }
+    if (std::string_view{text}.starts_with(byte_order_mark)) { text.erase(0, byte_order_mark.size()); }
+    samples.found().rows = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+    if (!source.damage().empty()) { samples.leave_out(RowDirt::damaged_file, samples.found().rows + 1); }
+    return text;
+}
+
+void tell_source(HeadSource const& source, LineFeed const& lines, SampleBuilder& samples) {
+    std::string_view const damage = source.damage();
+    if (damage.empty()) { return; }
+    samples.leave_out(RowDirt::damaged_file, lines.number());
+    samples.note(fmt::format("the file is {} from line {} on: what stands before is read", damage, lines.number()));
+}
+
+LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question) {
+    SourceLimits const no_limits; // text is read as it comes, and none of it kept
+    if (path != "-") { return read_from(open_source(path, no_limits), path, question); }
+    wait_for_input();
+    return read_from(open_source(std::filesystem::path{"/dev/stdin"}, no_limits), "standard input", question);
+}
+
+LatencySamples read_latency_text(std::string_view text, std::string_view where, LatencyQuestion const& question) {
+    std::string const name{where};
+    return read_from(open_source(text, name, {}), name, question);
+}
+
+} // namespace headroom::io

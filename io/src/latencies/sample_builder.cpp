@@ -1,0 +1,193 @@
+#include "latencies/sample_builder.hpp"
+
+#include "records/record.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::array<std::string_view, 14> dirt_names{
+    "negative value",
+    "NaN",
+    "infinite value",
+    "value beyond 2^128",
+    "empty value",
+    "value that is no number",
+    "failed request",
+    "row without the column",
+    "quote that does not end in its line",
+    "line that is no JSON",
+    "histogram that cannot be decoded",
+    "time that cannot be read (the sample is kept)",
+    "time before that of the row before it (the sample is kept)",
+    "file that is damaged from here on",
+};
+
+} // namespace
+
+SampleBuilder::SampleBuilder(std::string_view where, LatencyQuestion const& question)
+    : where_{where}, question_{question} {
+    static_assert(dirt_names.size() == kinds);
+    if (!question.unit.empty()) {
+        unit_ = asked_unit(question.unit, where);
+        found_.unit = unit_.name;
+        found_.unit_from = "--unit";
+    }
+}
+
+void SampleBuilder::set_unit(LatencyUnit unit, std::string_view from) {
+    if (found_.unit_from == "--unit") { return; }
+    unit_ = std::move(unit);
+    found_.unit = unit_.name;
+    found_.unit_from = from;
+}
+
+void SampleBuilder::refuse(double seconds, std::uint64_t line) {
+    leave_out(std::isnan(seconds)   ? RowDirt::not_a_number
+              : seconds < 0.0       ? RowDirt::negative
+              : std::isinf(seconds) ? RowDirt::infinite
+                                    : RowDirt::too_large,
+              line);
+}
+
+void SampleBuilder::take(double seconds, std::int64_t sent, std::uint64_t line) {
+    if (!(seconds >= 0.0 && seconds < beyond)) [[unlikely]] { return refuse(seconds, line); }
+    constexpr double nano = 1e9;
+    double after = std::numeric_limits<double>::quiet_NaN();
+    if (sent != no_time_known) {
+        if (!timed_) { // those held so far have no times
+            flush();
+            timed_ = true;
+            first_sent_ = sent;
+        }
+        if (last_sent_ != no_time_known && sent < last_sent_) { leave_out(RowDirt::backwards, line); }
+        last_sent_ = sent;
+        after = (static_cast<double>(sent) - static_cast<double>(first_sent_)) / nano;
+        std::int64_t exact = 0;
+        if (!__builtin_sub_overflow(sent, first_sent_, &exact)) { after = static_cast<double>(exact) / nano; }
+    }
+    sent_[held_] = after;
+    values_[held_++] = seconds;
+    if (held_ == values_.size()) { flush(); }
+}
+
+bool SampleBuilder::take_cell(std::string_view cell, std::optional<std::int64_t> sent, std::uint64_t line) {
+    using Kind = LatencyCell::Kind;
+    LatencyCell const read = latency_cell(cell);
+    double seconds = read.value;
+    switch (read.kind) {
+    case Kind::empty: leave_out(RowDirt::empty, line); return false;
+    case Kind::not_a_number: leave_out(RowDirt::not_a_number, line); return false;
+    case Kind::infinite: leave_out(RowDirt::infinite, line); return false;
+    case Kind::text: leave_out(RowDirt::text, line); return false;
+    case Kind::with_unit:
+        if (unit_line_ == 0) { see_unit(line); }
+        break;
+    case Kind::bare:
+        if (seconds != 0.0) { bare_seen(line); }
+        seconds = unit_.seconds(seconds);
+        break;
+    }
+    bool const good = seconds >= 0.0 && seconds < beyond;
+    sent ? take(seconds, *sent, line) : timed_ ? take(seconds, no_time_known, line) : take(seconds, line);
+    return good;
+}
+
+void SampleBuilder::see_bare(std::uint64_t line) {
+    if (unit_line_ != 0 && unit_is_open()) {
+        unreadable_error(fmt::format("{}:{}", where_, line), "a number without a unit",
+                         fmt::format("line {} has one", unit_line_), "say what bare numbers are in: --unit ms");
+    }
+    bare_line_ = line;
+}
+
+void SampleBuilder::see_unit(std::uint64_t line) {
+    if (bare_line_ != 0 && unit_is_open()) {
+        unreadable_error(fmt::format("{}:{}", where_, line), "a number with a unit",
+                         fmt::format("line {} has none", bare_line_), "say what bare numbers are in: --unit ms");
+    }
+    if (unit_.name == "1") {
+        unreadable_error(fmt::format("{}:{}", where_, line), "a number with a unit", "plain numbers were asked for",
+                         "leave out --unit 1");
+    }
+    unit_line_ = line;
+    if (bare_line_ == 0 && unit_is_open()) { set_unit({.name = "s"}, "cells"); }
+}
+
+void SampleBuilder::take(LatencyHistogram const& values) { found_.digest.add(values); }
+
+void SampleBuilder::flush() {
+    std::span<double const> const values{values_.data(), held_};
+    if (timed_) {
+        found_.digest.add(values, {sent_.data(), held_});
+    } else {
+        found_.digest.add(values);
+    }
+    held_ = 0;
+}
+
+void SampleBuilder::leave_out(RowDirt why, std::uint64_t line, std::uint64_t count) {
+    auto const kind = static_cast<std::size_t>(why);
+    LatencySamples::Dirt& dirt = dirt_.at(kind);
+    if (dirt.count == 0) {
+        dirt.kind = dirt_names.at(kind);
+        dirt.first_line = line;
+    }
+    dirt.count += count;
+}
+
+void SampleBuilder::note(std::string text) {
+    if (std::ranges::find(found_.notes, text) == found_.notes.end()) { found_.notes.push_back(std::move(text)); }
+}
+
+void SampleBuilder::check_any(std::string_view format) {
+    if (!found_.digest.values().empty() || !found_.stated.empty()) { return; }
+    auto const kept = [](RowDirt kind) { return kind == RowDirt::no_time || kind == RowDirt::backwards; };
+    std::uint64_t left_out = 0, no_numbers = 0;
+    std::string words;
+    for (std::size_t i = 0; i < kinds; ++i) {
+        LatencySamples::Dirt const& dirt = dirt_.at(i);
+        auto const kind = static_cast<RowDirt>(i);
+        if (dirt.count == 0 || kept(kind)) { continue; }
+        left_out += dirt.count;
+        bool const numbers = kind == RowDirt::negative || kind == RowDirt::failed || kind == RowDirt::empty ||
+                             kind == RowDirt::not_a_number || kind == RowDirt::infinite;
+        if (!numbers) { no_numbers += dirt.count; }
+        words +=
+            fmt::format("{}{} x {} from line {}", words.empty() ? "" : ", ", dirt.count, dirt.kind, dirt.first_line);
+    }
+    if (left_out == 0) {
+        throw InputError{Fault::insufficient, {.where = where_, .problem = "no sample", .hint = "give at least one"}};
+    }
+    if (no_numbers == left_out) {
+        unreadable_error(where_, fmt::format("no number in it, read as {}", format), words,
+                         "name the column of values: --column NAME");
+    }
+    throw InputError{Fault::insufficient,
+                     {.where = where_, .problem = "no sample that can be used", .why = words, .hint = {}}};
+}
+
+LatencySamples SampleBuilder::finish(std::string_view format) {
+    flush();
+    found_.format = format;
+    check_any(format);
+    if (LatencySamples::Dirt const& failed = dirt_.at(static_cast<std::size_t>(RowDirt::failed)); failed.count > 0) {
+        note(fmt::format("{} failed requests are left out: the time to an error is no latency of an answer",
+                         failed.count));
+    }
+    for (LatencySamples::Dirt& dirt : dirt_) {
+        if (dirt.count > 0) { found_.dirt.push_back(std::move(dirt)); }
+    }
+    return std::move(found_);
+}
+
+} // namespace headroom::io

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "latencies/latency_unit.hpp"
+
+#include "headroom/io/latency_samples.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// What can be wrong with a row; each has its words in the table of `sample_builder.cpp`.
+enum class RowDirt {
+    negative,
+    not_a_number,
+    infinite,
+    too_large,
+    empty,
+    text,
+    failed,
+    no_column,
+    open_quote,
+    broken_json,
+    broken_histogram,
+    no_time,
+    backwards,
+    damaged_file,
+};
+
+/// Collects what a reader finds: samples in seconds, and what was wrong with other rows.
+class SampleBuilder {
+public:
+    SampleBuilder(std::string_view where, LatencyQuestion const& question);
+
+    [[nodiscard]] LatencyQuestion const& question() const { return question_; }
+    [[nodiscard]] std::string const& where() const { return where_; }
+    [[nodiscard]] LatencySamples& found() { return found_; }
+
+    /// Bare numbers are in this unit. The question's own unit goes first; assumed ones are noted by the caller.
+    void set_unit(LatencyUnit unit, std::string_view from);
+    [[nodiscard]] LatencyUnit const& unit() const { return unit_; }
+    /// Whether nobody said in what bare numbers are: then they may not stand among cells with units.
+    [[nodiscard]] bool unit_is_open() const { return found_.unit_from == "assumed" || found_.unit_from == "cells"; }
+
+    /// A sample in seconds; what is none is counted as dirt.
+    void take(double seconds, std::uint64_t line) {
+        if (!(seconds >= 0.0 && seconds < beyond)) [[unlikely]] { return refuse(seconds, line); }
+        values_[held_++] = seconds;
+        if (held_ == values_.size()) { flush(); }
+    }
+    /// The same with a time in nanoseconds after anything; unknown where it is `no_time_known`.
+    void take(double seconds, std::int64_t sent, std::uint64_t line);
+    /// A cell of the column of values, with what is wrong with it. False where it is no sample.
+    bool take_cell(std::string_view cell, std::optional<std::int64_t> sent, std::uint64_t line);
+    void take(LatencyHistogram const& values);
+
+    void leave_out(RowDirt why, std::uint64_t line, std::uint64_t count = 1);
+    /// Said once, however often it is noted.
+    void note(std::string text);
+    /// A cell without a unit stands in a line of its own: told with the first that has one.
+    void bare_seen(std::uint64_t line) {
+        if (bare_line_ == 0) { see_bare(line); }
+    }
+
+    static constexpr std::int64_t no_time_known = INT64_MIN;
+
+    /// Errors: InputError{insufficient} where nothing was found; InputError{unreadable} where no row held a number.
+    LatencySamples finish(std::string_view format);
+
+private:
+    static constexpr double beyond = 3.402823669209384634633746074317e38; ///< 2^128
+    static constexpr std::size_t buffered = 4096;
+    static constexpr std::size_t kinds = static_cast<std::size_t>(RowDirt::damaged_file) + 1;
+
+    void refuse(double seconds, std::uint64_t line);
+    void see_bare(std::uint64_t line);
+    void see_unit(std::uint64_t line);
+    void flush();
+    void check_any(std::string_view format);
+
+    std::string where_;
+    LatencyQuestion const& question_;
+    LatencySamples found_;
+    LatencyUnit unit_;
+    std::array<double, buffered> values_{}, sent_{};
+    std::size_t held_ = 0;
+    bool timed_ = false;
+    std::int64_t first_sent_ = no_time_known, last_sent_ = no_time_known;
+    std::uint64_t bare_line_ = 0, unit_line_ = 0;
+    std::array<LatencySamples::Dirt, kinds> dirt_{};
+};
+
+} // namespace headroom::io
