@@ -65,6 +65,8 @@ public:
     /// Samples whose request was sent only after the one before had come back, and soon: what was left of the gap between
     /// the two is at most a tenth of it. In a closed loop they are nearly all.
     [[nodiscard]] std::uint64_t sent_after_answer() const;
+    /// Latencies of the ones before: what was waited for.
+    [[nodiscard]] LatencyHistogram const& waited_for() const;
     [[nodiscard]] std::size_t memory_bytes() const;
 
 private:

@@ -41,6 +41,11 @@ std::uint64_t samples_for_quantile(double q, double coverage = 0.95);
 /// Source: [Geyer1992], [FishmanYarberry1997]
 double independent_share(std::span<DigestBlock const> blocks, double variance);
 
+/// The same for the tail: from how often samples exceed the 99th percentile. Slow ones that come together, as in a stall,
+/// say less of it than as many apart, whatever the mean does.
+/// Source: [FishmanYarberry1997], [Geyer1992]
+double independent_tail_share(std::span<DigestBlock const> blocks);
+
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
 /// What a load generator left out that waited for each answer before it sent the next request.

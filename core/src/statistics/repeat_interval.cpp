@@ -1,5 +1,7 @@
 #include "headroom/repeat_interval.hpp"
 
+#include "statistics/correlation.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/sample_statistics.hpp"
 
@@ -38,27 +40,12 @@ double deviation_of(std::span<double const> values) {
     return std::sqrt(squares / (n - 1.0));
 }
 
-/// Correlation of rounds with those `lag` later; 0 where all are the same.
-double correlation(std::span<double const> rounds, double middle, std::size_t lag) {
-    double together = 0.0, squares = 0.0;
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-        squares += (rounds[i] - middle) * (rounds[i] - middle);
-        if (i >= lag) { together += (rounds[i] - middle) * (rounds[i - lag] - middle); }
-    }
-    return squares > 0.0 ? together / squares : 0.0;
-}
-
 /// Of the next round alone, and of all rounds until two neighbouring lags together are no longer alike: where each round
 /// errs by itself besides, the next is little like it, and many after it are as much.
 double likeness_of(std::span<double const> rounds, double middle) {
     double const n = static_cast<double>(rounds.size());
     double const next = correlation(rounds, middle, 1);
-    double sum = 1.0;
-    for (std::size_t lag = 1; lag + 1 < rounds.size() / 2; lag += 2) {
-        double const both = correlation(rounds, middle, lag) + correlation(rounds, middle, lag + 1);
-        if (both <= 0.0) { break; }
-        sum += 2.0 * (both + 2.0 / n);
-    }
+    double const sum = correlated_run(rounds, middle);
     return std::clamp(std::max(next + (1.0 + 3.0 * next) / n, (sum - 1.0) / (sum + 1.0)), 0.0, most_likeness);
 }
 

@@ -49,12 +49,12 @@ HeldBlock joined(HeldBlock const& left, HeldBlock const& right) {
 } // namespace
 
 struct LatencyDigest::State {
-    LatencyHistogram values, gaps;
+    LatencyHistogram values, gaps, waited_for;
     DigestWindow window; ///< the block that is being filled
     std::vector<HeldBlock> held;
     std::vector<DigestBlock> shown; ///< as `blocks` gives them
     bool shown_is_old = false, ordered = true, timed = false;
-    std::uint64_t block_size = 1, next_refresh = 1, backwards = 0, after_answer = 0;
+    std::uint64_t block_size = 1, next_refresh = 1, backwards = 0;
     std::optional<std::uint64_t> first_backwards;
     double threshold = std::numeric_limits<double>::infinity();
     double window_start = unknown, window_end = unknown; ///< of its times
@@ -93,7 +93,7 @@ void LatencyDigest::State::take_time(std::uint64_t number, double value, double 
         double const gap = sent - last_sent;
         if (gap >= 0.0) {
             if (gap < histogram_cells::beyond) { gaps.record(gap); }
-            if (gap >= last_value && gap - last_value <= soon * gap && gap > 0.0) { ++after_answer; }
+            if (gap >= last_value && gap - last_value <= soon * gap && gap > 0.0) { waited_for.record(last_value); }
         } else if (gap < 0.0) {
             ++backwards;
             if (!first_backwards) { first_backwards = number; }
@@ -202,7 +202,8 @@ double LatencyDigest::duration() const { return has_times() ? state_->last_time 
 std::uint64_t LatencyDigest::times_backwards() const { return state_->backwards; }
 std::optional<std::uint64_t> LatencyDigest::first_backwards() const { return state_->first_backwards; }
 LatencyHistogram const& LatencyDigest::gaps() const { return state_->gaps; }
-std::uint64_t LatencyDigest::sent_after_answer() const { return state_->after_answer; }
+LatencyHistogram const& LatencyDigest::waited_for() const { return state_->waited_for; }
+std::uint64_t LatencyDigest::sent_after_answer() const { return state_->waited_for.count(); }
 
 std::vector<DigestBlock> const& LatencyDigest::blocks() const {
     if (state_->shown_is_old) { state_->show(); }
@@ -210,7 +211,8 @@ std::vector<DigestBlock> const& LatencyDigest::blocks() const {
 }
 
 std::size_t LatencyDigest::memory_bytes() const {
-    return sizeof(State) + state_->values.memory_bytes() + state_->gaps.memory_bytes() + DigestWindow::memory_bytes() +
+    return sizeof(State) + state_->values.memory_bytes() + state_->gaps.memory_bytes() +
+           state_->waited_for.memory_bytes() + DigestWindow::memory_bytes() +
            state_->held.capacity() * sizeof(HeldBlock) + state_->shown.capacity() * sizeof(DigestBlock);
 }
 

@@ -1,8 +1,7 @@
-#include "headroom/latency_statistics.hpp"
-
 #include "tail/closed_loop.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/latency_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -77,16 +76,14 @@ double gap_of(LatencyDigest const& samples) {
     return median > 0.0 ? median : samples.gaps().mean();
 }
 
-/// Whether what took longer than the interval was followed by nothing until its answer was back: most such samples were,
-/// and there are as long gaps. Of the two, requests at random times pass only the second, and evenly spaced ones with
-/// latencies near the interval only the first.
+/// Whether most samples longer than the interval were followed by a request as soon as their answer was back, and not
+/// before. One that is sent at a random time comes then once in 25 at most; one that is sent on time, never.
 bool waits_of_one(LatencyDigest const& samples, OmissionFinding const& finding) {
-    constexpr double clearly = 1.25, most = 0.5;
-    LatencyHistogram const& values = samples.values();
-    std::uint64_t const longer = values.count() - at_most(values, clearly * finding.interval);
-    std::uint64_t const gaps = samples.gaps().count() - at_most(samples.gaps(), clearly * finding.interval);
-    return static_cast<double>(samples.sent_after_answer()) >= most * static_cast<double>(finding.affected) &&
-           longer > 0 && static_cast<double>(gaps) >= most * static_cast<double>(longer);
+    constexpr double most = 0.5;
+    LatencyHistogram const& waited = samples.waited_for();
+    if (waited.empty()) { return false; }
+    double const longer = static_cast<double>(waited.count() - at_most(waited, finding.interval));
+    return longer >= most * static_cast<double>(finding.affected);
 }
 
 } // namespace

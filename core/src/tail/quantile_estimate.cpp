@@ -1,8 +1,7 @@
-#include "headroom/latency_statistics.hpp"
-
 #include "statistics/binomial.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/latency_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +29,9 @@ QuantileEstimate quantile_estimate(LatencyHistogram const& samples, double q, do
     if (!(worth > 0.0 && worth <= 1.0)) {
         throw InputError{Fault::usage, {.where = "worth of samples", .problem = "it lies above 0, and is at most 1"}};
     }
-    QuantileEstimate estimate{.q = q, .value = samples.quantile(q)};
+    QuantileEstimate estimate;
+    estimate.q = q;
+    estimate.value = samples.quantile(q);
     std::uint64_t const n = samples.count();
     double const independent = std::max(1.0, std::round(worth * static_cast<double>(n)));
     std::uint64_t const counted = worth == 1.0 ? n : std::min(n, static_cast<std::uint64_t>(independent));
