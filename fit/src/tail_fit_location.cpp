@@ -1,0 +1,182 @@
+#include "tail_fit_cells.hpp"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace headroom::fit {
+
+namespace {
+
+constexpr double narrow = 1e-3; ///< width of a cell in standard deviations below which its density stands for it
+constexpr double vanished = 1e-290;
+
+/// Density g of a standard variable, with derivatives of its logarithm, and the probability of an interval.
+struct StandardNormal {
+    static double log_density(double z) { return -0.5 * z * z - 0.5 * std::log(2.0 * std::numbers::pi); }
+    static double slope(double z) { return -z; }
+    static double curvature(double) { return -1.0; }
+    static double between(double low, double high) {
+        constexpr double root = std::numbers::sqrt2;
+        return low > 0.0 ? 0.5 * (std::erfc(low / root) - std::erfc(high / root))
+                         : 0.5 * (std::erfc(-high / root) - std::erfc(-low / root));
+    }
+};
+
+/// ln of a standard Weibull variable: P(Z > z) = exp(-e^z).
+struct StandardGumbel {
+    static double log_density(double z) { return z - std::exp(z); }
+    static double slope(double z) { return 1.0 - std::exp(z); }
+    static double curvature(double z) { return -std::exp(z); }
+    static double between(double low, double high) {
+        double const from = std::exp(low);
+        return -std::exp(-from) * std::expm1(from - std::exp(high));
+    }
+};
+
+struct Interval {
+    double low, high, count;
+};
+
+/// Samples as intervals of t, in units of their deviation about their mean.
+struct Standardised {
+    std::vector<Interval> intervals;
+    double mean = 0.0, deviation = 0.0, count = 0.0;
+};
+
+template <class Transform> Standardised standardised(std::span<FilledCell const> cells, Transform const& transform) {
+    Standardised result;
+    result.intervals.reserve(cells.size());
+    double edge = -1.0, at = 0.0;
+    for (FilledCell const& cell : cells) {
+        double const low = cell.low == edge ? at : transform(cell.low);
+        edge = cell.high;
+        at = transform(edge);
+        result.intervals.push_back({low, at, cell.count});
+        result.count += cell.count;
+        result.mean += cell.count * 0.5 * (low + at);
+    }
+    result.mean /= result.count;
+    double squares = 0.0;
+    for (Interval const& interval : result.intervals) {
+        double const off = 0.5 * (interval.low + interval.high) - result.mean;
+        squares += interval.count * off * off;
+    }
+    result.deviation = std::sqrt(squares / result.count);
+    for (Interval& interval : result.intervals) {
+        interval.low = (interval.low - result.mean) / result.deviation;
+        interval.high = (interval.high - result.mean) / result.deviation;
+    }
+    return result;
+}
+
+/// ln L and its derivatives by (shift, rate) of z = rate t - shift.
+struct Likelihood {
+    double value = 0.0;
+    Eigen::Vector2d slope = Eigen::Vector2d::Zero();
+    Eigen::Matrix2d curvature = Eigen::Matrix2d::Zero();
+};
+
+/// By the density in the middle, or at the nearer edge of a cell so far out that its probability is no number.
+template <class Standard> void add_narrow(Likelihood& sum, Interval const& interval, double t, double rate, double z) {
+    double const n = interval.count, slope = Standard::slope(z), curvature = Standard::curvature(z);
+    sum.value += n * (Standard::log_density(z) + std::log(rate * (interval.high - interval.low)));
+    sum.slope += n * Eigen::Vector2d{-slope, t * slope + 1.0 / rate};
+    double const mixed = -n * t * curvature;
+    sum.curvature(0, 0) += n * curvature;
+    sum.curvature(0, 1) += mixed;
+    sum.curvature(1, 0) += mixed;
+    sum.curvature(1, 1) += n * (t * t * curvature - 1.0 / (rate * rate));
+}
+
+template <class Standard> void add(Likelihood& sum, Interval const& interval, double shift, double rate) {
+    double const low = rate * interval.low - shift, high = rate * interval.high - shift;
+    if (high - low < narrow) {
+        return add_narrow<Standard>(sum, interval, 0.5 * (interval.low + interval.high), rate, 0.5 * (low + high));
+    }
+    double const share = Standard::between(low, high);
+    if (!(share > vanished)) {
+        bool const above = low > 0.0;
+        return add_narrow<Standard>(sum, interval, above ? interval.low : interval.high, rate, above ? low : high);
+    }
+    double const n = interval.count, a = interval.low, b = interval.high;
+    double const at_a = std::exp(Standard::log_density(low)) / share;
+    double const at_b = std::exp(Standard::log_density(high)) / share;
+    double const turn_a = at_a * Standard::slope(low), turn_b = at_b * Standard::slope(high);
+    Eigen::Vector2d const slope{at_a - at_b, b * at_b - a * at_a};
+    double const mixed = a * turn_a - b * turn_b;
+    Eigen::Matrix2d const second{{turn_b - turn_a, mixed}, {mixed, b * b * turn_b - a * a * turn_a}};
+    sum.value += n * std::log(share);
+    sum.slope += n * slope;
+    sum.curvature += n * (second - slope * slope.transpose());
+}
+
+template <class Standard> Likelihood likelihood(Standardised const& samples, Eigen::Vector2d const& place) {
+    Likelihood sum;
+    for (Interval const& interval : samples.intervals) { add<Standard>(sum, interval, place[0], place[1]); }
+    return sum;
+}
+
+struct Greatest {
+    Eigen::Vector2d place;
+    Eigen::Matrix2d covariance;
+    double value = 0.0;
+};
+
+/// Newton's steps, halved where they lead down: ln L is concave, for log-concave densities, in shift and rate.
+template <class Standard> std::optional<Greatest> maximise(Standardised const& samples, Eigen::Vector2d place) {
+    constexpr int most_steps = 60, most_halvings = 40;
+    constexpr double close = 1e-9; // of ln L: a few 1e-5 of the standard errors
+    Likelihood now = likelihood<Standard>(samples, place);
+    for (int step = 0; step < most_steps; ++step) {
+        Eigen::Matrix2d const covariance = (-now.curvature).inverse();
+        Eigen::Vector2d const change = covariance * now.slope;
+        double const gain = now.slope.dot(change);
+        if (!std::isfinite(gain) || gain < 0.0) { return std::nullopt; }
+        if (gain < close) { return Greatest{place, covariance, now.value}; }
+        double part = 1.0;
+        for (int halving = 0; halving < most_halvings; ++halving, part *= 0.5) {
+            Eigen::Vector2d const there = place + part * change;
+            if (there[1] <= 0.0) { continue; }
+            Likelihood const next = likelihood<Standard>(samples, there);
+            if (next.value + 1e-12 * std::abs(now.value) >= now.value) {
+                place = there;
+                now = next;
+                break;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell const> cells) {
+    bool const logarithmic = family != TailFamily::normal;
+    if (logarithmic && cells.front().low <= 0.0) { return std::nullopt; }
+    Standardised const samples = logarithmic ? standardised(cells, [](double x) { return std::log(x); })
+                                             : standardised(cells, [](double x) { return x; });
+    if (!(samples.deviation > 0.0)) { return std::nullopt; }
+    // Of ln of a Weibull variable: mean -gamma, deviation pi / sqrt(6).
+    bool const weibull = family == TailFamily::weibull;
+    auto const found =
+        weibull ? maximise<StandardGumbel>(samples, {std::numbers::egamma, std::numbers::pi / std::sqrt(6.0)})
+                : maximise<StandardNormal>(samples, {0.0, 1.0});
+    if (!found) { return std::nullopt; }
+    // t = mean + deviation (z + shift) / rate
+    double const shift = found->place[0], rate = found->place[1], unit = samples.deviation;
+    double const scale = unit / rate, location = samples.mean + scale * shift;
+    Eigen::Vector2d const by_location{scale, -scale * shift / rate};
+    double const location_error = std::sqrt(by_location.dot(found->covariance * by_location));
+    double const rate_error = std::sqrt(found->covariance(1, 1));
+    TailFit fit;
+    fit.distribution.family = family;
+    fit.distribution.a = weibull ? std::exp(location) : location;
+    fit.a_error = weibull ? fit.distribution.a * location_error : location_error;
+    fit.distribution.b = weibull ? rate / unit : scale;
+    fit.b_error = weibull ? rate_error / unit : scale * rate_error / rate;
+    fit.log_likelihood = found->value;
+    return fit;
+}
+
+} // namespace headroom::fit

@@ -1,0 +1,111 @@
+#include "tail_fit_cells.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::fit {
+
+namespace {
+
+constexpr double lowest_shape = -1.0; // below it the likelihood has no bound
+
+/// ln P(X > y) of a Pareto excess, and its derivatives by ln of the scale and by the shape.
+struct LogAbove {
+    double value = 0.0, by_scale = 0.0, by_shape = 0.0, share = 1.0;
+};
+
+LogAbove log_above(double y, double scale, double shape) {
+    constexpr double series_below = 1e-3; // of shape y / scale, where the closed form loses its digits
+    double const w = y / scale, grown = shape * w;
+    if (grown <= -1.0) { return {.value = -1e300, .share = 0.0}; }
+    LogAbove above;
+    above.by_scale = w / (1.0 + grown);
+    if (std::abs(grown) < series_below) {
+        above.value = -w * (1.0 - grown * (1.0 / 2.0 - grown * (1.0 / 3.0 - grown / 4.0)));
+        above.by_shape = w * w * (1.0 / 2.0 - grown * (2.0 / 3.0 - grown * (3.0 / 4.0 - grown * 4.0 / 5.0)));
+    } else {
+        double const logarithm = std::log1p(grown);
+        above.value = -logarithm / shape;
+        above.by_shape = (logarithm / shape - above.by_scale) / shape;
+    }
+    above.share = std::exp(above.value);
+    return above;
+}
+
+/// ln L, its slope, and the information as sum of squares of the cells' slopes.
+struct ParetoLikelihood {
+    double value = 0.0;
+    Eigen::Vector2d slope = Eigen::Vector2d::Zero();
+    Eigen::Matrix2d information = Eigen::Matrix2d::Zero();
+};
+
+std::optional<ParetoLikelihood> likelihood(std::span<FilledCell const> cells, double scale, double shape) {
+    ParetoLikelihood sum;
+    double const threshold = cells.front().low;
+    double edge = -1.0;
+    LogAbove high;
+    for (FilledCell const& cell : cells) {
+        LogAbove const low = cell.low == edge ? high : log_above(cell.low - threshold, scale, shape);
+        edge = cell.high;
+        high = log_above(edge - threshold, scale, shape);
+        double const inside = high.share == 0.0 ? 1.0 : -std::expm1(high.value - low.value); // of what is above `low`
+        if (low.value < -700.0 || !(inside > 0.0)) { return std::nullopt; }
+        double const kept = 1.0 - inside;
+        Eigen::Vector2d const slope{(low.by_scale - kept * high.by_scale) / inside,
+                                    (low.by_shape - kept * high.by_shape) / inside};
+        sum.value += cell.count * (low.value + std::log(inside));
+        sum.slope += cell.count * slope;
+        sum.information += cell.count * slope * slope.transpose();
+    }
+    return sum;
+}
+
+/// Scale and shape with the mean and the variance of the excesses, where these exist, and no sample out of reach.
+Eigen::Vector2d start_of(std::span<FilledCell const> cells) {
+    double const threshold = cells.front().low, n = cells.front().from;
+    double mean = 0.0, squares = 0.0;
+    for (FilledCell const& cell : cells) {
+        double const excess = 0.5 * (cell.low + cell.high) - threshold;
+        mean += cell.count / n * excess;
+        squares += cell.count / n * excess * excess;
+    }
+    double const ratio = mean * mean / std::max(squares - mean * mean, 1e-12 * mean * mean);
+    double const shape = std::clamp(0.5 * (1.0 - ratio), -0.4, 0.5);
+    double const scale = mean * (1.0 - shape), reach = cells.back().high - threshold;
+    return {std::log(std::max(scale, -1.01 * shape * reach)), shape};
+}
+
+} // namespace
+
+std::optional<ParetoFit> fit_pareto(std::span<FilledCell const> cells) {
+    constexpr int most_steps = 100, most_halvings = 30;
+    constexpr double close = 1e-6; // of ln L: 1e-3 of the standard errors
+    constexpr double worth = 0.1;  // of what the slope promises: less means that the step went across the top
+    Eigen::Vector2d place = start_of(cells);
+    auto now = likelihood(cells, std::exp(place[0]), place[1]);
+    for (int step = 0; now && step < most_steps; ++step) {
+        Eigen::Matrix2d const covariance = now->information.inverse();
+        Eigen::Vector2d change = covariance * now->slope;
+        if (place[1] <= lowest_shape && change[1] < 0.0) { change = {now->slope[0] / now->information(0, 0), 0.0}; }
+        double const gain = now->slope.dot(change);
+        if (!std::isfinite(gain) || gain < 0.0) { return std::nullopt; }
+        bool moved = false;
+        double part = gain < close ? 0.0 : 1.0;
+        for (int halving = 0; part > 0.0 && !moved && halving < most_halvings; ++halving, part *= 0.5) {
+            Eigen::Vector2d there = place + part * change;
+            there[1] = std::max(lowest_shape, there[1]);
+            auto const next = likelihood(cells, std::exp(there[0]), there[1]);
+            if (!next || next->value < now->value + worth * part * gain) { continue; }
+            place = there;
+            now = next;
+            moved = true;
+        }
+        if (moved && step + 1 < most_steps) { continue; }
+        // Near the lowest shape ln L has a kink at the end of each cell: the place found is the best there is.
+        return ParetoFit{std::exp(place[0]), place[1], now->information.inverse(), now->value};
+    }
+    return std::nullopt;
+}
+
+} // namespace headroom::fit

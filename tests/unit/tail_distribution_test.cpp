@@ -1,0 +1,182 @@
+#include "support/random.hpp"
+#include "tail/binomial.hpp"
+#include "tail/greatest.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/fan_out.hpp"
+#include "headroom/order_statistics.hpp"
+#include "headroom/tail_distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using test::CounterRandom;
+
+TailDistribution pareto(double a, double b, double threshold = 0.0, double share = 1.0) {
+    return {.family = TailFamily::pareto_tail, .a = a, .b = b, .threshold = threshold, .share_beyond = share};
+}
+
+std::vector<TailDistribution> examples() {
+    return {{.family = TailFamily::normal, .a = 10.0, .b = 2.0},
+            {.family = TailFamily::lognormal, .a = -3.0, .b = 0.7},
+            {.family = TailFamily::weibull, .a = 2.0, .b = 0.6},
+            {.family = TailFamily::weibull, .a = 2.0, .b = 3.0},
+            {.family = TailFamily::exponential, .a = 1.0, .b = 0.5},
+            pareto(1.0, 0.4),
+            pareto(1.0, 0.0),
+            pareto(1.0, -0.4)};
+}
+
+TEST(TailDistribution, KnowsItsValues) {
+    // Expectation: closed forms by hand.
+    TailDistribution const normal{.family = TailFamily::normal, .a = 10.0, .b = 2.0};
+    EXPECT_DOUBLE_EQ(normal.share_up_to(10.0), 0.5);
+    EXPECT_NEAR(normal.quantile(0.975), 10.0 + 2.0 * 1.959963984540054, 1e-12);
+    TailDistribution const weibull{.family = TailFamily::weibull, .a = 2.0, .b = 3.0};
+    EXPECT_DOUBLE_EQ(weibull.share_above(2.0), std::exp(-1.0));
+    TailDistribution const exponential{.family = TailFamily::exponential, .a = 1.0, .b = 0.5};
+    EXPECT_DOUBLE_EQ(exponential.share_above(2.0), std::exp(-2.0));
+    EXPECT_EQ(exponential.share_up_to(0.9), 0.0);
+    EXPECT_DOUBLE_EQ(pareto(1.0, 0.5, 3.0, 0.1).share_above(5.0), 0.1 / 4.0);
+    EXPECT_DOUBLE_EQ(pareto(1.0, -0.5, 3.0, 0.1).share_above(6.0), 0.0);
+    EXPECT_EQ(pareto(1.0, 0.5, 3.0, 0.1).quantile(0.2), 3.0);
+    EXPECT_EQ(pareto(1.0, 0.5, 3.0, 0.1).share_up_to(1.0), 0.9);
+    EXPECT_EQ(name_of(TailFamily::pareto_tail), "pareto tail");
+    EXPECT_THROW(static_cast<void>(normal.quantile(1.1)), InputError);
+    EXPECT_THROW(static_cast<void>(normal.quantile_above(-0.1)), InputError);
+}
+
+TEST(TailDistribution, QuantilesAreTheInverseFarOut) {
+    for (TailDistribution const& tail : examples()) {
+        for (double p : {1e-250, 1e-100, 1e-20, 1e-9, 0.01, 0.3, 0.5, 0.7, 0.999}) {
+            double const x = tail.quantile_above(p), slope = tail.family == TailFamily::normal ? 1e3 : 1e2;
+            if (tail.b < 0.0 && p < 1e-9) { continue; } // at the end of what it reaches
+            EXPECT_NEAR(tail.share_above(x) / p, 1.0, 1e-12 * slope * (1.0 - std::log(p))) << name_of(tail.family) << p;
+            EXPECT_NEAR(tail.share_up_to(x) + tail.share_above(x), 1.0, 1e-14);
+        }
+        for (double q : {1e-30, 1e-9, 0.2, 0.5}) {
+            if (tail.family == TailFamily::pareto_tail) { continue; }
+            EXPECT_NEAR(tail.share_up_to(tail.quantile(q)) / q, 1.0, 1e-7) << name_of(tail.family) << q;
+        }
+    }
+}
+
+TEST(ExpectedMaximum, OfNormalAndExponentialAreTheTextbooks) {
+    // Expectation: 1.4236, 2.3437, 3.0439, 3.4418 deviations; the harmonic numbers. Also by quadrature, which has no
+    // closed form to lean on.
+    TailDistribution const normal{.family = TailFamily::normal, .a = 5.0, .b = 2.0};
+    TailDistribution const exponential{.family = TailFamily::exponential, .a = 1.0, .b = 3.0};
+    for (auto const& [k, z] : {std::pair{8, 1.4236}, {64, 2.3437}, {512, 3.0439}, {2048, 3.4418}}) {
+        EXPECT_NEAR((expected_maximum(normal, Ranks{k}) - 5.0) / 2.0, z, 5e-5);
+        EXPECT_NEAR((mean_from_highest(normal, Ranks{k}, 1.0) - 5.0) / 2.0, z, 5e-5);
+        EXPECT_NEAR(fan_out(normal, Ranks{k}, 9.0).mean, 5.0 + 2.0 * z, 1e-4);
+    }
+    for (int k : {1, 2, 3, 10, 1000, 10'000'000}) {
+        double const waits = expected_maximum_exponential(Ranks{k});
+        EXPECT_NEAR(expected_maximum(exponential, Ranks{k}), 1.0 + 3.0 * waits, 1e-13 * waits);
+        EXPECT_NEAR(mean_from_highest(exponential, Ranks{k}, 1.0), 1.0 + 3.0 * waits, 1e-12 * waits);
+        EXPECT_NEAR(expected_maximum(pareto(3.0, 0.0, 1.0), Ranks{k}), 1.0 + 3.0 * waits, 1e-12 * waits);
+        EXPECT_NEAR(mean_from_highest(normal, Ranks{k}, 1.0), expected_maximum(normal, Ranks{k}), 1e-12);
+    }
+}
+
+TEST(ExpectedMaximum, HasClosedFormsOfOtherFamilies) {
+    // Expectation: Pareto (K! Gamma(1-b) / Gamma(K+1-b) - 1) a/b; Weibull of one a Gamma(1 + 1/b), of two that twice
+    // less the least of two, which is as one with scale a 2^(-1/b); lognormal of one exp(a + b^2/2).
+    for (double const b : {-0.9, -0.3, 0.2, 0.5, 0.95}) {
+        for (int k : {1, 5, 100}) {
+            double const exact =
+                2.0 * std::expm1(std::lgamma(k + 1.0) + std::lgamma(1.0 - b) - std::lgamma(k + 1.0 - b)) / b;
+            EXPECT_NEAR(expected_maximum(pareto(2.0, b), Ranks{k}) / exact, 1.0, 1e-11) << b << ' ' << k;
+        }
+    }
+    for (double const b : {0.1, 0.5, 1.0, 2.0, 30.0}) {
+        TailDistribution const weibull{.family = TailFamily::weibull, .a = 3.0, .b = b};
+        double const one = 3.0 * std::tgamma(1.0 + 1.0 / b);
+        EXPECT_NEAR(expected_maximum(weibull, Ranks{1}) / one, 1.0, 1e-12);
+        EXPECT_NEAR(expected_maximum(weibull, Ranks{2}) / (one * (2.0 - std::pow(2.0, -1.0 / b))), 1.0, 1e-12);
+    }
+    for (double const b : {0.01, 1.0, 5.0, 15.0}) {
+        TailDistribution const lognormal{.family = TailFamily::lognormal, .a = 1.0, .b = b};
+        EXPECT_NEAR(expected_maximum(lognormal, Ranks{1}) / std::exp(1.0 + 0.5 * b * b), 1.0, 1e-11);
+    }
+    EXPECT_TRUE(std::isinf(expected_maximum(pareto(1.0, 1.0), Ranks{2})));
+}
+
+TEST(ExpectedMaximum, IsTheIntegralOfWhatIsBeyond) {
+    // Expectation: least + integral of 1 - F^K, by Simpson's rule on a fine grid, in x as the definition has it.
+    for (TailDistribution const& tail : examples()) {
+        if (tail.family == TailFamily::pareto_tail && tail.b > 0.0) { continue; } // its tail outlasts any grid
+        for (int k : {1, 3, 100, 1'000'000}) {
+            double const end = tail.quantile_above(1e-24 / k);
+            constexpr int intervals = 400'000;
+            double const width = std::sqrt(end) / intervals; // x = s^2: fine where x is small
+            double sum = 0.0;
+            for (int i = 0; i <= intervals; ++i) {
+                double const s = i * width;
+                double const beyond = -std::expm1(k * std::log1p(-tail.share_above(s * s))) * 2.0 * s;
+                sum += beyond * (i == 0 || i == intervals ? 1.0 : i % 2 == 1 ? 4.0 : 2.0);
+            }
+            double const integral = sum * width / 3.0;
+            EXPECT_NEAR(expected_maximum(tail, Ranks{k}) / integral, 1.0, 3e-6) << name_of(tail.family) << ' ' << k;
+        }
+    }
+}
+
+TEST(ExpectedMaximum, IsWhatDrawingGives) {
+    // Expectation: the mean of 4000 maxima of 64, within four of its standard errors.
+    CounterRandom random{5};
+    for (TailDistribution const& tail : examples()) {
+        double sum = 0.0, squares = 0.0;
+        constexpr int runs = 4000, k = 64;
+        for (int run = 0; run < runs; ++run) {
+            double greatest = 0.0;
+            for (int i = 0; i < k; ++i) { greatest = std::max(greatest, tail.quantile_above(random.uniform())); }
+            sum += greatest;
+            squares += greatest * greatest;
+        }
+        double const mean = sum / runs, error = std::sqrt((squares / runs - mean * mean) / runs);
+        EXPECT_NEAR(expected_maximum(tail, Ranks{k}), mean, 4.0 * error) << name_of(tail.family);
+    }
+}
+
+TEST(BinomialUpTo, IsTheSum) {
+    // Expectation: coefficients by Pascal's triangle; symmetric counterparts for great n.
+    for (int n : {1, 2, 7, 30}) {
+        for (double p : {1e-9, 0.1, 0.5, 0.93}) {
+            double sum = 0.0, ways = 1.0;
+            for (int k = 0; k <= n; ++k) {
+                sum += ways * std::pow(p, k) * std::pow(1.0 - p, n - k);
+                EXPECT_NEAR(binomial_up_to(k, n, p, 1.0 - p), std::min(1.0, sum), 1e-13) << n << ' ' << p << ' ' << k;
+                ways *= (n - k) / (k + 1.0);
+            }
+        }
+    }
+    // P(B(2m+1, 1/2) <= m) = 1/2.
+    EXPECT_NEAR(binomial_up_to(5'000'000, 10'000'001, 0.5, 0.5), 0.5, 1e-11);
+    // Few of many are Poisson: e^-2 (1 + 2 + 2).
+    EXPECT_NEAR(binomial_up_to(2, 1e12, 2e-12, 1.0 - 2e-12), 5.0 * std::exp(-2.0), 1e-10);
+}
+
+TEST(NoneDrawn, IsTheProduct) {
+    for (double n : {10.0, 200.0, 5000.0}) {
+        for (double m : {0.0, 1.0, 70.0, 400.0}) {
+            for (double k : {1.0, 64.0, 65.0, 100.0, 3000.0}) {
+                if (k > n || m > n) { continue; }
+                double exact = 1.0;
+                for (double j = 0.0; j < m; ++j) { exact *= std::max(0.0, (n - k - j) / (n - j)); }
+                EXPECT_NEAR(none_drawn(m, k, n), exact, 1e-12 * exact + 1e-36) << n << ' ' << m << ' ' << k;
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace headroom
