@@ -26,7 +26,7 @@ struct QueueShape {
     int servers = 1;                ///< c
     std::optional<int> places = {}; ///< K: waiting or served at most, more are turned away; empty: any number
     int batch = 1; ///< most that one server serves together: when it becomes free, of those waiting as many as it can
-    double batch_growth = 0.0; ///< service of n together over that of one: 1 + growth (n - 1); 0: a batch takes as one
+    double batch_growth = 0.0; ///< service of n together over that of one: 1 + growth (n - 1), from 0 to 1
 };
 
 /// How a figure came about.

@@ -26,37 +26,53 @@ std::string_view name_of(Dispatch dispatch);
 ///
 ///     0: always the mean;  below 1: gamma;  1: exponential;  above 1: gamma, or from samples where some are given
 struct DrawnTimes {
-    Seconds mean;
+    Seconds mean = {};
     double variation = 1.0;
     LatencyHistogram const* samples = nullptr; ///< drawn from instead, with replacement, scaled to the mean
 };
 
+/// What is simulated: requests of these gaps arrive, each is served by one of the replicas, `shape.servers` in number.
 struct QueueExperiment {
-    DrawnTimes gaps, service;
-    QueueShape shape;
+    DrawnTimes gaps = {}, service = {};
+    QueueShape shape = {}; ///< places: of all lines together; a batch is of one line
     Dispatch dispatch = Dispatch::shared_line;
-    std::optional<Seconds> hedge_after =
-        {}; ///< a second copy to another line; the loser is withdrawn where it still waits
-    Seconds duration{3600.0};
-    Seconds warm_up; ///< not counted
+    /// Time after which, without an answer, a second copy goes to another line: withdrawn where it still waits when the
+    /// other is answered. Needs lines of their own.
+    std::optional<Seconds> hedge_after = {};
+    bool tied = false;        ///< of two copies the one that waits is withdrawn when the other's service begins
+    Seconds duration{3600.0}; ///< in which arrivals are counted; they stop after it, and all that are there are served
+    Seconds warm_up = {};     ///< before it, not counted
     std::uint64_t seed = 1;
-    int batches = 32; ///< for intervals, by batch means
+    int batches = 32; ///< for intervals, by batch means: 8 or more
 };
 
-/// A mean with the interval that 95 % of repeats fall into, by batch means.
+/// A mean with the interval that the true one lies in 95 times of 100, by batch means.
+///
+/// The counted time is cut into equal batches. Those must be long against the time in which the queue forgets how long it
+/// was, for which some thousand requests are enough at 0.8 of capacity, and 1/(1 - rho)^2 times a hundred nearer to it.
+/// Where they are not, neighbouring batches are alike, and the interval is widened by what an autoregressive series of that
+/// correlation needs. The warm-up should be as long as a batch where the first ones show an empty queue.
 struct SimulatedMean {
     double value = 0.0, low = 0.0, high = 0.0;
 };
 
 struct SimulatedQueue {
-    std::uint64_t requests = 0, blocked = 0, hedged = 0;
-    SimulatedMean wait_seconds, latency_seconds, utilization, wait_probability, waiting;
-    LatencyHistogram latency, wait;
-    std::uint64_t events = 0;
+    bool stable = true;         ///< whether servers can do what arrives; else figures depend on the duration
+    std::uint64_t requests = 0; ///< counted and served
+    std::uint64_t blocked = 0;  ///< counted and turned away
+    std::uint64_t hedged = 0;   ///< of those served: second copies
+    SimulatedMean wait_seconds, latency_seconds, utilization;
+    SimulatedMean wait_probability, waiting; ///< of requests; copies in lines, over time
+    LatencyHistogram latency, wait;          ///< seconds, each request once
+    std::uint64_t events = 0;                ///< arrivals, ends of services and second copies, counted or not
 };
 
 /// A discrete-event simulation of the queue, request by request; the same seed gives the same bits.
-/// Errors:     as queue_answer; InputError{usage} above 10^10 expected requests.
+///
+/// At one time services end before requests arrive. A request that finds a server of its line free is served at once, and
+/// alone; a server that becomes free takes up to `shape.batch` of its line, for one drawn time by their growth.
+/// Errors:     as queue_answer, but for batches with places; InputError{usage} above 10^10 expected requests, or where more
+///             than 10^8 would wait; fewer than 8 batches; hedging without a second line.
 /// Source:     [LawKelton2000] (batch means)
 SimulatedQueue simulate_queue(QueueExperiment const& experiment);
 

@@ -30,7 +30,8 @@ void demand_variation(double value, std::string const& where) {
 void check(QueueShape const& shape) {
     if (shape.servers < 1) { refuse("servers", "fewer than one", "", "give at least one"); }
     if (shape.batch < 1) { refuse("batch", "fewer than one", "", "give 1 for no batches"); }
-    demand_amount(shape.batch_growth, "growth of a batch", "give 0 where a batch takes as long as one");
+    demand_share(shape.batch_growth, "growth of a batch",
+                 "give 0 where a batch takes as long as one, 1 where as long as one after the other");
     if (shape.places && *shape.places < shape.servers) {
         refuse("places", "fewer than servers", std::to_string(*shape.places) + " of " + std::to_string(shape.servers),
                "count those who are served too");

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headroom/counter_random.hpp"
+#include "headroom/queue_simulation.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom::queueing {
+
+/// Draws times one after the other. Errors: InputError{usage} on a mean that is not above zero, a variation that is
+/// negative, samples that are empty or all zero.
+class TimeSource {
+public:
+    TimeSource(DrawnTimes const& times, char const* where, std::uint64_t seed);
+
+    double next() {
+        switch (kind_) {
+        case Kind::same: return mean_;
+        case Kind::exponential: return mean_ * random_.exponential();
+        case Kind::gamma: return scale_ * gamma();
+        case Kind::samples: return scale_ * sample();
+        }
+        return mean_;
+    }
+
+private:
+    enum class Kind : std::uint8_t { same, exponential, gamma, samples };
+    struct Column {
+        double share; ///< of the column that is the value's own
+        double value, other;
+    };
+
+    void prepare(LatencyHistogram const& samples);
+    double gamma();
+    double normal();
+    double sample();
+
+    CounterRandom random_;
+    Kind kind_;
+    double mean_, scale_ = 1.0;
+    double shape_ = 1.0, third_ = 0.0, factor_ = 0.0; ///< of the gamma's method
+    std::vector<Column> columns_;
+};
+
+/// A generator for one purpose, of which each seed has many.
+CounterRandom random_for(std::uint64_t seed, std::uint64_t purpose);
+
+} // namespace headroom::queueing

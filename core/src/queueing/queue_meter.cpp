@@ -1,0 +1,62 @@
+#include "queueing/queue_meter.hpp"
+
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace headroom::queueing {
+
+QueueMeter::QueueMeter(QueueExperiment const& experiment)
+    : begin_{experiment.warm_up.base()},
+      length_{experiment.duration.base() / experiment.batches},
+      batches_{static_cast<std::size_t>(experiment.batches)},
+      boundary_{begin_} {}
+
+/// The warm-up is the batch before the first, and what comes after the end belongs to no time.
+void QueueMeter::end_batch() {
+    double const step = boundary_ - last_;
+    now_waiting_.sum += static_cast<double>(waiting_) * step;
+    now_busy_ += static_cast<double>(busy_) * step;
+    last_ = boundary_;
+    if (begun_ > 0) {
+        of_waiting_.push_back({now_waiting_.sum, length_});
+        of_busy_.push_back({now_busy_, length_});
+        if (begun_ < batches_) { close(); }
+    }
+    now_waiting_.sum = now_busy_ = 0.0;
+    ++begun_;
+    boundary_ =
+        begun_ <= batches_ ? begin_ + static_cast<double>(begun_) * length_ : std::numeric_limits<double>::infinity();
+}
+
+void QueueMeter::close() {
+    auto const requests = static_cast<double>(requests_);
+    of_wait_.push_back({waits_, requests});
+    of_latency_.push_back({latencies_, requests});
+    of_waited_.push_back({waited_, requests});
+    result_.requests += requests_;
+    waits_ = latencies_ = waited_ = 0.0;
+    requests_ = 0;
+}
+
+void QueueMeter::record() {
+    result_.wait.record(std::span<double const>{wait_.data(), kept_});
+    result_.latency.record(std::span<double const>{latency_.data(), kept_});
+    kept_ = 0;
+}
+
+SimulatedQueue QueueMeter::result(std::uint64_t events, double servers) {
+    pass(begin_ + static_cast<double>(batches_) * length_);
+    close();
+    record();
+    for (BatchSum& batch : of_busy_) { batch.over *= servers; }
+    result_.wait_seconds = batch_mean(of_wait_);
+    result_.latency_seconds = batch_mean(of_latency_);
+    result_.wait_probability = batch_mean(of_waited_);
+    result_.utilization = batch_mean(of_busy_);
+    result_.waiting = batch_mean(of_waiting_);
+    result_.events = events;
+    return std::move(result_);
+}
+
+} // namespace headroom::queueing

@@ -1,0 +1,78 @@
+#include "queueing/queue_run.hpp"
+
+#include <algorithm>
+
+namespace headroom::queueing {
+
+std::uint64_t seed_for(std::uint64_t seed, Purpose purpose) {
+    return random_for(seed, static_cast<std::uint64_t>(purpose)).next();
+}
+
+std::uint32_t lines_of(QueueExperiment const& experiment) {
+    return experiment.dispatch == Dispatch::shared_line ? 1U : static_cast<std::uint32_t>(experiment.shape.servers);
+}
+
+std::uint64_t places_of(QueueExperiment const& experiment) {
+    return experiment.shape.places ? static_cast<std::uint64_t>(*experiment.shape.places)
+                                   : std::numeric_limits<std::uint64_t>::max();
+}
+
+QueueRun::QueueRun(QueueExperiment const& experiment)
+    : servers_{static_cast<double>(experiment.shape.servers)},
+      growth_{experiment.shape.batch_growth},
+      batch_{static_cast<std::uint32_t>(experiment.shape.batch)},
+      places_{places_of(experiment)},
+      service_{experiment.service, "service", seed_for(experiment.seed, Purpose::service)},
+      lines_(lines_of(experiment)),
+      choice_{experiment.dispatch, lines_of(experiment), CounterRandom{seed_for(experiment.seed, Purpose::lines)}},
+      meter_{experiment} {
+    if (experiment.dispatch == Dispatch::shared_line) { lines_[0].free = experiment.shape.servers; }
+}
+
+double QueueRun::serve(double now, std::uint32_t requests) {
+    double const alone = service_.next();
+    return now + (requests == 1 ? alone : alone * (1.0 + growth_ * (requests - 1.0)));
+}
+
+void QueueRun::arrive(double now) {
+    meter_.pass(now);
+    if (present_ >= places_) { return meter_.blocked(now); }
+    ++present_;
+    std::uint32_t const picked = choice_.pick();
+    choice_.come(picked);
+    Line& line = lines_[picked];
+    if (line.free == 0) {
+        line.waiting.put(now);
+        return meter_.wait(1);
+    }
+    --line.free;
+    meter_.work(1);
+    double const end = serve(now, 1);
+    meter_.request(now, false, 0.0, end - now);
+    events_.put(end, {picked, 1});
+}
+
+/// A server is free again: it takes those at the front of its line.
+void QueueRun::happen() {
+    double const now = events_.next();
+    Done const done = events_.first();
+    meter_.pass(now);
+    present_ -= done.requests;
+    for (std::uint32_t i = 0; i < done.requests; ++i) { choice_.leave(done.line); }
+    Line& line = lines_[done.line];
+    if (line.waiting.empty()) {
+        events_.take();
+        ++line.free;
+        return meter_.work(-1);
+    }
+    auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(line.waiting.size(), batch_));
+    double const end = serve(now, taken);
+    meter_.wait(-static_cast<int>(taken));
+    for (std::uint32_t i = 0; i < taken; ++i) {
+        double const since = line.waiting.take();
+        meter_.request(since, true, now - since, end - since);
+    }
+    events_.replace_first(end, {done.line, taken});
+}
+
+} // namespace headroom::queueing
