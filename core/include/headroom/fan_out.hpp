@@ -44,7 +44,7 @@ FanOut fan_out(LatencyHistogram const& samples, TailDistribution const& tail, Ra
 ///     integral of x dF^K  =  least + integral of 1 - F(x)^K from the least x on
 ///
 /// Infinite where the tail has no mean. Of a Pareto tail: of draws that all lie beyond its threshold.
-/// Holds for:  any K; to 1e-10 of itself, for the shape of a Pareto tail up to 0.95 and a lognormal b up to 25.
+/// Holds for:  any K; to 1e-10 of itself, for the shape of a Pareto tail up to 0.95 and a lognormal b up to 15.
 /// Source:     [DavidNagaraja2003]
 double expected_maximum(TailDistribution const& distribution, Ranks workers);
 /// The mean of the greatest of K that are drawn without replacement from exactly these n values, by order statistics:
@@ -79,7 +79,8 @@ struct BackupWorkers {
 /// Source:     [Chen2016] (backup workers), [DavidNagaraja2003]
 BackupWorkers backup_workers(LatencyHistogram const& samples, Ranks workers, int backups);
 
-/// The number of backups with the most useful work per second, of K workers in all, from 0 to half of K.
+/// The number of backups with the most useful work per second, of K workers in all. Where times spread widely that may
+/// be more than half of them: work that comes sooner is counted, not what more of it at once is worth.
 ///
 /// Up to 64 every number is looked at; beyond, steps of 5 % and then every number next to the best of them.
 /// Source: [Chen2016]

@@ -9,18 +9,8 @@
 namespace headroom {
 namespace {
 
-constexpr double most_counted = 2e4;   ///< standard deviation; beyond it a normal distribution is as good
-constexpr double negligible = 1e-17;   ///< of a sum
-constexpr double stirling_from = 16.0; ///< from here on four terms of the series are exact
-
-/// ln n! less Stirling's formula for it.
-double stirling_error(double n) {
-    if (n < stirling_from) {
-        return std::lgamma(n + 1.0) - (n + 0.5) * std::log(n) + n - 0.5 * std::log(2.0 * std::numbers::pi);
-    }
-    double const square = n * n;
-    return (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / 1680.0 / square) / square) / square) / n;
-}
+constexpr double most_counted = 2e4; ///< standard deviation; beyond it a normal distribution is as good
+constexpr double negligible = 1e-17; ///< of a sum
 
 /// x ln(x / mean) + mean - x, without losing digits where both are near.
 double deviance(double x, double mean) {
@@ -48,6 +38,15 @@ double sum_downwards(std::uint64_t n, double q, std::uint64_t k) {
 }
 
 } // namespace
+
+double stirling_error(double n) {
+    constexpr double stirling_from = 16.0; // from here on four terms of the series are exact
+    if (n < stirling_from) {
+        return std::lgamma(n + 1.0) - (n + 0.5) * std::log(n) + n - 0.5 * std::log(2.0 * std::numbers::pi);
+    }
+    double const square = n * n;
+    return (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / 1680.0 / square) / square) / square) / n;
+}
 
 double binomial_probability(std::uint64_t n, double q, std::uint64_t k) {
     double const count = static_cast<double>(n), hits = static_cast<double>(k);

@@ -4,6 +4,10 @@
 
 namespace headroom {
 
+/// ln n! less Stirling's formula for it, (n + 1/2) ln n - n + ln(2 pi) / 2, to the last digit for n above 0.
+/// Source: [Loader2000]
+double stirling_error(double n);
+
 /// P(X = k) of a binomial X: n trials, each a success with probability q, to 13 digits for any n.
 /// Source: [Loader2000]
 double binomial_probability(std::uint64_t n, double q, std::uint64_t k);

@@ -1,32 +1,34 @@
-#include "tail/binomial.hpp"
+#include "statistics/binomial.hpp"
 #include "tail/sample_steps.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/fan_out.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace headroom {
 
 namespace {
 
-/// P(the first K - b have come by this step).
-double enough_by(SampleStep const& step, double workers, double backups) {
-    return binomial_up_to(backups, workers, step.above, 1.0 - step.above);
+/// P(the first K - b have come by this step): at most b are above it.
+double enough_by(SampleStep const& step, Ranks workers, int backups) {
+    if (step.above <= 0.0) { return 1.0; }
+    return binomial_below(static_cast<std::uint64_t>(workers.count()), step.above,
+                          static_cast<std::uint64_t>(backups) + 1);
 }
 
 BackupWorkers with_backups(SampleSteps const& steps, Ranks workers, int backups) {
     constexpr double never = 1e-18;
-    double const k = workers.count(), b = backups;
     auto const first_with = [&](double share) {
-        return std::ranges::partition_point(steps,
-                                            [&](SampleStep const& step) { return enough_by(step, k, b) < share; });
+        return std::ranges::partition_point(
+            steps, [&](SampleStep const& step) { return enough_by(step, workers, backups) < share; });
     };
     BackupWorkers answer{.workers = workers, .backups = backups};
     double before = 0.0;
     for (auto step = first_with(never); step != steps.end() && before < 1.0; ++step) {
-        double const now = enough_by(*step, k, b);
+        double const now = enough_by(*step, workers, backups);
         answer.mean += step->value * (now - before);
         before = now;
     }
@@ -34,7 +36,7 @@ BackupWorkers with_backups(SampleSteps const& steps, Ranks workers, int backups)
     answer.p99 = first_with(0.99 * (1.0 - 1e-12))->value;
     double const one = mean_of(steps);
     answer.slowdown = one > 0.0 ? answer.mean / one : 1.0;
-    answer.useful_per_second = (k - b) / answer.mean;
+    answer.useful_per_second = (workers.count() - backups) / answer.mean;
     return answer;
 }
 
@@ -54,7 +56,7 @@ BackupWorkers backup_workers(LatencyHistogram const& samples, Ranks workers, int
 BackupWorkers best_backup_workers(LatencyHistogram const& samples, Ranks workers) {
     constexpr int one_by_one = 64, between = 16;
     SampleSteps const steps = steps_of(samples);
-    int const most = workers.count() / 2;
+    int const most = workers.count() - 1;
     BackupWorkers best = with_backups(steps, workers, 0);
     auto const look_at = [&](int backups) {
         BackupWorkers const found = with_backups(steps, workers, backups);

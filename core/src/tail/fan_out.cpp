@@ -1,8 +1,8 @@
 #include "headroom/fan_out.hpp"
 
 #include "quantity/demand.hpp"
-#include "tail/binomial.hpp"
 #include "tail/greatest.hpp"
+#include "tail/none_drawn.hpp"
 #include "tail/sample_steps.hpp"
 
 #include "headroom/error.hpp"

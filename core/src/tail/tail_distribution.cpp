@@ -1,7 +1,7 @@
 #include "headroom/tail_distribution.hpp"
 
 #include "quantity/demand.hpp"
-#include "tail/normal_tail.hpp"
+#include "statistics/normal.hpp"
 
 #include "headroom/error.hpp"
 
@@ -25,8 +25,6 @@ double pareto_above(double x, double a, double b) {
     return grown <= -1.0 ? 0.0 : std::exp(-std::log1p(grown) / b);
 }
 
-double standard_normal_above(double p) { return p > 0.5 ? -normal_quantile_above(1.0 - p) : normal_quantile_above(p); }
-
 } // namespace
 
 std::string_view name_of(TailFamily family) {
@@ -42,8 +40,8 @@ std::string_view name_of(TailFamily family) {
 
 double TailDistribution::share_above(double x) const {
     switch (family) {
-    case TailFamily::normal: return normal_above((x - a) / b);
-    case TailFamily::lognormal: return x <= 0.0 ? 1.0 : normal_above((std::log(x) - a) / b);
+    case TailFamily::normal: return normal_beyond((x - a) / b);
+    case TailFamily::lognormal: return x <= 0.0 ? 1.0 : normal_beyond((std::log(x) - a) / b);
     case TailFamily::weibull: return x <= 0.0 ? 1.0 : std::exp(-std::pow(x / a, b));
     case TailFamily::exponential: return x <= a ? 1.0 : std::exp(-(x - a) / b);
     case TailFamily::pareto_tail:
@@ -54,8 +52,8 @@ double TailDistribution::share_above(double x) const {
 
 double TailDistribution::share_up_to(double x) const {
     switch (family) {
-    case TailFamily::normal: return normal_above((a - x) / b);
-    case TailFamily::lognormal: return x <= 0.0 ? 0.0 : normal_above((a - std::log(x)) / b);
+    case TailFamily::normal: return normal_beyond((a - x) / b);
+    case TailFamily::lognormal: return x <= 0.0 ? 0.0 : normal_beyond((a - std::log(x)) / b);
     case TailFamily::weibull: return x <= 0.0 ? 0.0 : -std::expm1(-std::pow(x / a, b));
     case TailFamily::exponential: return x <= a ? 0.0 : -std::expm1(-(x - a) / b);
     case TailFamily::pareto_tail: return 1.0 - share_above(x);
@@ -67,8 +65,8 @@ double TailDistribution::quantile(double q) const {
     demand_share(q, "quantile", share_hint);
     if (q <= 0.5) { // near zero 1 - q has lost its digits
         switch (family) {
-        case TailFamily::normal: return a - b * standard_normal_above(q);
-        case TailFamily::lognormal: return std::exp(a - b * standard_normal_above(q));
+        case TailFamily::normal: return a - b * normal_exceeded_by(q);
+        case TailFamily::lognormal: return std::exp(a - b * normal_exceeded_by(q));
         case TailFamily::weibull: return a * std::pow(-std::log1p(-q), 1.0 / b);
         case TailFamily::exponential: return a - b * std::log1p(-q);
         case TailFamily::pareto_tail: break;
@@ -80,8 +78,8 @@ double TailDistribution::quantile(double q) const {
 double TailDistribution::quantile_above(double p) const {
     demand_share(p, "share above a quantile", share_hint);
     switch (family) {
-    case TailFamily::normal: return a + b * standard_normal_above(p);
-    case TailFamily::lognormal: return std::exp(a + b * standard_normal_above(p));
+    case TailFamily::normal: return a + b * normal_exceeded_by(p);
+    case TailFamily::lognormal: return std::exp(a + b * normal_exceeded_by(p));
     case TailFamily::weibull: return a * std::pow(-std::log(p), 1.0 / b);
     case TailFamily::exponential: return a - b * std::log(p);
     case TailFamily::pareto_tail: return threshold + excess_above(std::min(1.0, p / share_beyond), a, b);
