@@ -36,4 +36,37 @@ bool looks_like_json_lines(std::string_view head);
 /// A number or an object a line. Objects of vegeta and k6 are known by their fields.
 void read_json_lines(HeadSource& source, SampleBuilder& samples);
 
+bool looks_like_json_array(std::string_view head);
+/// The same objects or numbers as one list, of at most 16 MiB.
+void read_json_array(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_hdr_log(std::string_view head);
+/// An interval log of HdrHistogram: a histogram a line, in base64. `where` chooses a tag.
+/// Source: [Tene2013] HistogramLogWriter
+void read_hdr_log(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_percentiles(std::string_view head);
+/// A table of percentiles that HdrHistogram prints, and vegeta (report -type hdrplot).
+void read_percentiles(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_wrk(std::string_view head);
+/// What wrk and wrk2 print: the percentiles that they state (--latency), and of wrk2 its spectrum as samples.
+void read_wrk(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_hey(std::string_view head);
+/// What hey prints: the percentiles that it states.
+void read_hey(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_vegeta_report(std::string_view head);
+/// vegeta report, as text or JSON: the percentiles that it states.
+void read_vegeta_report(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_k6_report(std::string_view head);
+/// The summary of k6, as text or JSON: the percentiles that it states of http_req_duration.
+void read_k6_report(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_google_benchmark(std::string_view head);
+/// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.
+void read_google_benchmark(HeadSource& source, SampleBuilder& samples);
+
 } // namespace headroom::io

@@ -19,7 +19,15 @@ namespace {
 
 /// Reports first: parts of them could be taken for tables.
 constexpr std::array formats{
+    LatencyFormat{"wrk", looks_like_wrk, read_wrk},
+    LatencyFormat{"hey", looks_like_hey, read_hey},
+    LatencyFormat{"vegeta", looks_like_vegeta_report, read_vegeta_report},
+    LatencyFormat{"k6", looks_like_k6_report, read_k6_report},
+    LatencyFormat{"benchmark", looks_like_google_benchmark, read_google_benchmark},
+    LatencyFormat{"hdrlog", looks_like_hdr_log, read_hdr_log},
+    LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
+    LatencyFormat{"json", looks_like_json_array, read_json_array},
     LatencyFormat{"csv", looks_like_csv, read_csv_samples},
 };
 

@@ -181,7 +181,7 @@ LatencySamples SampleBuilder::finish(std::string_view format) {
     found_.format = format;
     check_any(format);
     if (LatencySamples::Dirt const& failed = dirt_.at(static_cast<std::size_t>(RowDirt::failed)); failed.count > 0) {
-        note(fmt::format("{} failed requests are left out: the time to an error is no latency of an answer",
+        note(fmt::format("failed requests are left out ({}): the time to an error is no latency of an answer",
                          failed.count));
     }
     for (LatencySamples::Dirt& dirt : dirt_) {

@@ -1,0 +1,58 @@
+#include "latencies/report_lines.hpp"
+
+#include "logs/log_lines.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace headroom::io {
+
+bool ReportLines::next(std::string_view& line) {
+    if (text_.empty()) { return false; }
+    std::size_t const end = std::min(text_.find('\n'), text_.size());
+    line = trimmed_line(text_.substr(0, end));
+    text_.remove_prefix(std::min(end + 1, text_.size()));
+    ++number_;
+    return true;
+}
+
+std::optional<std::string_view> behind(std::string_view line, std::string_view word) {
+    if (!line.starts_with(word)) { return std::nullopt; }
+    return trimmed_line(line.substr(word.size()));
+}
+
+void state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line) {
+    if (!seconds || !std::isfinite(*seconds) || *seconds < 0.0) {
+        samples.leave_out(seconds && *seconds < 0.0 ? RowDirt::negative : RowDirt::text, line);
+        return;
+    }
+    auto& stated = samples.found().stated;
+    auto const at = std::ranges::lower_bound(stated, q, {}, &StatedQuantile::q);
+    if (at != stated.end() && at->q == q) { return; }
+    stated.insert(at, {q, *seconds});
+}
+
+std::optional<double> share_of(std::string_view word) {
+    word = trimmed_line(word);
+    if (word == "min") { return 0.0; }
+    if (word == "med" || word == "median") { return 0.5; }
+    if (word == "max") { return 1.0; }
+    if (word.starts_with("p(") && word.ends_with(')')) { word = word.substr(2, word.size() - 3); }
+    while (word.ends_with('%')) { word.remove_suffix(1); }
+    if (word.ends_with("th")) { word.remove_suffix(2); }
+    auto const percent = decimal_number(word);
+    constexpr double hundred = 100.0;
+    if (!percent || *percent < 0.0 || *percent > hundred) { return std::nullopt; }
+    return *percent / hundred;
+}
+
+std::optional<std::uint64_t> leading_count(std::string_view text) {
+    std::uint64_t count = 0;
+    text = trimmed_line(text);
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || stop == text.data()) { return std::nullopt; }
+    return count;
+}
+
+} // namespace headroom::io
