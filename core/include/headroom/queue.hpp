@@ -74,9 +74,10 @@ double erlang_c(double offered_load, int servers);
 ///     M/M/c/K   from the birth-death chain; M/G/c/c from Erlang B
 ///     M/G/1/K   gamma services, up to 2,048 places: from the chain embedded at departures
 ///     G/G/c/K   the birth-death chain with a decay that gives Allen and Cunneen's wait where K has no end
-///     batches   exponential and growth 0: with r + r^2 + ... + r^b = lambda / (c mu), W_q = P_w / (c mu (1 - r^b)),
-///               P_w = B / (1 - r (1 - B)), exact (Bailey's service rule). Else the same at the service of the mean batch,
-///               W_q times (c_a^2 + c_s^2) / 2: an approximation
+///     batches   M/M^[1,b]/c without growth: with r + r^2 + ... + r^b = lambda / (c mu),
+///               W_q = P_w / (c mu (1 - r^b)),  P_w = B / (1 - r (1 - B))      (Bailey's service rule)
+///               M/G^[1,b]/1, gamma services, b to 64: from the chain embedded at departures. Else an approximation: the
+///               P_w of exponential services of the mean batch's, waits of one server that is as fast as all
 ///
 /// A queue of as much load as its servers' capacity, or more, and without bounds, is not stable.
 /// Errors: InputError{usage} on figures that are negative or not finite, a service of zero, no server, fewer places than

@@ -4,12 +4,12 @@
 #include "graph/priority.hpp"
 #include "graph/ready_lists.hpp"
 #include "graph/walk.hpp"
+#include "simulation/event_queue.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -37,10 +37,8 @@ private:
 };
 
 struct Running {
-    Ticks end;
     TaskId task;
     std::uint32_t worker;
-    bool operator>(Running const& other) const { return end > other.end; }
 };
 
 /// What is to be run.
@@ -103,18 +101,16 @@ private:
     }
 
     void end_tasks() {
-        now_ = running_.front().end;
+        now_ = running_.next();
         do {
-            Running const ended = running_.front();
-            std::ranges::pop_heap(running_, std::greater{});
-            running_.pop_back();
+            Running const ended = running_.take();
             std::uint32_t const pool = job_.pool_of(ended.task);
             pools_[pool].give_back(ended.worker);
             touch(pool);
             ended_.push_back(ended.task);
             fetch_waiting(ended.task);
-        } while (!running_.empty() && running_.front().end == now_);
-        if (!running_.empty()) { fetch_waiting(running_.front().task); } // next, unless a shorter one is started
+        } while (!running_.empty() && running_.next() == now_);
+        if (!running_.empty()) { fetch_waiting(running_.first().task); } // next, unless a shorter one is started
         for (TaskId const task : ended_) { release_after(task); }
         ended_.clear();
     }
@@ -157,8 +153,7 @@ private:
     void start(TaskId task, std::uint32_t worker) {
         fetch_successors(task);
         Ticks const end = now_ + job_.costs[task];
-        running_.push_back({end, task, worker});
-        std::ranges::push_heap(running_, std::greater{});
+        running_.put(end, {task, worker});
         if (timeline_ == nullptr) { return; }
         timeline_->begin.push_back(now_);
         timeline_->end.push_back(end);
@@ -190,7 +185,8 @@ private:
     Lists ready_;
     std::vector<std::uint32_t> waits_for_; ///< by task: predecessors that have not ended
     std::vector<Pool> pools_;
-    std::vector<Running> running_; ///< a heap, the next to end in front
+    /// By end. All of one end are taken off before anything is made of them.
+    simulation::EventQueue<Ticks, Running, simulation::Ties::any> running_;
     std::vector<TaskId> ended_;    ///< now
     std::vector<TaskId> released_; ///< became ready now: so many in front
     std::size_t released_count_ = 0;

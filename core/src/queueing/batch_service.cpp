@@ -1,9 +1,9 @@
 #include "queueing/batch_service.hpp"
 
+#include "queueing/batch_chain.hpp"
 #include "queueing/geometric_sums.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <optional>
 
 namespace headroom::queueing {
 namespace {
@@ -24,7 +24,7 @@ struct Bulk {
     double root = 0.0, rest = 1.0;   ///< r; 1 - r^b
     double below = 1.0, taken = 0.0; ///< shares of time: a server is free; all serve
     double busy = 0.0;               ///< servers, in the mean
-    double wait_probability = 0.0, wait = 0.0, waiting = 0.0;
+    double wait = 0.0;
     double weighed_batch = 1.0; ///< that a request is served in
 };
 
@@ -47,15 +47,51 @@ Bulk bulk(double arrivals, double service, int servers, int batch) {
     queue.below = (1.0 - lost) / all;
     queue.taken = full / all;
     queue.busy = (offered * (1.0 - lost) + servers * (full - lost)) / all;
-    queue.wait_probability = queue.taken;
     queue.wait = queue.taken / (rate * queue.rest);
-    queue.waiting = arrivals * queue.wait;
-    if (arrivals > 0.0) { // batches of n end a wait at rate c mu p(c, n); one alone where a server is free
-        double const b = batch, none_waits = lost / all;
-        double const squares = none_waits * (sums.second + b * b * sums.power / (1.0 - r));
-        queue.weighed_batch = queue.below + rate * squares / arrivals;
-    }
+    // Batches of n begin at rate c mu p(c, n), and those of one alone where a server is free.
+    double const b = batch, squares = lost / all * (sums.second + b * b * sums.power / (1.0 - r));
+    queue.weighed_batch = queue.below + rate * squares / arrivals;
     return queue;
+}
+
+/// The mean batch n and the service 1 + growth (n - 1) that it takes, which have to agree: found by bisection, since longer
+/// services make larger batches.
+double agreed_batch(QueueLoad const& load, QueueShape const& shape) {
+    double const arrivals = load.arrivals_per_second, most = static_cast<double>(shape.servers) * shape.batch;
+    auto const fits = [&](double batch) { // whether batches of that service come out no larger
+        double const service = service_of(load, shape, batch);
+        if (arrivals * service >= most) { return false; }
+        return arrivals * service <= batch * bulk(arrivals, service, shape.servers, shape.batch).busy;
+    };
+    double low = 1.0, high = shape.batch;
+    for (int step = 0; step < 60 && high - low > 1e-12 * high; ++step) {
+        double const middle = 0.5 * (low + high);
+        (fits(middle) ? high : low) = middle;
+    }
+    return high;
+}
+
+/// Of one server that is as fast as all.
+std::optional<BatchFigures> fast_server(QueueLoad const& load, QueueShape const& shape) {
+    return batch_chain({.arrivals = load.arrivals_per_second,
+                        .service = load.service.base() / shape.servers,
+                        .variation = load.service_variation,
+                        .growth = shape.batch_growth,
+                        .batch = shape.batch});
+}
+
+QueueAnswer answer_of(QueueLoad const& load, QueueShape const& shape, BatchFigures const& figures, QueueMethod method) {
+    double const arrivals = load.arrivals_per_second;
+    QueueAnswer answer{.utilization = figures.busy,
+                       .wait_probability = figures.waits,
+                       .throughput_per_second = arrivals,
+                       .wait = Seconds{figures.wait},
+                       .batch = figures.batch,
+                       .method = method};
+    answer.latency = answer.wait + Seconds{service_of(load, shape, figures.weighed_batch)};
+    answer.waiting = arrivals * answer.wait.base();
+    answer.present = arrivals * answer.latency.base();
+    return answer;
 }
 
 } // namespace
@@ -64,39 +100,33 @@ double capacity(QueueLoad const& load, QueueShape const& shape) {
     return static_cast<double>(shape.servers) * shape.batch / service_of(load, shape, shape.batch);
 }
 
-/// The mean batch n and the service 1 + growth (n - 1) that it takes have to agree: found by bisection, since longer
-/// services make larger batches.
+/// Where nothing exact is known: as many wait as with exponential services of the mean batch's, and those as long as for
+/// one server that is as fast as all, times (c_a^2 + c_s^2) / (1 + c_s^2); without its figures as long as with those
+/// exponential services, times (c_a^2 + c_s^2) / 2.
 QueueAnswer batch_service(QueueLoad const& load, QueueShape const& shape) {
     double const arrivals = load.arrivals_per_second;
-    auto const at = [&](double mean_batch) {
-        return bulk(arrivals, service_of(load, shape, mean_batch), shape.servers, shape.batch);
-    };
-    auto const fits = [&](double mean_batch) { // whether batches of that service come out no larger
-        double const service = service_of(load, shape, mean_batch);
-        if (arrivals * service >= static_cast<double>(shape.servers) * shape.batch) { return false; }
-        return arrivals * service <= mean_batch * at(mean_batch).busy;
-    };
-    double low = 1.0, high = shape.batch;
-    if (shape.batch_growth > 0.0 && arrivals > 0.0) {
-        for (int step = 0; step < 60 && high - low > 1e-12 * high; ++step) {
-            double const middle = 0.5 * (low + high);
-            (fits(middle) ? high : low) = middle;
-        }
+    bool const poisson = load.arrival_variation == 1.0, grows = shape.batch_growth > 0.0;
+    bool const exponential = poisson && load.service_variation == 1.0;
+    if (arrivals == 0.0) { return answer_of(load, shape, {}, QueueMethod::exact); }
+    double const agreed = grows ? agreed_batch(load, shape) : 1.0;
+    double const service = service_of(load, shape, agreed);
+    Bulk const queue = bulk(arrivals, service, shape.servers, shape.batch);
+    BatchFigures figures{.busy = queue.busy / shape.servers,
+                         .waits = queue.taken,
+                         .wait = queue.wait,
+                         .batch = arrivals * service / queue.busy,
+                         .weighed_batch = queue.weighed_batch};
+    if (exponential && !grows) { return answer_of(load, shape, figures, QueueMethod::exact); }
+    std::optional<BatchFigures> const fast = fast_server(load, shape);
+    if (fast && poisson && shape.servers == 1) { return answer_of(load, shape, *fast, QueueMethod::exact); }
+    if (fast) {
+        figures.wait = fast->wait / fast->waits * figures.waits * (load.arrival_variation + load.service_variation) /
+                       (1.0 + load.service_variation);
+        figures.weighed_batch = 1.0 + (fast->weighed_batch - 1.0) / fast->waits * figures.waits;
+    } else {
+        figures.wait *= 0.5 * (load.arrival_variation + load.service_variation);
     }
-    bool const exponential = load.arrival_variation == 1.0 && load.service_variation == 1.0;
-    Bulk const queue = at(shape.batch_growth > 0.0 ? high : 1.0);
-    double const factor = 0.5 * (load.arrival_variation + load.service_variation);
-    QueueAnswer answer{.utilization = queue.busy / shape.servers,
-                       .wait_probability = queue.wait_probability,
-                       .throughput_per_second = arrivals,
-                       .wait = Seconds{queue.wait * factor},
-                       .method = exponential && shape.batch_growth == 0.0 ? QueueMethod::exact : QueueMethod::batches};
-    answer.latency = answer.wait + Seconds{service_of(load, shape, queue.weighed_batch)};
-    answer.waiting = arrivals * answer.wait.base();
-    answer.present = arrivals * answer.latency.base();
-    answer.batch = arrivals > 0.0 ? arrivals * service_of(load, shape, high) / queue.busy : 1.0;
-    if (shape.batch_growth == 0.0 && arrivals > 0.0) { answer.batch = arrivals * load.service.base() / queue.busy; }
-    return answer;
+    return answer_of(load, shape, figures, QueueMethod::batches);
 }
 
 } // namespace headroom::queueing

@@ -37,7 +37,7 @@ void FlowNetwork::check(PlacedSchedule const& placed) const {
 }
 
 void FlowNetwork::push(Ticks time, Kind kind, std::uint32_t of, std::uint32_t about) {
-    events_.push({.time = time, .order = order_++, .kind = kind, .of = of, .about = about});
+    events_.put(time, {.kind = kind, .of = of, .about = about});
 }
 
 /// Never before now: rounding may have put the end of what is under way a picosecond back.
@@ -59,12 +59,8 @@ SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules, std::
         push(result_.finished[i], Kind::begins, i);
     }
     while (!events_.empty() && !stop.stop_requested()) {
-        now_ = events_.top().time;
-        while (!events_.empty() && events_.top().time == now_) {
-            Event const event = events_.top();
-            events_.pop();
-            take(event);
-        }
+        now_ = events_.next();
+        while (!events_.empty() && events_.next() == now_) { take(events_.take()); }
         settle();
     }
     for (double const bytes : carried_) { result_.carried.emplace_back(bytes); }

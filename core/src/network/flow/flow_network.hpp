@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/event_queue.hpp"
 #include "turns.hpp"
 
 #include "headroom/fair_share.hpp"
@@ -8,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -25,14 +25,9 @@ public:
 private:
     enum class Kind : std::uint8_t { begins, enters, arrives, is_added };
     struct Event {
-        Ticks time = 0;
-        std::uint64_t order = 0; ///< in which events were made: equal times keep it
         Kind kind = Kind::begins;
         std::uint32_t of = 0;    ///< schedule, or flow
         std::uint32_t about = 0; ///< participant, or version of the flow's pace
-        bool operator>(Event const& other) const {
-            return time != other.time ? time > other.time : order > other.order;
-        }
     };
     /// A message under way: `left` bytes were to go `since` seconds after `base`.
     struct Moving {
@@ -60,7 +55,7 @@ private:
     FairShare share_;
     std::span<PlacedSchedule const> schedules_;
     std::vector<std::unique_ptr<Turns>> turns_;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    simulation::EventQueue<Ticks, Event> events_;
     std::vector<Moving> moving_;
     std::vector<std::uint32_t> unused_, of_flow_; ///< numbers of `moving_`; by flow
     std::vector<Turns::Id> ready_;
@@ -68,7 +63,6 @@ private:
     Route route_;
     SimulatedFlows result_;
     Ticks now_ = 0;
-    std::uint64_t order_ = 0;
 };
 
 } // namespace headroom::flow
