@@ -67,13 +67,14 @@ TailSource source_of(TailPart const& part, TailQuestion const& question) {
     source.changes_by_time = digest.has_times();
     if (digest.values().count() > 1) {
         source.worth = independent_share(digest.blocks(), digest.values().variance());
+        source.tail_worth = independent_tail_share(digest.blocks());
         source.changes = find_changes(digest.blocks());
     }
     bool const times = samples.unit != "1";
     if (times && part.steps == std::nullopt && samples.format != "trace") {
         source.omission = find_omission(digest, intended_interval(samples, question));
     }
-    source.percentiles = percentiles_of(digest.values(), question.coverage, source.worth);
+    source.percentiles = percentiles_of(digest.values(), question.coverage, source.worth, source.tail_worth);
     return source;
 }
 
@@ -89,6 +90,7 @@ void merge_part(TailSet& set, TailPart const& part, TailSource const& source, Ta
     LatencyHistogram const& values = part.samples.digest.values();
     auto const before = static_cast<double>(set.values.count()), more = static_cast<double>(values.count());
     set.worth = (set.worth * before + source.worth * more) / (before + more);
+    set.tail_worth = (set.tail_worth * before + source.tail_worth * more) / (before + more);
     set.values.merge(values);
     if (auto const interval = correction_of(source, question)) {
         if (!set.corrected) { set.corrected.emplace(); }
@@ -123,6 +125,9 @@ void correct_percentiles(TailSet& set) {
         }
     }
 }
+
+/// One for all quantiles of a comparison: the less.
+double worth_of(TailSet const& set) { return std::min(set.worth, set.tail_worth); }
 
 void compare_runs(TailAnswer& answer) {
     if (!answer.baseline) { return; }
@@ -200,14 +205,15 @@ void refuse_without_samples(TailAnswer const& answer) {
 
 } // namespace
 
-std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth) {
+std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth,
+                                           double tail_worth) {
     std::vector<TailPercentile> rows;
     for (double const q : tail_quantiles) {
         if (q >= 1.0) {
             rows.push_back({.q = 1.0, .value = values.most(), .low = {}, .high = {}});
             continue;
         }
-        QuantileEstimate const found = quantile_estimate(values, q, coverage, worth);
+        QuantileEstimate const found = quantile_estimate(values, q, coverage, worth_at(q, worth, tail_worth));
         TailPercentile row{.q = q, .value = {}, .low = found.low, .high = found.high, .coverage = found.coverage};
         row.samples_beyond = found.samples_beyond;
         row.samples_needed = samples_for_quantile(q, coverage);
@@ -256,7 +262,7 @@ TailSet set_of(std::vector<TailPart> parts, TailQuestion const& question) {
         set.arrival_variation = gap_variation(parts);
     }
     complete_correction(set, parts, question);
-    set.percentiles = percentiles_of(set.values, question.coverage, set.worth);
+    set.percentiles = percentiles_of(set.values, question.coverage, set.worth, set.tail_worth);
     correct_percentiles(set);
     return set;
 }

@@ -9,6 +9,7 @@
 #include "headroom/latency_statistics.hpp"
 #include "headroom/queue.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ inline constexpr double tail_significance = 0.05;
 /// A quantile as the answer shows it; 1 is the maximum.
 struct TailPercentile {
     double q = 0.5;
-    std::optional<double> value = {}, low = {}, high = {}; ///< value: empty where it would be the greatest sample and no more
+    std::optional<double> value = {}, low = {},
+                          high = {}; ///< value: empty where it would be the greatest sample and no more
     double coverage = 0.0;
     std::uint64_t samples_beyond = 0;
     std::uint64_t samples_needed = 0;     ///< for an interval with two ends
@@ -40,7 +42,8 @@ struct TailSource {
     double duration_seconds = 0.0; ///< 0: no times
     std::uint64_t times_backwards = 0;
     std::optional<std::uint64_t> first_backwards = {};
-    double worth = 1.0; ///< of a sample as an independent one
+    double worth = 1.0;      ///< of a sample as an independent one
+    double tail_worth = 1.0; ///< the same of those beyond the 99th percentile
     std::optional<OmissionFinding> omission = {};
     std::vector<ChangePoint> changes = {};
     bool changes_by_time = false; ///< at seconds, else at numbers of samples
@@ -54,7 +57,7 @@ struct TailSet {
     std::vector<TailSource> sources;
     LatencyHistogram values;
     std::optional<LatencyHistogram> corrected = {};
-    double worth = 1.0;
+    double worth = 1.0, tail_worth = 1.0;
     std::optional<double> arrivals_per_second = {}; ///< where every part has times
     std::optional<double> arrival_variation = {};   ///< c^2 of their gaps; of one part whose times are fine enough
     std::vector<TailPercentile> percentiles = {};
@@ -134,7 +137,12 @@ TailSet set_of(std::vector<TailPart> parts, TailQuestion const& question);
 TailAnswer answer_of(TailQuestion const& question, std::vector<TailPart> parts, std::vector<TailPart> baseline);
 
 /// Rows of the percentiles of samples.
-std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth);
+std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth,
+                                           double tail_worth);
+/// What samples are worth at a quantile: beyond p90 what the slow ones are.
+inline double worth_at(double q, double worth, double tail_worth) {
+    return q < 0.9 ? worth : std::min(worth, tail_worth);
+}
 /// --objective. The samples are times.
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set);
 

@@ -92,9 +92,10 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
         add(grouped(one.count) + " left out: " + printable(one.kind) + " (first in line " + grouped(one.first_line) +
             ")");
     }
-    if (source.worth < 0.5) {
+    double const worth = std::min(source.worth, source.tail_worth);
+    if (worth < 0.5) {
         add("neighbours are alike: " + grouped(source.count) + " samples say as much as " +
-            grouped(std::llround(std::max(1.0, source.worth * static_cast<double>(source.count)))) +
+            grouped(std::llround(std::max(1.0, worth * static_cast<double>(source.count)))) +
             " independent ones, and the intervals are as wide as those have them");
     }
     if (source.unit_from == "assumed") {
