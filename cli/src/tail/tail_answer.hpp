@@ -139,9 +139,9 @@ TailAnswer answer_of(TailQuestion const& question, std::vector<TailPart> parts, 
 /// Rows of the percentiles of samples.
 std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth,
                                            double tail_worth);
-/// What samples are worth at a quantile: beyond p90 what the slow ones are.
+/// What samples are worth at a quantile: from p99 on what the slow ones are, before it the lesser of both.
 inline double worth_at(double q, double worth, double tail_worth) {
-    return q < 0.9 ? worth : std::min(worth, tail_worth);
+    return q < 0.99 ? std::min(worth, tail_worth) : tail_worth;
 }
 /// --objective. The samples are times.
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set);

@@ -163,21 +163,18 @@ Chart load_chart(ReplicasForSlo const& slo, int replicas, TailUnit unit) {
     QueueShape const shape{.servers = replicas};
     auto const curve = load_curve(slo.load, shape, utilizations);
     TailScale const scale = scale_for(slo.load.service.base(), unit);
-    Series half{.name = "p50", .mark = Mark::smooth}, rare{.name = "p99", .mark = Mark::smooth};
+    Series mean{.name = "mean", .mark = Mark::smooth};
     for (LoadPoint const& point : curve) {
-        half.x.push_back(point.arrivals_per_second);
-        half.y.push_back(point.p50.base() / scale.size);
-        rare.x.push_back(point.arrivals_per_second);
-        rare.y.push_back(point.p99.base() / scale.size);
+        mean.x.push_back(point.arrivals_per_second);
+        mean.y.push_back(point.answer.latency.base() / scale.size);
     }
     Chart chart{.title = "Load and latency of " + counted(static_cast<std::size_t>(replicas), "replica"),
                 .caption = "By formula. The knee is where throughput over latency is greatest.",
                 .x = {"requests/s"},
-                .y = {std::string{"latency "} + scale.name, AxisScale::logarithmic},
-                .series = {std::move(half), std::move(rare)}};
+                .y = {std::string{"mean latency "} + scale.name},
+                .series = {std::move(mean)}};
     chart.rules.push_back({.vertical = true, .at = slo.load.arrivals_per_second, .label = "now"});
     chart.rules.push_back({.vertical = true, .at = knee(slo.load, shape).arrivals_per_second, .label = "knee"});
-    chart.rules.push_back({.vertical = false, .at = slo.limit / scale.size, .label = slo.objective.text});
     return chart;
 }
 

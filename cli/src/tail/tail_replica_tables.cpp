@@ -27,7 +27,8 @@ std::string service_words(ReplicasForSlo const& slo, TailUnit unit) {
                 : "the samples are whole latencies, and waiting was taken out of their mean and variance by the queue "
                   "of " +
                       std::to_string(slo.now ? slo.now->replicas : 0) + " that would show them";
-    if (slo.drawn_from == "gamma") { text += ". A gamma distribution stands for it"; }
+    text += slo.drawn_from == "gamma" ? ". A gamma distribution of these stands for it"
+                                      : ". The formula takes a gamma distribution of these instead";
     return text;
 }
 

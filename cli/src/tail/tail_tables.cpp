@@ -154,17 +154,18 @@ std::vector<Block> fan_out_blocks(TailAnswer const& answer) {
 std::vector<Block> hedging_blocks(TailAnswer const& answer) {
     if (answer.hedges.empty()) { return {}; }
     Table table{.title = "A second copy of a request that has not come back",
-                .columns = {{"after"}, {"at"}, {"sent twice %"}, {"work +%"}, {"p50"}, {"p99"}, {"p99.9"}},
+                .columns = {{"after"}, {"at"}, {"sent twice %"}, {"work"}, {"p50"}, {"p99"}, {"p99.9"}},
                 .rows = {}};
     for (Hedge const& one : answer.hedges) {
         std::string const at =
             one.delay_quantile > 0.0 && one.delay > 0.0 ? "p" + significant(100.0 * one.delay_quantile) : "once";
-        table.rows.push_back({answer.unit.words(one.delay), at, percent(one.extra_load), percent(one.extra_work),
-                              answer.unit.words(one.p50), answer.unit.words(one.p99), answer.unit.words(one.p999)});
+        table.rows.push_back({answer.unit.words(one.delay), at, percent(one.extra_load),
+                              signed_percent(one.extra_work_cancelled), answer.unit.words(one.p50),
+                              answer.unit.words(one.p99), answer.unit.words(one.p999)});
     }
     return {std::move(table),
             Paragraph{"If what makes one slow is its server, not the request, and the others have room. 'work' is time "
-                      "of servers where the slower copy is not cancelled."}};
+                      "of servers where the slower copy is stopped; where it runs on, work grows as what is sent."}};
 }
 
 std::vector<Block> step_blocks(TailAnswer const& answer) {

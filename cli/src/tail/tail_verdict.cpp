@@ -40,7 +40,7 @@ std::string tail_words(TailAnswer const& answer) {
 
 /// Of the fan-outs asked for the first in which a slow one is likelier than not, else the largest.
 std::string fan_out_words(TailAnswer const& answer) {
-    if (answer.fan_outs.empty()) { return {}; }
+    if (answer.fan_outs.empty() || !(answer.slow_share > 0.0)) { return {}; }
     auto found =
         std::ranges::find_if(answer.fan_outs, [](TailFanOut const& row) { return row.seen.probability_slow >= 0.4; });
     if (found == answer.fan_outs.end()) { found = answer.fan_outs.end() - 1; }
@@ -103,12 +103,20 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
     }
 }
 
+/// How many independent samples so many are worth.
+std::string independent_words(double worth, std::uint64_t count) {
+    return grouped(static_cast<unsigned long long>(std::llround(std::max(1.0, worth * static_cast<double>(count)))));
+}
+
 std::string too_few_words(TailAnswer const& answer) {
     for (TailPercentile const& row : answer.set.percentiles) {
         if (row.q >= 1.0 || (row.low && row.high)) { continue; }
+        double const worth = worth_at(row.q, answer.set.worth, answer.set.tail_worth);
+        std::string const there = grouped(answer.set.values.count());
         return "from " + percentile_name(row.q) +
                " on there are too few samples: " + (row.value ? "an interval of " : "") + percentile_name(row.q) +
-               " takes " + grouped(row.samples_needed) + ", and there are " + grouped(answer.set.values.count());
+               " takes " + grouped(row.samples_needed) + " independent ones, and there are " + there +
+               (worth < 1.0 ? ", worth " + independent_words(worth, answer.set.values.count()) : "");
     }
     return {};
 }
