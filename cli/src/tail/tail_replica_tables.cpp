@@ -52,10 +52,12 @@ std::vector<Block> replica_blocks(TailAnswer const& answer) {
         table.rows.push_back(
             simulated_row("twice", *slo.doubled, formula(slo.doubling ? &slo.doubling->shared_line : nullptr), unit));
     }
-    if (slo.chosen) {
+    bool const is_now = slo.chosen && slo.now && slo.chosen->replicas == slo.now->replicas;
+    if (slo.chosen && !is_now) {
         table.rows.push_back(simulated_row("keeps it", *slo.chosen, "-", unit));
         table.marked = table.rows.size() - 1;
     }
+    if (is_now) { table.marked = 0; }
     std::vector<Block> blocks;
     if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
     blocks.emplace_back(Paragraph{service_words(slo, unit), "service"});

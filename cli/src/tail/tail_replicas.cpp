@@ -147,7 +147,10 @@ std::optional<Hedge> hedge_that_keeps(ReplicasForSlo const& slo, LatencyHistogra
         if (slo.objective.q == 0.5) { reached = hedge.p50; }
         if (slo.objective.q == 0.99) { reached = hedge.p99; }
         if (slo.objective.q == 0.999) { reached = hedge.p999; }
-        if (reached && *reached <= slo.limit) { return hedge; }
+        if (!reached || *reached > slo.limit) { continue; }
+        bool const has_room =
+            !slo.utilization || (*slo.utilization < 1.0 && hedge_load(hedge, *slo.utilization).stable);
+        if (has_room) { return hedge; }
     }
     return std::nullopt;
 }

@@ -116,6 +116,20 @@ Table backup_table(TailAnswer const& answer) {
     return table;
 }
 
+/// What the copies do to the replicas that there are.
+std::string room_words(TailAnswer const& answer) {
+    bool const known = answer.slo && answer.slo->utilization && answer.question.replicas;
+    if (!known || !(*answer.slo->utilization < 1.0)) { return {}; }
+    auto const found = std::ranges::find_if(answer.hedges, [](Hedge const& one) { return one.extra_load <= 0.1; });
+    if (found == answer.hedges.end()) { return {}; }
+    HedgeLoad const load = hedge_load(*found, *answer.slo->utilization, *answer.question.replicas);
+    std::string const text = " Copies after " + answer.unit.words(found->delay) + " that run on make the replicas " +
+                             percent(load.utilization) + " % busy instead of " + percent(*answer.slo->utilization) +
+                             " %";
+    if (!load.stable) { return text + ", which they cannot be."; }
+    return text + ", and waits " + significant(load.wait_growth) + "x as long.";
+}
+
 } // namespace
 
 std::vector<Block> percentile_blocks(TailAnswer const& answer) {
@@ -163,9 +177,12 @@ std::vector<Block> hedging_blocks(TailAnswer const& answer) {
                               signed_percent(one.extra_work_cancelled), answer.unit.words(one.p50),
                               answer.unit.words(one.p99), answer.unit.words(one.p999)});
     }
-    return {std::move(table),
-            Paragraph{"If what makes one slow is its server, not the request, and the others have room. 'work' is time "
-                      "of servers where the slower copy is stopped; where it runs on, work grows as what is sent."}};
+    return {
+        std::move(table),
+        Paragraph{std::string{
+                      "If what makes one slow is its server, not the request, and the others have room. 'work' is time "
+                      "of servers where the slower copy is stopped; where it runs on, work grows as what is sent."} +
+                  room_words(answer)}};
 }
 
 std::vector<Block> step_blocks(TailAnswer const& answer) {
