@@ -77,7 +77,7 @@ SampleColumn choose_value(std::vector<std::string> const& names, std::vector<Jso
     }
     if (numbers.size() == 1) { return only; }
     usage_error(samples.where(), numbers.empty() ? "no field holds a number" : "several fields hold numbers",
-                names.empty() ? "the first object is empty" : "there are " + one_of(numbers.empty() ? names : numbers),
+                names.empty() ? "the first object is empty" : one_of(numbers.empty() ? names : numbers),
                 "name the one of the values: --column NAME");
 }
 
