@@ -18,7 +18,7 @@ struct QuantileEstimate {
     double value = 0.0;
     std::optional<double> low, high;  ///< empty where no order statistic is far enough out: too few samples
     double coverage = 0.0;            ///< of that interval; 0 where an end is missing
-    std::uint64_t samples_beyond = 0; ///< that lie above: what the estimate rests on
+    std::uint64_t samples_beyond = 0; ///< ranked above it, (1 - q) n: what the estimate rests on
 };
 
 /// The quantile and the order statistics on both sides of it that cover it.
@@ -26,25 +26,39 @@ struct QuantileEstimate {
 ///     [x_(l), x_(u)],  l the largest with P(Binomial(n, q) < l) <= (1 - c)/2,  u the smallest with P(... >= u) <= (1 - c)/2
 ///
 /// widened by the histogram's own error. Samples that are like their neighbours say less than so many independent ones:
-/// `worth` of n samples are counted as n worth (1: independent).
+/// with a `worth` w, l and u are those of n w samples, and stand among all n at the same shares, (l - 1) / w from an end.
+/// Holds for:  any distribution, also where values are equal: it covers at least c.
 /// Assumes:    the samples are of one distribution.
-/// Errors:     InputError{insufficient} without samples; InputError{usage} for shares outside (0, 1).
+/// Errors:     InputError{insufficient} without samples; InputError{usage} for q and c outside (0, 1), w outside (0, 1].
 /// Source:     [DavidNagaraja2003]
 QuantileEstimate quantile_estimate(LatencyHistogram const& samples, double q, double coverage = 0.95,
                                    double worth = 1.0);
 
-/// Samples for which the interval of a quantile has two ends: the least n with q^n <= (1 - c)/2 (and the same below).
+/// Samples for which the interval of a quantile has two ends: the least n with q^n <= (1 - c)/2 and (1 - q)^n <= (1 - c)/2.
+/// Errors:     InputError{usage} for q and c outside (0, 1).
+/// Source:     [DavidNagaraja2003]
 std::uint64_t samples_for_quantile(double q, double coverage = 0.95);
 
-/// What part of n samples is worth as independent ones: n / (1 + 2 sum of correlations), from the means of blocks of
-/// neighbours; 1 where they have no order or are too few.
-/// Source: [Geyer1992], [FishmanYarberry1997]
+/// What part of the samples independent ones would be that say as much of the mean, from m neighbours in each block:
+///
+///     1 / (m s^2 / variance (1 + 2 sum c_k)),   s the standard deviation of the blocks' means, c_k the correlation of a
+///     block's mean with that of the k-th after it, in pairs of k until a pair adds up to nothing;   at most 1
+///
+/// 1 below 16 blocks. Independent samples come out at 0.9 and more, as their likeness is not known to be nothing.
+/// Assumes:    one level throughout: a change of it counts as likeness. See `find_changes`.
+/// Source:     [Geyer1992], [FishmanYarberry1997]
 double independent_share(std::span<DigestBlock const> blocks, double variance);
 
 /// The same for the tail: from how often samples exceed the 99th percentile. Slow ones that come together, as in a stall,
 /// say less of it than as many apart, whatever the mean does.
-/// Source: [FishmanYarberry1997], [Geyer1992]
+/// Source:     [FishmanYarberry1997], [Geyer1992]
 double independent_tail_share(std::span<DigestBlock const> blocks);
+
+/// What part samples are worth where their quantile q is asked for: as their tail says from the 99th percentile on, else
+/// as the lesser of both says. 1 where they have no order.
+/// Holds for:  neighbours that are like each other over less than a hundredth of the samples: intervals of autoregressive
+///             logarithms then cover what they state within 3 %.
+double independent_share(LatencyDigest const& samples, double q);
 
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
@@ -54,18 +68,30 @@ struct OmissionFinding {
     double interval = 0.0;      ///< between requests of a connection, as was meant: given, or the median gap times them
     double connections = 1.0;   ///< that wait for answers; 1 where neither times nor gaps say otherwise
     std::uint64_t affected = 0; ///< samples longer than the interval, after which nothing was sent in time
-    double missing = 0.0;       ///< requests that were not sent
+    double missing = 0.0;       ///< requests that were not sent; 0 where nothing is suspected
     std::string why;            ///< in words: what gave it away, or why nothing can be said
 };
 
-/// Looks for requests that were sent late because an answer was: gaps that grow with the latency before them.
+/// Looks for requests that were sent late because an answer was. It is suspected where samples are longer than the
+/// interval, and
+///
+///     one connection      at least half of those were followed by a request soon after their answer, and by none before
+///     c of them           gaps grow with latencies from block to block, by 1/c (Little): see `interval`
+///     no times            an interval is stated: nothing says that requests did not wait for answers
+///
+/// Requests that are sent evenly or at random, whatever answers do, pass neither of the first two. Without times and
+/// without an interval `why` says that nothing can be said.
+/// Assumes:    times are those at which requests were sent, of all connections, in order.
+/// Errors:     InputError{usage} where the interval is not above zero.
+/// Source:     [Tene2013], [Kleinrock1975]
 OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double> interval = {});
 
 /// Adds the requests that would have been sent while one took longer than the interval between requests:
 ///
 ///     x, and x - i, x - 2i, ... down to i, for every x > i
 ///
-/// Closed form over cells: constant memory, whatever x / i.
+/// Closed form over cells: constant memory, and no more steps for a cell than there are cells below it, whatever x / i.
+/// With one cell for all x in it, as far off as half that cell is wide. `interval` is that of one connection.
 /// Assumes:    requests were meant to be sent every `interval`, and those left out would have waited for the same stall.
 /// Errors:     InputError{usage} where the interval is not above zero, or so small that more than 2^53 would be added.
 /// Source:     [Tene2013]
@@ -81,9 +107,19 @@ struct ChangePoint {
     double probability = 1.0;         ///< of so clear a change by chance, after correction for all that were looked at
 };
 
-/// Changes of level, the clearest first looked for, then on both sides of it (binary segmentation), each tested by ranks
-/// (Pettitt) over blocks that are merged until neighbours are independent.
-/// Source: [Pettitt1979], [Vostrikova1981]
+/// Changes of the level of blocks' medians: the clearest first, then on both sides of it (binary segmentation), up to
+/// twelve. Of those the most are stated that all pass Pettitt's test between their neighbours:
+///
+///     P(sup |bridge| > max_t |sum_{i<=t} (r_i - mean r)| / sqrt(T sum (r_i - mean r)^2)) k <= significance,
+///     r ranks of blocks, k the number of changes, T = 1 + 2 sum c_k how many blocks in a row say as much as one
+///
+/// T is taken from ranks within each level, so that changes do not count as likeness of neighbours; a level lasts 10 T
+/// blocks on average. A change stands where the two medians fit their blocks best.
+/// Holds for:  false alarms as often as `significance` says for neighbours that do not depend on each other; up to twice
+///             and a half as often for correlations of 0.9 and more.
+/// Assumes:    blocks on a level are of one distribution; a slow drift comes out as stairs.
+/// Errors:     InputError{usage} for a significance outside (0, 1).
+/// Source:     [Pettitt1979], [Vostrikova1981], [Geyer1992]
 std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, double significance = 0.01);
 
 // ---- two runs -----------------------------------------------------------------------------------------------------
@@ -93,22 +129,34 @@ struct QuantileChange {
     double q = 0.5;
     double first = 0.0, second = 0.0;
     double ratio = 1.0;           ///< second over first
-    double low = 1.0, high = 1.0; ///< of the ratio
+    double low = 1.0, high = 1.0; ///< of the ratio, covering at least 95 %; not finite against a quantile of 0
     double probability = 1.0;     ///< of so great a difference by chance, corrected for all quantiles asked (Holm)
 };
 
 /// Two runs compared where it hurts: quantile by quantile, and as whole distributions.
 struct TailComparison {
     std::vector<QuantileChange> quantiles; ///< only those that both runs have samples for
-    double distance = 0.0;                 ///< Anderson and Darling's, normalised: weighs the tails
+    double distance = 0.0;                 ///< Anderson and Darling's A^2, normalised: (A^2 - 1) / its deviation
     double probability = 1.0;              ///< of it by chance
     double larger = 0.5;                   ///< P(second > first) + P(equal)/2
 };
 
-/// Compares two runs by their histograms.
-/// Errors:     InputError{insufficient} where a run has fewer than 20 samples.
-/// Source:     [ScholzStephens1987], [Holm1979], [DavidNagaraja2003]
+/// Compares two runs by their histograms. The interval of a ratio joins those of both quantiles as independent errors join,
+///
+///     ln low  = ln(y/x) - sqrt((ln y/y_low)^2 + (ln x_high/x)^2),   ln high = ln(y/x) + sqrt((ln y_high/y)^2 + (ln x/x_low)^2)
+///
+/// and its probability is that for which such an interval just reaches 1 (1e-15 at least). A^2 is Scholz and Stephens' for
+/// equal values in cells, over (1/(m v) + 1/(n w)) / (1/m + 1/n) for samples worth v and w; its probability is that of the
+/// limit, sum_j Z_j^2 / (j (j + 1)), taken as far from its mean in deviations.
+/// Assumes:    the runs do not depend on each other.
+/// Errors:     InputError{insufficient} where a run has fewer than 20 samples; as `quantile_estimate`.
+/// Source:     [ScholzStephens1987], [AndersonDarling1952], [ZouDonner2008], [Holm1979], [DavidNagaraja2003]
 TailComparison compare_tails(LatencyHistogram const& first, LatencyHistogram const& second,
                              std::span<double const> quantiles, double first_worth = 1.0, double second_worth = 1.0);
+
+/// The same with what the samples of each are worth, quantile by quantile; the distance takes the lesser share of both
+/// as a whole.
+TailComparison compare_tails(LatencyDigest const& first, LatencyDigest const& second,
+                             std::span<double const> quantiles);
 
 } // namespace headroom

@@ -1,5 +1,7 @@
 #include "statistics/sample_values.hpp"
 
+#include "statistics/normal.hpp"
+
 #include "headroom/error.hpp"
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <string>
 
@@ -83,6 +84,6 @@ std::vector<std::size_t> ties(std::span<double const> sorted) {
     return sizes;
 }
 
-double outside_normal(double z) { return std::erfc(z / std::numbers::sqrt2); }
+double outside_normal(double z) { return 2.0 * normal_beyond(z); }
 
 } // namespace headroom

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -131,6 +132,33 @@ double median_between(std::span<double const> values, std::size_t first, std::si
     return median_of(in_order(values.subspan(first, last - first)));
 }
 
+/// Where blocks go over from one level to the other: ranks of a short level among those of a long one find that there is
+/// a change better than where.
+std::size_t placed(std::span<double const> values, Stretch const& stretch) {
+    double const before = median_between(values, stretch.first, stretch.split);
+    double const after = median_between(values, stretch.split, stretch.last);
+    double off = 0.0, least = 0.0; // by how much more the blocks up to here are off the first level than off the second
+    std::size_t split = stretch.first;
+    for (std::size_t i = stretch.first; i < stretch.last; ++i) {
+        off += std::abs(values[i] - before) - std::abs(values[i] - after);
+        if (off < least) {
+            least = off;
+            split = i + 1;
+        }
+    }
+    return split == stretch.first || split == stretch.last ? stretch.split : split;
+}
+
+std::vector<std::size_t> placed(std::span<double const> values, std::vector<Stretch> const& stretches) {
+    std::vector<std::size_t> splits, as_found;
+    for (Stretch const& stretch : stretches) {
+        splits.push_back(placed(values, stretch));
+        as_found.push_back(stretch.split);
+    }
+    bool const rise = std::ranges::adjacent_find(splits, std::ranges::greater_equal{}) == splits.end();
+    return rise ? splits : as_found;
+}
+
 } // namespace
 
 std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, double significance) {
@@ -141,14 +169,15 @@ std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, doubl
     std::vector<double> levels(blocks.size());
     std::ranges::transform(blocks, levels.begin(), &DigestBlock::median);
     Levels const found = most_that_hold(levels, significance);
+    std::vector<std::size_t> const splits = placed(levels, found.stretches);
     std::vector<ChangePoint> changes;
-    for (std::size_t i = 0; i < found.stretches.size(); ++i) {
-        std::size_t const first = i == 0 ? 0 : found.stretches[i - 1].split, split = found.stretches[i].split;
-        std::size_t const last = i + 1 == found.stretches.size() ? levels.size() : found.stretches[i + 1].split;
-        changes.push_back({.block = split,
-                           .at = blocks[split].start,
-                           .before = median_between(levels, first, split),
-                           .after = median_between(levels, split, last),
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+        std::size_t const first = i == 0 ? 0 : splits[i - 1];
+        std::size_t const last = i + 1 == splits.size() ? levels.size() : splits[i + 1];
+        changes.push_back({.block = splits[i],
+                           .at = blocks[splits[i]].start,
+                           .before = median_between(levels, first, splits[i]),
+                           .after = median_between(levels, splits[i], last),
                            .probability = found.probabilities[i]});
     }
     return changes;

@@ -17,23 +17,37 @@ constexpr int permutations = 1999;
 constexpr int most_as_clear = 9; ///< of the permutations: one in two hundred
 constexpr std::uint64_t seed = 0x7A11;
 
-/// How neighbouring blocks differ.
+/// Some requests that follow each other.
+struct Passage {
+    double latency = 0.0, gap = 0.0; ///< means
+};
+
+/// Of `joined` blocks each.
+std::vector<Passage> passages_of(std::span<DigestBlock const> blocks, std::size_t joined) {
+    std::vector<Passage> passages;
+    for (std::size_t first = 0; first + joined < blocks.size(); first += joined) {
+        double count = 0.0, latencies = 0.0;
+        for (DigestBlock const& block : blocks.subspan(first, joined)) {
+            count += static_cast<double>(block.count);
+            latencies += static_cast<double>(block.count) * block.mean;
+        }
+        passages.push_back({latencies / count, (blocks[first + joined].start - blocks[first].start) / count});
+    }
+    return passages;
+}
+
+/// How neighbours differ.
 struct Differences {
     std::vector<double> latency, gap;
 };
 
-/// Time from one request to the next.
-double gap_of(DigestBlock const& block, DigestBlock const& next) {
-    return (next.start - block.start) / static_cast<double>(block.count);
-}
-
-Differences differences_of(std::span<DigestBlock const> blocks) {
+Differences differences_of(std::span<Passage const> passages) {
     Differences differences;
-    for (std::size_t at = 0; at + 2 < blocks.size(); at += 2) {
-        double const gap = gap_of(blocks[at], blocks[at + 1]), next = gap_of(blocks[at + 1], blocks[at + 2]);
-        if (!(gap >= 0.0 && next >= 0.0)) { continue; } // a clock that went backwards
-        differences.latency.push_back(blocks[at + 1].mean - blocks[at].mean);
-        differences.gap.push_back(next - gap);
+    for (std::size_t at = 0; at + 1 < passages.size(); at += 2) {
+        Passage const &one = passages[at], &next = passages[at + 1];
+        if (!(one.gap >= 0.0 && next.gap >= 0.0)) { continue; } // a clock that went backwards
+        differences.latency.push_back(next.latency - one.latency);
+        differences.gap.push_back(next.gap - one.gap);
     }
     return differences;
 }
@@ -58,10 +72,7 @@ int as_clear(Differences const& differences, double seen) {
     return clear;
 }
 
-} // namespace
-
-std::optional<WaitingSenders> waits_of_many(std::span<DigestBlock const> blocks) {
-    Differences const differences = differences_of(blocks);
+std::optional<WaitingSenders> seen_in(Differences const& differences) {
     if (differences.gap.size() < fewest_pairs) { return std::nullopt; }
     double const latencies = product(differences.latency, differences.latency);
     double const gaps = product(differences.gap, differences.gap);
@@ -70,6 +81,17 @@ std::optional<WaitingSenders> waits_of_many(std::span<DigestBlock const> blocks)
     double const likeness = both / std::sqrt(latencies * gaps);
     if (likeness < least_likeness || as_clear(differences, both) > most_as_clear) { return std::nullopt; }
     return WaitingSenders{.connections = std::max(1.0, std::round(latencies / both)), .likeness = likeness};
+}
+
+} // namespace
+
+std::optional<WaitingSenders> waits_of_many(std::span<DigestBlock const> blocks) {
+    std::optional<WaitingSenders> clearest;
+    for (std::size_t const joined : {1U, 4U, 16U}) { // a block says something when every connection has sent in it
+        auto const seen = seen_in(differences_of(passages_of(blocks, joined)));
+        if (seen && (!clearest || seen->likeness > clearest->likeness)) { clearest = seen; }
+    }
+    return clearest;
 }
 
 } // namespace headroom

@@ -49,4 +49,12 @@ double independent_tail_share(std::span<DigestBlock const> blocks) {
     return share_from(shares, size, share * (1.0 - share));
 }
 
+double independent_share(LatencyDigest const& samples, double q) {
+    constexpr double tail = 0.99; // that blocks count exceedances of
+    auto const& blocks = samples.blocks();
+    if (blocks.empty()) { return 1.0; }
+    double const of_tail = independent_tail_share(blocks);
+    return q >= tail ? of_tail : std::min(of_tail, independent_share(blocks, samples.values().variance()));
+}
+
 } // namespace headroom

@@ -112,16 +112,15 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
         finding.why = "no sample";
         return finding;
     }
-    auto const waited = samples.has_times() ? waits_of_many(samples.blocks()) : std::nullopt;
-    finding.connections = waited ? waited->connections : 1.0;
-    finding.interval = interval ? *interval : finding.connections * gap_of(samples);
+    auto const look = [&](double connections) {
+        finding.connections = connections;
+        finding.interval = interval ? *interval : connections * gap_of(samples);
+        finding.affected = finding.interval > 0.0 ? values.count() - at_most(values, finding.interval) : 0;
+    };
+    look(1.0);
     if (!(finding.interval > 0.0)) {
         finding.why = "without times of requests, or the interval between them, nothing can be said";
-        return finding;
-    }
-    finding.affected = values.count() - at_most(values, finding.interval);
-    finding.missing = left_out_of(values, finding.interval);
-    if (finding.affected == 0) {
+    } else if (finding.affected == 0) {
         finding.why = "no sample is longer than the interval between requests";
     } else if (!samples.has_times()) {
         finding.suspected = true;
@@ -129,12 +128,16 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
     } else if (waits_of_one(samples, finding)) {
         finding.suspected = true;
         finding.why = "after samples longer than the interval, the next request was sent when the answer was back";
-    } else if (waited) {
-        finding.suspected = true;
-        finding.why = "requests were sent farther apart while answers took longer, as by connections that wait";
+    } else if (auto const waited = waits_of_many(samples.blocks())) {
+        look(waited->connections);
+        finding.suspected = finding.affected > 0;
+        finding.why = finding.suspected
+                          ? "requests were sent farther apart while answers took longer, as by connections that wait"
+                          : "no sample is longer than the interval between requests of a connection";
     } else {
-        finding.why = "requests were sent while answers were still missing, no matter how long those took";
+        finding.why = "requests were sent while answers were still missing, and as often while those took long";
     }
+    if (finding.suspected) { finding.missing = left_out_of(values, finding.interval); }
     return finding;
 }
 

@@ -1,0 +1,186 @@
+#include "statistics/normal.hpp"
+#include "support/random.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/latency_statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using test::CounterRandom;
+
+double normal(CounterRandom& random) { return normal_exceeded_by(random.uniform()); }
+
+/// Blocks whose medians remember a share `memory` of the one before, on levels that last equally long.
+std::vector<DigestBlock> blocks_of(std::size_t count, double memory, std::vector<double> const& levels,
+                                   std::uint64_t seed) {
+    CounterRandom random{seed};
+    std::vector<DigestBlock> blocks(count);
+    double state = normal(random);
+    for (std::size_t i = 0; i < count; ++i) {
+        state = memory * state + std::sqrt(1.0 - memory * memory) * normal(random);
+        double const place = static_cast<double>(i);
+        blocks[i] = {.count = 64, .start = 0.5 * place, .end = 0.5 * place + 0.4};
+        blocks[i].median = 100.0 + levels[i * levels.size() / count] + state;
+    }
+    return blocks;
+}
+
+TEST(Changes, FalseAlarmsAreAsRareAsStated) {
+    constexpr unsigned runs = 300;
+    constexpr double significance = 0.02;
+    for (double const memory : {0.0, 0.5, 0.9}) {
+        unsigned alarms = 0;
+        for (unsigned run = 0; run < runs; ++run) {
+            alarms += find_changes(blocks_of(256, memory, {0.0}, 10'007ULL * run), significance).empty() ? 0U : 1U;
+        }
+        // 3.5 standard errors above what is stated
+        EXPECT_LE(alarms, 0.02 * runs + 3.5 * std::sqrt(0.02 * runs)) << memory;
+    }
+}
+
+TEST(Changes, OneStep) {
+    for (double const memory : {0.0, 0.6}) {
+        auto const changes = find_changes(blocks_of(256, memory, {0.0, 5.0}, 4));
+        ASSERT_EQ(changes.size(), 1U) << memory;
+        EXPECT_NEAR(static_cast<double>(changes[0].block), 128.0, 2.0);
+        EXPECT_EQ(changes[0].at, 0.5 * static_cast<double>(changes[0].block));
+        EXPECT_NEAR(changes[0].before, 100.0, 0.8);
+        EXPECT_NEAR(changes[0].after, 105.0, 0.8);
+        EXPECT_LE(changes[0].probability, 0.01);
+    }
+}
+
+TEST(Changes, LevelsThatComeBackAndStairs) {
+    for (double const memory : {0.0, 0.5}) {
+        for (auto const& levels :
+             std::vector<std::vector<double>>{{0, 4, 0}, {0, 4, 0, 4}, {0, 4, 8, 12, 16}, {0, 0, 0, 0, 0, 0, 4, 0}}) {
+            auto const changes = find_changes(blocks_of(800, memory, levels, 5));
+            std::size_t expected = 0;
+            for (std::size_t i = 1; i < levels.size(); ++i) {
+                if (levels[i] == levels[i - 1]) { continue; }
+                ASSERT_LT(expected, changes.size());
+                EXPECT_NEAR(static_cast<double>(changes[expected].block),
+                            800.0 * static_cast<double>(i) / static_cast<double>(levels.size()), 6.0);
+                EXPECT_NEAR(changes[expected].after, 100.0 + levels[i], 0.8);
+                ++expected;
+            }
+            EXPECT_EQ(changes.size(), expected);
+        }
+    }
+}
+
+TEST(Changes, ProbabilityOfPettitt) {
+    std::vector<DigestBlock> blocks(40);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        // twenty different values on either side, in an order in which neighbours are not alike
+        blocks[i].median = (i < 20 ? 0.0 : 100.0) + static_cast<double>(i * 7 % 20);
+        blocks[i].start = static_cast<double>(i);
+    }
+    auto const changes = find_changes(blocks);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].block, 20U);
+    // ranks 1 ... 40 without ties: sum of squares 40 (40^2 - 1) / 12 = 5330, greatest sum 20 * 10 = 200
+    double const x = 200.0 / std::sqrt(5330.0);
+    EXPECT_NEAR(changes[0].probability, 2.0 * std::exp(-2.0 * x * x), 1e-12);
+}
+
+TEST(Changes, NoneWhereThereIsNothingToSee) {
+    EXPECT_TRUE(find_changes({}).empty());
+    for (std::size_t const count : {1U, 7U, 8U, 1000U}) {
+        std::vector<DigestBlock> const equal(count, DigestBlock{.count = 1, .median = 3.0});
+        EXPECT_TRUE(find_changes(equal).empty()) << count;
+    }
+    std::vector<DigestBlock> few(10, DigestBlock{.count = 1, .median = 3.0});
+    for (std::size_t i = 5; i < few.size(); ++i) { few[i].median = 30.0; }
+    EXPECT_TRUE(find_changes(few).empty()); // ten blocks are not twenty
+    LatencyDigest without_order;
+    LatencyHistogram values;
+    values.record(1.0, 1000);
+    without_order.add(values);
+    EXPECT_TRUE(find_changes(without_order.blocks()).empty());
+    EXPECT_THROW(find_changes(few, 0.0), InputError);
+    EXPECT_THROW(find_changes(few, std::numeric_limits<double>::quiet_NaN()), InputError);
+}
+
+TEST(Changes, TwoLevelsWithoutNoise) {
+    std::vector<DigestBlock> blocks(100, DigestBlock{.count = 1, .median = 3.0});
+    for (std::size_t i = 70; i < blocks.size(); ++i) { blocks[i].median = 4.0; }
+    auto const changes = find_changes(blocks);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].block, 70U);
+    EXPECT_EQ(changes[0].before, 3.0);
+    EXPECT_EQ(changes[0].after, 4.0);
+}
+
+TEST(Changes, OfSamplesThroughADigest) {
+    CounterRandom random{9};
+    LatencyDigest digest;
+    for (int i = 0; i < 200'000; ++i) { digest.add((i < 120'000 ? 1.0 : 1.2) * (0.5 + random.exponential())); }
+    auto const changes = find_changes(digest.blocks());
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_NEAR(changes[0].at, 120'000.0, 2000.0);
+    EXPECT_NEAR(changes[0].after / changes[0].before, 1.2, 0.02);
+}
+
+// ---- likeness of neighbours ----
+
+struct Shares {
+    double all = 0.0, tail = 0.0;
+};
+
+/// Mean over a few runs of samples with memory.
+Shares shares_of(double memory, int count) {
+    constexpr int runs = 8;
+    Shares shares;
+    for (int run = 0; run < runs; ++run) {
+        CounterRandom random{977ULL * static_cast<std::uint64_t>(run) + 1};
+        LatencyDigest digest;
+        double state = normal(random);
+        for (int i = 0; i < count; ++i) {
+            state = memory * state + std::sqrt(1.0 - memory * memory) * normal(random);
+            digest.add(20.0 + state);
+        }
+        shares.all += independent_share(digest.blocks(), digest.values().variance()) / runs;
+        shares.tail += independent_tail_share(digest.blocks()) / runs;
+        EXPECT_EQ(independent_share(digest, 0.99), independent_tail_share(digest.blocks()));
+        EXPECT_LE(independent_share(digest, 0.5), independent_share(digest, 0.999));
+    }
+    return shares;
+}
+
+TEST(IndependentShare, IsThatOfAutoregression) {
+    for (int const count : {900, 20'000}) {
+        EXPECT_GT(shares_of(0.0, count).all, 0.85);
+        EXPECT_GT(shares_of(0.0, count).tail, 0.7);
+        for (double const memory : {0.5, 0.9}) {
+            double const expected = (1.0 - memory) / (1.0 + memory);
+            EXPECT_NEAR(shares_of(memory, count).all / expected, 1.0, 0.25) << memory << " " << count;
+            EXPECT_GT(shares_of(memory, count).tail, expected); // the farther out, the less alike
+            EXPECT_LT(shares_of(memory, count).tail, 0.8);
+        }
+    }
+}
+
+TEST(IndependentShare, AWholeOneWhereNothingIsKnown) {
+    EXPECT_EQ(independent_share(LatencyDigest{}, 0.5), 1.0);
+    EXPECT_EQ(independent_share(std::span<DigestBlock const>{}, 1.0), 1.0);
+    EXPECT_EQ(independent_tail_share({}), 1.0);
+    std::vector<DigestBlock> const equal(100, DigestBlock{.count = 10, .mean = 3.0});
+    EXPECT_EQ(independent_share(equal, 0.0), 1.0);
+    EXPECT_EQ(independent_share(equal, 1.0), 1.0);
+    EXPECT_EQ(independent_tail_share(equal), 1.0);
+    std::vector<DigestBlock> const few(5, DigestBlock{.count = 10, .mean = 3.0});
+    EXPECT_EQ(independent_share(few, 1.0), 1.0);
+}
+
+} // namespace
+} // namespace headroom

@@ -1,0 +1,301 @@
+#include "statistics/anderson_darling.hpp"
+#include "statistics/normal.hpp"
+#include "support/random.hpp"
+#include "tail/joint_cells.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/latency_statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using test::CounterRandom;
+using Values = std::vector<double>;
+
+Values const asked{0.5, 0.9, 0.99, 0.999};
+
+double lognormal(CounterRandom& random) { return std::exp(0.5 * normal_exceeded_by(random.uniform())); }
+
+LatencyHistogram histogram_of(Values const& values) {
+    LatencyHistogram histogram;
+    for (double const value : values) { histogram.record(value); }
+    return histogram;
+}
+
+Values drawn(std::size_t count, CounterRandom& random, std::function<double(CounterRandom&)> const& draw) {
+    Values values(count);
+    std::ranges::generate(values, [&] { return draw(random); });
+    return values;
+}
+
+// ---- Anderson and Darling ----
+
+/// Scholz and Stephens' statistic with the mean of both ranks for equal values, from its definition.
+double statistic_of(Values const& first, Values const& second) {
+    Values all = first;
+    all.insert(all.end(), second.begin(), second.end());
+    std::ranges::sort(all);
+    double const n = static_cast<double>(all.size());
+    double sum = 0.0;
+    for (Values const* const side : {&first, &second}) {
+        double of_side = 0.0;
+        for (double const z : all) { // each of l equal ones adds 1 / N: together l / N
+            auto const below = [z](Values const& values) {
+                double count = 0.0;
+                for (double const value : values) { count += value < z ? 1.0 : value == z ? 0.5 : 0.0; }
+                return count;
+            };
+            double const equal = static_cast<double>(std::ranges::count(all, z));
+            double const b = below(all), m = below(*side), size = static_cast<double>(side->size());
+            double const weight = b * (n - b) - n * equal / 4.0;
+            if (weight > 0.0) { of_side += (n * m - size * b) * (n * m - size * b) / weight / n; }
+        }
+        sum += of_side / static_cast<double>(side->size());
+    }
+    return (n - 1.0) / n * sum;
+}
+
+TEST(AndersonDarling, EqualsTheDefinitionOnRawSamples) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        CounterRandom random{seed};
+        auto const whole = [](CounterRandom& one) { return std::ceil(8.0 * one.exponential()); };
+        Values const first = drawn(20 + seed, random, whole), second = drawn(60, random, whole);
+        TailDistance const found = tail_distance(joint_cells(histogram_of(first), histogram_of(second)), 1.0);
+        // standardised by the deviation, which does not depend on the values: two statistics tell it
+        TailDistance const none =
+            tail_distance(joint_cells(histogram_of(Values(20 + seed, 1.0)), histogram_of(Values(60, 1.0))),
+                          1.0); // 0: (0 - 1) / deviation
+        EXPECT_NEAR((found.normalised - none.normalised) / -none.normalised, statistic_of(first, second), 1e-9);
+    }
+}
+
+TEST(AndersonDarling, DeviationIsThatOfRandomOrders) {
+    CounterRandom random{1};
+    double sum = 0.0, squares = 0.0;
+    constexpr int runs = 4000;
+    for (int run = 0; run < runs; ++run) {
+        auto const uniform = [](CounterRandom& one) { return one.uniform(); };
+        Values const first = drawn(20, random, uniform), second = drawn(30, random, uniform);
+        double const found = tail_distance(joint_cells(histogram_of(first), histogram_of(second)), 1.0).normalised;
+        sum += found / runs;
+        squares += found * found / runs;
+    }
+    EXPECT_NEAR(sum, 0.0, 3.5 / std::sqrt(runs));
+    EXPECT_NEAR(std::sqrt(squares - sum * sum), 1.0, 0.08); // four standard errors: its kurtosis is near 10
+}
+
+/// P(A^2 <= z) by Anderson and Darling's own series:
+///     sqrt(2 pi) / z sum_j C(-1/2, j) (4j+1) exp(-t_j) integral over w > 0 of exp(z / (8 (w^2 + 1)) - t_j w^2),
+///     t_j = (4j+1)^2 pi^2 / (8 z)
+double up_to_by_series(double z) {
+    constexpr int steps = 2000;
+    double sum = 0.0, coefficient = 1.0;
+    for (int j = 0; j < 12; ++j) {
+        double const odd = 4.0 * j + 1.0, t = odd * odd * std::numbers::pi * std::numbers::pi / (8.0 * z);
+        double const step = std::sqrt(45.0 / t) / steps;
+        double integral = 0.0;
+        for (int i = 0; i <= steps; ++i) { // the trapezoidal rule: what is cut off is below 1e-19
+            double const w = i * step;
+            integral += std::exp(z / (8.0 * (w * w + 1.0)) - t * w * w) * step * (i == 0 ? 0.5 : 1.0);
+        }
+        sum += coefficient * odd * std::exp(-t) * integral;
+        coefficient *= (-0.5 - j) / (j + 1.0);
+    }
+    return std::sqrt(2.0 * std::numbers::pi) / z * sum;
+}
+
+TEST(AndersonDarling, Limit) {
+    for (double z = 0.1; z < 6.0; z += 0.1) {
+        EXPECT_NEAR(beyond_anderson_darling(z), 1.0 - up_to_by_series(z), 1e-11) << z;
+    }
+    // of a printed table
+    EXPECT_NEAR(beyond_anderson_darling(1.933), 0.10, 1e-4);
+    EXPECT_NEAR(beyond_anderson_darling(2.492), 0.05, 5e-5);
+    EXPECT_EQ(beyond_anderson_darling(-1.0), 1.0);
+    EXPECT_NEAR(beyond_anderson_darling(0.1), 1.0, 1e-4);
+    // far out one of the squares is all: P(Z^2 / 2 > x) times prod (1 - 2 / (j (j + 1)))^-1/2 = sqrt 3
+    EXPECT_NEAR(beyond_anderson_darling(100.0) / (std::sqrt(3.0) * std::erfc(10.0)), 1.0, 0.02);
+}
+
+TEST(AndersonDarling, LimitIsThatOfItsSum) {
+    constexpr int runs = 20'000;
+    CounterRandom random{5};
+    std::vector<double> sums(runs, 0.0);
+    for (double& sum : sums) {
+        for (int j = 1; j <= 40; ++j) {
+            double const z = normal_exceeded_by(random.uniform());
+            sum += z * z / (j * (j + 1.0));
+        }
+        sum += 1.0 / 41.0; // of those beyond, their mean
+    }
+    for (double const x : {0.3, 0.5, 0.8, 1.2, 2.0, 4.0}) {
+        double const seen =
+            static_cast<double>(std::ranges::count_if(sums, [x](double sum) { return sum > x; })) / runs;
+        double const expected = beyond_anderson_darling(x);
+        EXPECT_NEAR(seen, expected, 4.0 * std::sqrt(expected * (1.0 - expected) / runs) + 1e-4) << x;
+    }
+}
+
+// ---- two runs ----
+
+TEST(TailComparison, OfARunWithItself) {
+    CounterRandom random{2};
+    LatencyHistogram const run = histogram_of(drawn(5000, random, lognormal));
+    TailComparison const same = compare_tails(run, run, asked);
+    EXPECT_EQ(same.probability, 1.0);
+    EXPECT_EQ(same.larger, 0.5);
+    ASSERT_EQ(same.quantiles.size(), asked.size());
+    for (QuantileChange const& change : same.quantiles) {
+        EXPECT_EQ(change.ratio, 1.0);
+        EXPECT_EQ(change.probability, 1.0);
+        EXPECT_LE(change.low, 1.0);
+        EXPECT_GE(change.high, 1.0);
+    }
+}
+
+TEST(TailComparison, FalseAlarmsAreAsRareAsStated) {
+    constexpr int runs = 300;
+    for (auto const& [left, right] : std::vector<std::pair<std::size_t, std::size_t>>{{40, 40}, {500, 3000}}) {
+        for (bool const ties : {false, true}) {
+            auto const draw = [ties](CounterRandom& random) {
+                double const value = lognormal(random);
+                return ties ? std::ceil(4.0 * value) : value;
+            };
+            int distances = 0, changes = 0;
+            for (int run = 0; run < runs; ++run) {
+                CounterRandom random{31ULL * static_cast<std::uint64_t>(run) + left};
+                LatencyHistogram const first = histogram_of(drawn(left, random, draw));
+                LatencyHistogram const second = histogram_of(drawn(right, random, draw));
+                TailComparison const found = compare_tails(first, second, asked);
+                distances += found.probability <= 0.05 ? 1 : 0;
+                changes += std::ranges::any_of(found.quantiles, [](auto const& one) { return one.probability <= 0.05; })
+                               ? 1
+                               : 0;
+            }
+            double const most = 0.05 * runs + 3.5 * std::sqrt(0.05 * runs);
+            EXPECT_LE(distances, most) << left << " " << ties;
+            EXPECT_LE(changes, most) << left << " " << ties;
+            if (!ties) { EXPECT_GE(distances, 0.05 * runs - 3.5 * std::sqrt(0.05 * runs)) << left; }
+        }
+    }
+}
+
+/// As the lognormal, but what lies above its 98th percentile is half as long again.
+double slower_tail(CounterRandom& random) {
+    double const value = lognormal(random), from = std::exp(0.5 * normal_exceeded_by(0.02));
+    return value > from ? 1.5 * value : value;
+}
+
+TEST(TailComparison, FindsATailThatTheMedianHides) {
+    constexpr int runs = 60;
+    int tails = 0, medians = 0, held = 0;
+    for (int run = 0; run < runs; ++run) {
+        CounterRandom random{static_cast<std::uint64_t>(run) + 77};
+        LatencyHistogram const first = histogram_of(drawn(4000, random, lognormal));
+        LatencyHistogram const second = histogram_of(drawn(4000, random, slower_tail));
+        TailComparison const found = compare_tails(first, second, asked);
+        ASSERT_EQ(found.quantiles.size(), 4U);
+        tails += found.quantiles[2].probability <= 0.05 ? 1 : 0;
+        medians += found.quantiles[0].probability <= 0.05 ? 1 : 0;
+        held += found.quantiles[2].low <= 1.5 && found.quantiles[2].high >= 1.5 ? 1 : 0;
+    }
+    EXPECT_GE(tails, runs * 95 / 100);
+    EXPECT_LE(medians, runs * 15 / 100);
+    EXPECT_GE(held, runs * 88 / 100);
+}
+
+TEST(TailComparison, AllOfItTwiceAsLong) {
+    CounterRandom random{8};
+    Values const values = drawn(20'000, random, lognormal);
+    Values twice = values;
+    for (double& value : twice) { value *= 2.0; }
+    TailComparison const found = compare_tails(histogram_of(values), histogram_of(twice), asked);
+    for (QuantileChange const& change : found.quantiles) {
+        EXPECT_DOUBLE_EQ(change.ratio, 2.0); // a cell on
+        EXPECT_LT(change.low, 2.0);
+        EXPECT_GT(change.high, 2.0);
+        EXPECT_LT(change.probability, 1e-3);
+    }
+    EXPECT_LT(found.probability, 1e-10);
+    // P(Y > X), X and Y lognormal with ln 2 between their means: Phi(ln 2 / (0.5 sqrt 2))
+    EXPECT_NEAR(found.larger, 1.0 - normal_beyond(std::log(2.0) / (0.5 * std::sqrt(2.0))), 0.01);
+    TailComparison const turned = compare_tails(histogram_of(twice), histogram_of(values), asked);
+    EXPECT_NEAR(turned.larger, 1.0 - found.larger, 1e-12);
+    EXPECT_NEAR(turned.distance, found.distance, 1e-9 * found.distance);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        EXPECT_NEAR(turned.quantiles[i].low * found.quantiles[i].high, 1.0, 1e-12);
+        EXPECT_NEAR(turned.quantiles[i].probability, found.quantiles[i].probability, 1e-9);
+    }
+}
+
+TEST(TailComparison, LikeSamplesSayLess) {
+    constexpr int runs = 150, count = 3000;
+    int plain = 0, distances = 0, changes = 0;
+    for (int run = 0; run < runs; ++run) {
+        CounterRandom random{static_cast<std::uint64_t>(run) + 500};
+        std::vector<LatencyDigest> both(2);
+        for (LatencyDigest& digest : both) {
+            double state = normal_exceeded_by(random.uniform());
+            for (int i = 0; i < count; ++i) {
+                state = 0.8 * state + 0.6 * normal_exceeded_by(random.uniform());
+                digest.add(std::exp(0.5 * state));
+            }
+        }
+        plain += compare_tails(both[0].values(), both[1].values(), asked).probability <= 0.05 ? 1 : 0;
+        TailComparison const found = compare_tails(both[0], both[1], asked);
+        distances += found.probability <= 0.05 ? 1 : 0;
+        changes +=
+            std::ranges::any_of(found.quantiles, [](auto const& one) { return one.probability <= 0.05; }) ? 1 : 0;
+    }
+    EXPECT_GT(plain, runs / 5);
+    EXPECT_LE(distances, 0.05 * runs + 3.5 * std::sqrt(0.05 * runs));
+    EXPECT_LE(changes, 0.05 * runs + 3.5 * std::sqrt(0.05 * runs));
+}
+
+TEST(TailComparison, EqualValuesAndZeros) {
+    LatencyHistogram ones, twos, zeros;
+    ones.record(1.0, 5000);
+    twos.record(2.0, 5000);
+    zeros.record(0.0, 5000);
+    for (LatencyHistogram const* const run : {&ones, &zeros}) {
+        TailComparison const same = compare_tails(*run, *run, asked);
+        EXPECT_EQ(same.probability, 1.0);
+        EXPECT_EQ(same.larger, 0.5);
+        for (QuantileChange const& change : same.quantiles) {
+            EXPECT_EQ(change.low, 1.0);
+            EXPECT_EQ(change.high, 1.0);
+            EXPECT_EQ(change.probability, 1.0);
+        }
+    }
+    TailComparison const apart = compare_tails(ones, twos, asked);
+    EXPECT_EQ(apart.larger, 1.0);
+    EXPECT_LT(apart.probability, 1e-100);
+    EXPECT_LT(apart.quantiles[0].probability, 1e-10);
+    EXPECT_EQ(apart.quantiles[0].low, 2.0);
+    TailComparison const from_nothing = compare_tails(zeros, ones, asked);
+    EXPECT_EQ(from_nothing.quantiles[0].ratio, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(compare_tails(ones, zeros, asked).quantiles[0].ratio, 0.0);
+}
+
+TEST(TailComparison, TooFew) {
+    LatencyHistogram nineteen, twenty;
+    nineteen.record(1.0, 19);
+    twenty.record(1.0, 20);
+    EXPECT_THROW(compare_tails(nineteen, twenty, asked), InputError);
+    EXPECT_THROW(compare_tails(twenty, LatencyHistogram{}, asked), InputError);
+    TailComparison const found = compare_tails(twenty, twenty, asked);
+    ASSERT_EQ(found.quantiles.size(), 1U); // of twenty, the median alone has an interval
+    EXPECT_EQ(found.quantiles[0].q, 0.5);
+}
+
+} // namespace
+} // namespace headroom
