@@ -1,6 +1,6 @@
 #include "tail_fit_cells.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -9,17 +9,24 @@ namespace headroom::fit {
 namespace {
 
 constexpr double narrow = 1e-3; ///< width of a cell in standard deviations below which its density stands for it
-constexpr double vanished = 1e-290;
 
 /// Density g of a standard variable, with derivatives of its logarithm, and the probability of an interval.
 struct StandardNormal {
     static double log_density(double z) { return -0.5 * z * z - 0.5 * std::log(2.0 * std::numbers::pi); }
     static double slope(double z) { return -z; }
     static double curvature(double) { return -1.0; }
-    static double between(double low, double high) {
+    /// ln P(Z > z) for z above zero, by its asymptotic series where the probability is no number any more.
+    static double log_above(double z) {
+        constexpr double far = 25.0;
+        if (z < far) { return std::log(0.5 * std::erfc(z / std::numbers::sqrt2)); }
+        double const s = 1.0 / (z * z);
+        return log_density(z) - std::log(z) + std::log1p(-s * (1.0 - s * (3.0 - s * (15.0 - 105.0 * s))));
+    }
+    static double log_between(double low, double high) {
         constexpr double root = std::numbers::sqrt2;
-        return low > 0.0 ? 0.5 * (std::erfc(low / root) - std::erfc(high / root))
-                         : 0.5 * (std::erfc(-high / root) - std::erfc(-low / root));
+        if (low < 0.0 && high > 0.0) { return std::log(0.5 * (std::erf(high / root) - std::erf(low / root))); }
+        double const near = log_above(std::max(low, -high)), far = log_above(std::max(-low, high));
+        return near + std::log(-std::expm1(far - near));
     }
 };
 
@@ -28,14 +35,16 @@ struct StandardGumbel {
     static double log_density(double z) { return z - std::exp(z); }
     static double slope(double z) { return 1.0 - std::exp(z); }
     static double curvature(double z) { return -std::exp(z); }
-    static double between(double low, double high) {
+    static double log_between(double low, double high) {
         double const from = std::exp(low);
-        return -std::exp(-from) * std::expm1(from - std::exp(high));
+        return -from + std::log(-std::expm1(from - std::exp(high)));
     }
 };
 
 struct Interval {
-    double low, high, count;
+    double low, high;
+    double width; ///< to its last digit, where both ends are far out and nearly equal
+    double count;
 };
 
 /// Samples as intervals of t, in units of their deviation about their mean.
@@ -52,7 +61,7 @@ template <class Transform> Standardised standardised(std::span<FilledCell const>
         double const low = cell.low == edge ? at : transform(cell.low);
         edge = cell.high;
         at = transform(edge);
-        result.intervals.push_back({low, at, cell.count});
+        result.intervals.push_back({low, at, at - low, cell.count});
         result.count += cell.count;
         result.mean += cell.count * 0.5 * (low + at);
     }
@@ -66,6 +75,7 @@ template <class Transform> Standardised standardised(std::span<FilledCell const>
     for (Interval& interval : result.intervals) {
         interval.low = (interval.low - result.mean) / result.deviation;
         interval.high = (interval.high - result.mean) / result.deviation;
+        interval.width /= result.deviation;
     }
     return result;
 }
@@ -77,10 +87,10 @@ struct Likelihood {
     Eigen::Matrix2d curvature = Eigen::Matrix2d::Zero();
 };
 
-/// By the density in the middle, or at the nearer edge of a cell so far out that its probability is no number.
+/// By the density in the middle.
 template <class Standard> void add_narrow(Likelihood& sum, Interval const& interval, double t, double rate, double z) {
     double const n = interval.count, slope = Standard::slope(z), curvature = Standard::curvature(z);
-    sum.value += n * (Standard::log_density(z) + std::log(rate * (interval.high - interval.low)));
+    sum.value += n * (Standard::log_density(z) + std::log(rate * interval.width));
     sum.slope += n * Eigen::Vector2d{-slope, t * slope + 1.0 / rate};
     double const mixed = -n * t * curvature;
     sum.curvature(0, 0) += n * curvature;
@@ -91,22 +101,18 @@ template <class Standard> void add_narrow(Likelihood& sum, Interval const& inter
 
 template <class Standard> void add(Likelihood& sum, Interval const& interval, double shift, double rate) {
     double const low = rate * interval.low - shift, high = rate * interval.high - shift;
-    if (high - low < narrow) {
+    if (rate * interval.width < narrow) {
         return add_narrow<Standard>(sum, interval, 0.5 * (interval.low + interval.high), rate, 0.5 * (low + high));
     }
-    double const share = Standard::between(low, high);
-    if (!(share > vanished)) {
-        bool const above = low > 0.0;
-        return add_narrow<Standard>(sum, interval, above ? interval.low : interval.high, rate, above ? low : high);
-    }
+    double const share = Standard::log_between(low, high);
     double const n = interval.count, a = interval.low, b = interval.high;
-    double const at_a = std::exp(Standard::log_density(low)) / share;
-    double const at_b = std::exp(Standard::log_density(high)) / share;
-    double const turn_a = at_a * Standard::slope(low), turn_b = at_b * Standard::slope(high);
+    double const at_a = std::exp(Standard::log_density(low) - share);
+    double const at_b = std::exp(Standard::log_density(high) - share);
+    double const turn_a = at_a * Standard::slope(low), turn_b = at_b > 0.0 ? at_b * Standard::slope(high) : 0.0;
     Eigen::Vector2d const slope{at_a - at_b, b * at_b - a * at_a};
     double const mixed = a * turn_a - b * turn_b;
     Eigen::Matrix2d const second{{turn_b - turn_a, mixed}, {mixed, b * b * turn_b - a * a * turn_a}};
-    sum.value += n * std::log(share);
+    sum.value += n * share;
     sum.slope += n * slope;
     sum.curvature += n * (second - slope * slope.transpose());
 }
@@ -157,11 +163,12 @@ std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell cons
     Standardised const samples = logarithmic ? standardised(cells, [](double x) { return std::log(x); })
                                              : standardised(cells, [](double x) { return x; });
     if (!(samples.deviation > 0.0)) { return std::nullopt; }
-    // Of ln of a Weibull variable: mean -gamma, deviation pi / sqrt(6).
+    // Of ln of a Weibull variable: mean -gamma, deviation pi / sqrt(6); flatter where e^z would outgrow all else.
     bool const weibull = family == TailFamily::weibull;
-    auto const found =
-        weibull ? maximise<StandardGumbel>(samples, {std::numbers::egamma, std::numbers::pi / std::sqrt(6.0)})
-                : maximise<StandardNormal>(samples, {0.0, 1.0});
+    constexpr double farthest = 3.0;
+    double const first_rate = std::min(std::numbers::pi / std::sqrt(6.0), farthest / samples.intervals.back().high);
+    auto const found = weibull ? maximise<StandardGumbel>(samples, {std::numbers::egamma, first_rate})
+                               : maximise<StandardNormal>(samples, {0.0, 1.0});
     if (!found) { return std::nullopt; }
     // t = mean + deviation (z + shift) / rate
     double const shift = found->place[0], rate = found->place[1], unit = samples.deviation;

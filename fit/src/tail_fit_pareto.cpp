@@ -1,8 +1,8 @@
 #include "tail_fit_cells.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numbers>
 
 namespace headroom::fit {
 
@@ -61,18 +61,22 @@ std::optional<ParetoLikelihood> likelihood(std::span<FilledCell const> cells, do
     return sum;
 }
 
-/// Scale and shape with the mean and the variance of the excesses, where these exist, and no sample out of reach.
+/// The excess that a share of the samples does not exceed, to a cell.
+double excess_of(std::span<FilledCell const> cells, double share) {
+    double const beyond = (1.0 - share) * cells.front().from;
+    auto const found =
+        std::ranges::partition_point(cells, [&](FilledCell const& cell) { return cell.from - cell.count > beyond; });
+    FilledCell const& cell = found == cells.end() ? cells.back() : *found;
+    return 0.5 * (cell.low + cell.high) - cells.front().low;
+}
+
+/// Scale and shape with the median and the upper quartile of the excesses, and no sample out of reach:
+/// Q(3/4) / Q(1/2) = 2^shape + 1, whatever the scale.
 Eigen::Vector2d start_of(std::span<FilledCell const> cells) {
-    double const threshold = cells.front().low, n = cells.front().from;
-    double mean = 0.0, squares = 0.0;
-    for (FilledCell const& cell : cells) {
-        double const excess = 0.5 * (cell.low + cell.high) - threshold;
-        mean += cell.count / n * excess;
-        squares += cell.count / n * excess * excess;
-    }
-    double const ratio = mean * mean / std::max(squares - mean * mean, 1e-12 * mean * mean);
-    double const shape = std::clamp(0.5 * (1.0 - ratio), -0.4, 0.5);
-    double const scale = mean * (1.0 - shape), reach = cells.back().high - threshold;
+    double const median = excess_of(cells, 0.5), reach = cells.back().high - cells.front().low;
+    double const shape = std::clamp(std::log2(std::max(0.5, excess_of(cells, 0.75) / median - 1.0)), -0.5, 8.0);
+    double const grown = std::expm1(shape * std::numbers::ln2);
+    double const scale = grown == 0.0 ? median / std::numbers::ln2 : median * shape / grown;
     return {std::log(std::max(scale, -1.01 * shape * reach)), shape};
 }
 
