@@ -48,6 +48,7 @@ struct QueueAnswer {
     Seconds wait = {}, latency = {};     ///< means: in the line; until served
     double waiting = 0.0, present = 0.0; ///< L_q and L, by Little's law
     double batch = 1.0;                  ///< that a server serves together, in the mean
+    double wait_variation = 1.0;         ///< c^2 of the waits of those that wait; 1 also where it is not known
     QueueMethod method = QueueMethod::exact;
 };
 
@@ -88,8 +89,10 @@ QueueAnswer queue_answer(QueueLoad const& load, QueueShape const& shape);
 /// A quantile of the time until served, q in (0, 1).
 ///
 ///     M/M/c     P(T > t) of an exponential service after a wait that is 0 with 1 - C, else exponential of rate c mu - lambda
-///     others    the wait with its probability and conditional mean as exponential, convolved with a gamma service of the
-///               same mean and c_s^2: an approximation, and `queue_simulation.hpp` shows by how much it errs
+///     M/M^[1,b]/c without growth: likewise, of rate c mu (1 - r^b)
+///     others    the wait, where there is one, as gamma with its mean and `wait_variation`, before a gamma service of the
+///               mean and c_s^2: an approximation. The wait's two moments are exact for M/G/1, M/M/c/K and batches of one
+///               server; with Allen and Cunneen's mean it counts as exponential
 ///
 /// Infinite where the queue is not stable.
 /// Source: [Kleinrock1975]

@@ -87,17 +87,51 @@ std::optional<std::vector<double>> few_left(BatchServer const& server) {
     return solved(std::move(rows), std::move(right));
 }
 
-/// Mean number left, by the second derivatives at z = 1.
-double mean_left(BatchServer const& server, std::vector<double> const& few) {
-    double const b = server.batch, full = server.arrivals * server.service_of(b), v = 1.0 + server.variation;
-    double second = -(b * (b - 1.0) - full * full * v);
+/// Derivatives at z = 1 of z^n K(z), where K's are powers of the load times those of a gamma service.
+struct Derivatives {
+    double first, second, third;
+};
+Derivatives derivatives(double n, double load, double variation) {
+    double const k2 = load * load * (1.0 + variation), k3 = load * k2 * (1.0 + 2.0 * variation);
+    return {n + load, n * (n - 1.0) + 2.0 * n * load + k2,
+            n * (n - 1.0) * (n - 2.0) + 3.0 * n * (n - 1.0) * load + 3.0 * n * k2 + k3};
+}
+
+/// E[q] and E[q (q - 1)] of those left: P'(1) and P''(1), from derivatives of the equation of P.
+struct Left {
+    double first = 0.0, second = 0.0;
+};
+Left moments_left(BatchServer const& server, std::vector<double> const& few) {
+    double const b = server.batch, v = server.variation, full = server.arrivals * server.service_of(b);
+    Derivatives const power = derivatives(b, 0.0, v), of_full = derivatives(0.0, full, v);
+    double const d1 = power.first - of_full.first, d2 = power.second - of_full.second, d3 = power.third - of_full.third;
+    double second = -d2, third = -d3;
     for (std::size_t i = 0; i < few.size(); ++i) {
         auto const q = static_cast<double>(i);
-        double const load = server.arrivals * server.service_of(std::max(q, 1.0));
-        second += few[i] *
-                  (b * (b - 1.0) + 2.0 * b * load + load * load * v - q * (q - 1.0) - 2.0 * q * full - full * full * v);
+        Derivatives const here = derivatives(b, server.arrivals * server.service_of(std::max(q, 1.0)), v);
+        Derivatives const there = derivatives(q, full, v);
+        second += few[i] * (here.second - there.second);
+        third += few[i] * (here.third - there.third);
     }
-    return second / (2.0 * (b - full));
+    double const mean = second / (2.0 * d1);
+    return {mean, (third - 3.0 * mean * d2) / (3.0 * d1)};
+}
+
+/// What builds up over the time from one departure to the next, in the mean.
+struct Cycle {
+    double length = 0.0, requests = 0.0, squares = 0.0; ///< time; served, and their number squared
+    double waiting = 0.0, pairs = 0.0;                  ///< integrals of L and of L (L - 1) over time
+};
+
+/// A share p of departures leave so many that n are served and `rest` wait on, E[rest] and E[rest (rest - 1)] times p.
+void add(Cycle& cycle, BatchServer const& server, double n, double p, Left const& rest) {
+    double const service = server.service_of(n), v = server.variation, rate = server.arrivals;
+    double const square = service * service * (1.0 + v), cube = square * service * (1.0 + 2.0 * v);
+    cycle.length += p * service;
+    cycle.requests += p * n;
+    cycle.squares += p * n * n;
+    cycle.waiting += rest.first * service + p * rate * square / 2.0;
+    cycle.pairs += rest.second * service + rest.first * rate * square + p * rate * rate * cube / 3.0;
 }
 
 } // namespace
@@ -107,31 +141,30 @@ std::optional<BatchFigures> batch_chain(BatchServer const& server) {
     if (server.batch > most_batch || !(server.arrivals > 0.0)) { return {}; }
     std::optional<std::vector<double>> const few = few_left(server);
     if (!few) { return {}; }
-    double const b = server.batch, full = server.service_of(b), v = 1.0 + server.variation;
-    double many = 1.0, beyond = mean_left(server, *few); // of b and more: share, and sum of what is left
-    double length = (*few)[0] / server.arrivals, requests = 0.0, served = 0.0, squares = 0.0;
+    Left beyond = moments_left(server, *few); // of b and more, once the others are taken away
+    double many = 1.0, idle = (*few)[0] / server.arrivals;
+    Cycle cycle{.length = idle};
     for (std::size_t i = 0; i < few->size(); ++i) {
-        double const p = (*few)[i], q = static_cast<double>(i), n = std::max(q, 1.0), service = server.service_of(n);
+        double const p = (*few)[i];
+        auto const q = static_cast<double>(i);
         if (!(p > -slack)) { return {}; }
         many -= p;
-        beyond -= p * q;
-        length += p * service;
-        requests += p * n;
-        served += p * n * n;
-        squares += p * service * service * v;
+        beyond.first -= p * q;
+        beyond.second -= p * q * (q - 1.0);
+        add(cycle, server, std::max(q, 1.0), p, {});
     }
     if (!(many > -slack)) { return {}; }
-    length += many * full;
-    requests += many * b;
-    served += many * b * b;
-    squares += many * full * full * v;
-    double const waiting = ((beyond - b * many) * full + 0.5 * server.arrivals * squares) / length;
-    double const busy = 1.0 - (*few)[0] / server.arrivals / length;
+    double const b = server.batch;
+    add(cycle, server, b, many,
+        {beyond.first - b * many, beyond.second - 2.0 * b * beyond.first + b * (b + 1.0) * many});
+    double const busy = 1.0 - idle / cycle.length, wait = cycle.waiting / cycle.length / server.arrivals;
+    double const square = cycle.pairs / cycle.length / (server.arrivals * server.arrivals);
     return BatchFigures{.busy = busy,
                         .waits = busy,
-                        .wait = waiting / server.arrivals,
-                        .batch = requests,
-                        .weighed_batch = served / requests};
+                        .wait = wait,
+                        .wait_variation = std::max(0.0, busy * square / (wait * wait) - 1.0),
+                        .batch = cycle.requests,
+                        .weighed_batch = cycle.squares / cycle.requests};
 }
 
 } // namespace headroom::queueing

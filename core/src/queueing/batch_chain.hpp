@@ -15,9 +15,10 @@ struct BatchServer {
 };
 
 struct BatchFigures {
-    double busy = 0.0;  ///< share of time that servers work
-    double waits = 0.0; ///< share of requests
-    double wait = 0.0;  ///< mean, of all
+    double busy = 0.0;           ///< share of time that servers work
+    double waits = 0.0;          ///< share of requests
+    double wait = 0.0;           ///< mean, of all
+    double wait_variation = 1.0; ///< c^2 of the waits of those that wait
     double batch = 1.0;
     double weighed_batch = 1.0; ///< that a request is served in, in the mean
 };
@@ -29,7 +30,8 @@ struct BatchFigures {
 ///     P(z) (z^b - K_b(z)) = sum_{q<b} p_q (z^b K_n(z) - z^q K_b(z))
 ///
 /// The left side is zero at the b zeros of z^b - K_b in the unit disc, which with P(1) = 1 gives the p_q, and P'(1) the rest.
-/// Waits follow from the time between departures, during which q - n wait, and those that come.
+/// The line follows from the time between departures, during which q - n wait, and those that come. One leaves as many
+/// behind in it as came while it waited, so that E[L(L-1)] = lambda^2 E[W^2] besides Little's law.
 /// Nothing where b is above 64: the equations then lose their digits.
 /// Source: [Bailey1954], [NeutsBatch1967]
 std::optional<BatchFigures> batch_chain(BatchServer const& server);

@@ -3,6 +3,7 @@
 #include "queueing/batch_chain.hpp"
 #include "queueing/geometric_sums.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace headroom::queueing {
@@ -54,6 +55,14 @@ Bulk bulk(double arrivals, double service, int servers, int batch) {
     return queue;
 }
 
+} // namespace
+
+double capacity(QueueLoad const& load, QueueShape const& shape) {
+    return static_cast<double>(shape.servers) * shape.batch / service_of(load, shape, shape.batch);
+}
+
+namespace {
+
 /// The mean batch n and the service 1 + growth (n - 1) that it takes, which have to agree: found by bisection, since longer
 /// services make larger batches.
 double agreed_batch(QueueLoad const& load, QueueShape const& shape) {
@@ -71,11 +80,15 @@ double agreed_batch(QueueLoad const& load, QueueShape const& shape) {
     return high;
 }
 
-/// Of one server that is as fast as all.
+/// Of one server that is as fast as all. Ends of even services of c servers that know nothing of each other come as if by
+/// chance, but for a share 1/c; where the line holds several batches only how many end in a long time counts, and that is
+/// as even as services are. Between the two by the fourth power of the load, as simulations have it.
 std::optional<BatchFigures> fast_server(QueueLoad const& load, QueueShape const& shape) {
+    double const used = load.arrivals_per_second / capacity(load, shape), v = load.service_variation;
+    double const chance = (1.0 - 1.0 / shape.servers) * (1.0 - used * used * used * used);
     return batch_chain({.arrivals = load.arrivals_per_second,
                         .service = load.service.base() / shape.servers,
-                        .variation = load.service_variation,
+                        .variation = v < 1.0 ? v + (1.0 - v) * (1.0 - v) * chance : v,
                         .growth = shape.batch_growth,
                         .batch = shape.batch});
 }
@@ -87,6 +100,7 @@ QueueAnswer answer_of(QueueLoad const& load, QueueShape const& shape, BatchFigur
                        .throughput_per_second = arrivals,
                        .wait = Seconds{figures.wait},
                        .batch = figures.batch,
+                       .wait_variation = figures.wait_variation,
                        .method = method};
     answer.latency = answer.wait + Seconds{service_of(load, shape, figures.weighed_batch)};
     answer.waiting = arrivals * answer.wait.base();
@@ -95,10 +109,6 @@ QueueAnswer answer_of(QueueLoad const& load, QueueShape const& shape, BatchFigur
 }
 
 } // namespace
-
-double capacity(QueueLoad const& load, QueueShape const& shape) {
-    return static_cast<double>(shape.servers) * shape.batch / service_of(load, shape, shape.batch);
-}
 
 /// Where nothing exact is known: as many wait as with exponential services of the mean batch's, and those as long as for
 /// one server that is as fast as all, times (c_a^2 + c_s^2) / (1 + c_s^2); without its figures as long as with those
@@ -122,6 +132,7 @@ QueueAnswer batch_service(QueueLoad const& load, QueueShape const& shape) {
     if (fast) {
         figures.wait = fast->wait / fast->waits * figures.waits * (load.arrival_variation + load.service_variation) /
                        (1.0 + load.service_variation);
+        figures.wait_variation = fast->wait_variation;
         figures.weighed_batch = 1.0 + (fast->weighed_batch - 1.0) / fast->waits * figures.waits;
     } else {
         figures.wait *= 0.5 * (load.arrival_variation + load.service_variation);

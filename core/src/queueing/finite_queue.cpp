@@ -13,8 +13,17 @@ namespace {
 /// sum of those that wait over the last two.
 struct Shares {
     double free = 0.0, full = 0.0, blocked = 0.0, waiting = 0.0;
+    double first = 0.0, second = 0.0; ///< over the second, of those that wait already and of their square
     [[nodiscard]] double sum() const { return free + full + blocked; }
 };
+
+/// One that finds j waiting has j + 1 ends of services before it: their mean's share of chance, and that of j.
+double wait_variation(Shares const& shares, double service_variation) {
+    if (!(shares.full > 0.0)) { return 1.0; }
+    double const first = shares.first / shares.full, second = shares.second / shares.full;
+    return (service_variation * (first + 1.0) + std::max(0.0, second - first * first)) /
+           ((first + 1.0) * (first + 1.0));
+}
 
 QueueAnswer answer_of(Shares const& shares, QueueLoad const& load, int servers, QueueMethod method) {
     QueueAnswer answer{.method = method};
@@ -24,6 +33,7 @@ QueueAnswer answer_of(Shares const& shares, QueueLoad const& load, int servers, 
     answer.throughput_per_second = load.arrivals_per_second * let_in;
     answer.utilization = answer.throughput_per_second * service / servers;
     answer.wait_probability = let_in > 0.0 ? shares.full / (shares.free + shares.full) : 1.0;
+    answer.wait_variation = wait_variation(shares, load.service_variation);
     answer.waiting = shares.waiting / sum;
     answer.wait = Seconds{answer.throughput_per_second > 0.0 ? answer.waiting / answer.throughput_per_second : 0.0};
     answer.latency = answer.wait + load.service;
@@ -46,7 +56,9 @@ Shares geometric_tail(double rho, double v, double below_full, int waiting_place
         GeometricSums const sums = geometric_sums(z, waiting_places);
         shares.full = factor * sums.plain;
         shares.blocked = below_full * sums.power;
-        shares.waiting = factor * sums.first + m * shares.blocked;
+        shares.first = factor * sums.first;
+        shares.second = factor * sums.second;
+        shares.waiting = shares.first + m * shares.blocked;
         return shares;
     }
     // Divided by z^(K - c), which may be beyond all numbers; counted from the last place.
@@ -55,7 +67,9 @@ Shares geometric_tail(double rho, double v, double below_full, int waiting_place
     shares.free *= sums.power;
     shares.full = factor * sums.plain;
     shares.blocked = below_full;
-    shares.waiting = factor * ((m - 1.0) * sums.plain - sums.first) + m * shares.blocked;
+    shares.first = factor * ((m - 1.0) * sums.plain - sums.first);
+    shares.second = factor * ((m - 1.0) * (m - 1.0) * sums.plain - 2.0 * (m - 1.0) * sums.first + sums.second);
+    shares.waiting = shares.first + m * shares.blocked;
     return shares;
 }
 
@@ -93,13 +107,14 @@ Shares embedded_chain(double rho, double v, int places) {
         sum += left[n + 1];
     }
     Shares shares{.free = left[0] / sum};
-    double present = 0.0;
     for (std::size_t n = 1; n < size; ++n) {
-        shares.full += left[n] / sum;
-        present += static_cast<double>(n - 1) * left[n] / sum;
+        double const share = left[n] / sum, waiting = static_cast<double>(n - 1);
+        shares.full += share;
+        shares.first += waiting * share;
+        shares.second += waiting * waiting * share;
     }
     shares.blocked = std::max(0.0, shares.free + rho - 1.0);
-    shares.waiting = present + (places - 1.0) * shares.blocked;
+    shares.waiting = shares.first + (places - 1.0) * shares.blocked;
     return shares;
 }
 

@@ -6,6 +6,7 @@
 
 #include "headroom/queue.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -28,6 +29,16 @@ QueueAnswer overloaded(QueueLoad const& load, QueueShape const& shape) {
             .batch = static_cast<double>(shape.batch)};
 }
 
+/// c^2 of the waits of M/G/1 that are not 0, by the moments of Takacs, for gamma services:
+///
+///     E[W^2] = 2 E[W]^2 + lambda E[S^3] / (3 (1 - rho)),   E[S^3] = (1 + v)(1 + 2 v) / mu^3
+double wait_variation(double rho, double v) {
+    if (!(rho > 0.0)) { return (1.0 + 2.0 * v) * 4.0 / (3.0 * (1.0 + v)) - 1.0; } // what is left of one service
+    double const wait = rho / (1.0 - rho) * 0.5 * (1.0 + v);
+    double const square = 2.0 * wait * wait + rho * (1.0 + v) * (1.0 + 2.0 * v) / (3.0 * (1.0 - rho));
+    return rho * square / (wait * wait) - 1.0;
+}
+
 QueueAnswer one_line(QueueLoad const& load, QueueShape const& shape) {
     double const arrivals = load.arrivals_per_second, service = load.service.base();
     double const offered = arrivals * service, servers = shape.servers;
@@ -41,8 +52,32 @@ QueueAnswer one_line(QueueLoad const& load, QueueShape const& shape) {
     answer.waiting = arrivals * answer.wait.base();
     answer.present = arrivals * answer.latency.base();
     bool const exact = poisson && (load.service_variation == 1.0 || shape.servers == 1);
+    if (poisson && shape.servers == 1) { answer.wait_variation = wait_variation(offered, load.service_variation); }
     answer.method = exact ? QueueMethod::exact : QueueMethod::allen_cunneen;
     return answer;
+}
+
+/// The least x at which a falling function is no more than `goal`: false position on its logarithm, which is nearly a line
+/// in a tail, where the end that stays is weighed less each time; every third step halves, for functions that jump.
+template <class F> double where_falls_to(F const& f, double goal, double guess) {
+    constexpr double precise = 1e-10;
+    constexpr double least = std::numeric_limits<double>::min();
+    auto const off = [&](double x) { return std::log(std::max(f(x), least) / goal); };
+    double low = 0.0, high = guess, at_low = off(low), at_high = off(high);
+    while (at_high > 0.0) { low = high, at_low = at_high, high *= 2.0, at_high = off(high); }
+    for (int step = 1; high - low > precise * high; ++step) {
+        double const line = low + (high - low) * at_low / (at_low - at_high);
+        bool const halve = step % 3 == 0 || !(line > low && line < high);
+        double const x = halve ? 0.5 * (low + high) : line;
+        if (!(low < x && x < high)) { break; }
+        double const at = off(x);
+        if (at > 0.0) {
+            low = x, at_low = at, at_high *= 0.5;
+        } else {
+            high = x, at_high = at, at_low *= 0.5;
+        }
+    }
+    return high;
 }
 
 void check_quantile(double q) {
@@ -81,18 +116,13 @@ Seconds latency_quantile(QueueLoad const& load, QueueShape const& shape, double 
     QueueAnswer const answer = queue_answer(load, shape);
     if (!answer.stable) { return Seconds{never}; }
     double const waits = answer.wait_probability;
-    double const wait = waits > 0.0 ? answer.wait.base() / waits : 0.0; // of those who wait
+    double const mean_wait = waits > 0.0 ? answer.wait.base() / waits : 0.0;
+    queueing::ServiceTime const wait{mean_wait, answer.wait_variation};
     queueing::ServiceTime const service{(answer.latency - answer.wait).base(), load.service_variation};
     auto const above = [&](double x) {
         return (1.0 - waits) * service.above(x) + waits * service.above_after(wait, x);
     };
-    double low = 0.0, high = answer.latency.base();
-    while (above(high) > 1.0 - q) { low = high, high *= 2.0; }
-    for (int step = 0; step < 100 && high - low > 1e-12 * high; ++step) {
-        double const middle = 0.5 * (low + high);
-        (above(middle) > 1.0 - q ? low : high) = middle;
-    }
-    return Seconds{high};
+    return Seconds{where_falls_to(above, 1.0 - q, answer.latency.base())};
 }
 
 } // namespace headroom

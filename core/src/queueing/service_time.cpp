@@ -1,5 +1,6 @@
 #include "queueing/service_time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -79,11 +80,9 @@ double ServiceTime::above(double x) const {
 ///     P(S > x) + e^(-t x) (b / (b - t))^k P(gamma of rate b - t <= x)
 ///
 /// else e^(-t x) + the integral of P(S > x - y) t e^(-t y) dy over the wait y, taken over u = e^(-t y).
-double ServiceTime::above_after(double wait, double x) const {
+double ServiceTime::above_after_exponential(double wait, double x) const {
     constexpr double largest_exponent = 20.0;
-    constexpr int panels = 40;
-    if (wait <= 0.0) { return above(x); }
-    if (x <= 0.0) { return 1.0; }
+    constexpr int panels = 16;
     double const t = 1.0 / wait;
     if (variation_ == 1.0) { return above_two_exponentials(1.0 / mean_, t, x); }
     if (variation_ < least_variation) { return x < mean_ ? 1.0 : std::exp(-t * (x - mean_)); }
@@ -94,6 +93,40 @@ double ServiceTime::above_after(double wait, double x) const {
     }
     double const least = std::exp(-t * x);
     return least + integral([&](double u) { return above(x + std::log(u) * wait); }, least, 1.0, panels);
+}
+
+/// P(W > x) + the integral of P(S > x - y) f(y) dy for y up to x, over what holds all of f but 1e-12 or so. For a shape k
+/// below 1 f has no bound at 0, and u = y^k takes its place.
+double ServiceTime::above_after_gamma(ServiceTime const& wait, double x) const {
+    constexpr int panels = 16;
+    double const shape = 1.0 / wait.variation_, scale = wait.mean_ * wait.variation_;
+    double const spread = wait.mean_ * std::sqrt(wait.variation_);
+    double const low = shape > 1.0 ? std::max(0.0, wait.mean_ - 8.0 * spread) : 0.0;
+    double const high = std::min(x, wait.mean_ + 40.0 * spread);
+    if (low >= high) { return wait.above(x); }
+    if (shape < 1.0) {
+        double const norm = -std::lgamma(shape + 1.0);
+        auto const part = [&](double u) {
+            double const y = std::pow(u, 1.0 / shape); // in scales
+            return above(x - y * scale) * std::exp(norm - y);
+        };
+        return wait.above(x) + integral(part, 0.0, std::pow(high / scale, shape), panels);
+    }
+    double const norm = -std::lgamma(shape) - std::log(scale);
+    auto const part = [&](double y) {
+        double const scaled = y / scale;
+        return above(x - y) * std::exp((shape - 1.0) * std::log(scaled) - scaled + norm);
+    };
+    double const step = std::clamp(x - mean_, low, high); // where services that hardly vary end too late
+    return wait.above(x) + integral(part, low, step, panels) + integral(part, step, high, panels);
+}
+
+double ServiceTime::above_after(ServiceTime const& wait, double x) const {
+    if (wait.mean_ <= 0.0) { return above(x); }
+    if (x <= 0.0) { return 1.0; }
+    if (std::abs(wait.variation_ - 1.0) < 1e-6) { return above_after_exponential(wait.mean_, x); }
+    if (wait.variation_ < least_variation) { return x < wait.mean_ ? 1.0 : above(x - wait.mean_); }
+    return above_after_gamma(wait, x);
 }
 
 } // namespace headroom::queueing

@@ -13,10 +13,13 @@ public:
     [[nodiscard]] double mean() const { return mean_; }
     /// P(S > x).
     [[nodiscard]] double above(double x) const;
-    /// P(W + S > x) of a wait of that mean without memory.
-    [[nodiscard]] double above_after(double wait, double x) const;
+    /// P(W + S > x) of a wait W before it.
+    [[nodiscard]] double above_after(ServiceTime const& wait, double x) const;
 
 private:
+    [[nodiscard]] double above_after_exponential(double wait, double x) const;
+    [[nodiscard]] double above_after_gamma(ServiceTime const& wait, double x) const;
+
     double mean_, variation_;
 };
 
