@@ -197,6 +197,22 @@ close(steps["slowdown"], 1.3 / 1.075, "waiting for the slowest", 0.02)
 equal([one["rank"] for one in steps["stragglers"]], [3], "the one that is always last")
 check("rank 3 is the slowest in 30 of 30" in " ".join(succeed("tail", folder).out.split()), "and is named")
 
+# ---- a stored measurement, and reports without samples ----
+store = ["--store", SCRATCH / "store.sqlite"]
+run("measure", "scaling", "--workers", "1,2,3", "--repeats", "8", *store, "--", "true", "{workers}")
+stored = tail("store:last", "--column", "2 workers", *store)
+equal((stored["samples"]["count"], stored["sources"][0]["format"]), (8, "store"), "a stored measurement")
+check("which of its points?" in succeed("tail", "store:last", *store, code=2).err, "several points: which one")
+REPORTS = SOURCE / "tests" / "fuzz" / "corpus" / "latency_samples"
+for name in ("wrk.txt", "k6_summary.txt", "vegeta_report.txt"):
+    value = tail(REPORTS / name)
+    shown = [row for row in value["percentiles"].values() if row["value_seconds"] is not None]
+    check(shown and all(row["stated"] and row["low_seconds"] is None for row in shown), f"{name}: quantiles as stated: {shown}")
+    check("interval" not in succeed("tail", REPORTS / name).out.split("Careful")[0], f"{name}: no column of intervals")
+    equal((value["fan_out"], value["hedging"], value["slow"]), ([], None, None), f"{name}: no more than that")
+    said = succeed("tail", REPORTS / name, "--fan-out", "8", code=5)
+    check("it takes samples" in said.err and not said.out, f"{name}: {said.err}")
+
 # ---- what a person sees, and the same twice ----
 for arguments in ([after], [coarse, "--backups"], [after, "--baseline", before, "--fit", "--objective", "p99<=400ms", "--replicas", "20"], [before, after, "--each"]):
     for form in ("table", "json", "csv", "markdown"):

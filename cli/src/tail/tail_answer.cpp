@@ -53,6 +53,7 @@ TailSource source_of(TailPart const& part, TailQuestion const& question) {
                       .unit = samples.unit,
                       .count = digest.values().empty() ? samples.stated_count : digest.values().count(),
                       .rows = samples.rows,
+                      .histogram_error = samples.histogram_error,
                       .percentiles = {},
                       .dirt = samples.dirt,
                       .notes = samples.notes,

@@ -38,6 +38,7 @@ struct TailPercentile {
 struct TailSource {
     std::string name, format, column, unit_from, unit;
     std::uint64_t count = 0, rows = 0;
+    double histogram_error = 0.0; ///< relative, that the file's own cells bring with them
     std::vector<TailPercentile> percentiles;
     double duration_seconds = 0.0; ///< 0: no times
     std::uint64_t times_backwards = 0;

@@ -21,9 +21,10 @@ std::string data_words(TailAnswer const& answer) {
         text += "; " + std::to_string(answer.set.sources.size()) + " files added up exactly";
     }
     if (answer.has_samples()) {
-        text += ". Values are within " + percent(LatencyHistogram::relative_error, 2) + " % of the samples'";
+        double const error = LatencyHistogram::relative_error + source.histogram_error;
+        text += ". Values are within " + percent(error, 2) + " % of the samples'";
     }
-    for (std::string const& one : source.notes) { text += ". " + printable(one); }
+    for (std::string const& one : source.notes) { text += "; " + printable(one); }
     return text;
 }
 

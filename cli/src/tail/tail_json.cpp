@@ -79,6 +79,7 @@ Json source_json(TailSource const& source, TailUnit unit) {
         .set("unit_from", source.unit_from)
         .set("samples", source.count)
         .set("rows", source.rows)
+        .set("histogram_error", source.histogram_error)
         .set("duration_seconds", source.duration_seconds > 0.0 ? Json{source.duration_seconds} : Json{})
         .set("independent_share", source.worth)
         .set("independent_tail_share", source.tail_worth)

@@ -25,7 +25,9 @@ constexpr std::array options{
     Option{"--unit", "UNIT", "of values that state none: s, ms, us, ns; 1 for plain numbers", reading_group},
     Option{"--time-unit", "UNIT", "of times that state none", reading_group},
     Option{"--where", "COLUMN=VALUE", "only rows with this cell (again for more)", reading_group, Takes::values},
-    Option{"--format-of", "FORMAT", "csv, jsonl, hgrm, wrk, vegeta, k6 or trace, where the file does not tell",
+    Option{"--keep-failed", "", "count requests that failed as others (default: left out and said)", reading_group,
+           Takes::nothing},
+    Option{"--format-of", "FORMAT", "csv, jsonl, hgrm, wrk, vegeta, k6, ... or trace, where the file does not tell",
            reading_group},
     Option{"--step-name", "TEXT", "of traces: ranges with this name are the steps", reading_group},
     Option{"--store", "FILE", "where store:ID looks (default: as headroom history)", reading_group},
@@ -121,10 +123,12 @@ void read_reading(Arguments const& arguments, TailQuestion& question) {
     question.reading.time_column = text("--time-column");
     question.reading.unit = text("--unit");
     question.reading.time_unit = text("--time-unit");
-    auto const format =
-        arguments.choice("--format-of", {"csv", "jsonl", "hgrm", "wrk", "vegeta", "k6", "trace"}).value_or("");
+    std::vector<std::string> formats{"trace"};
+    for (auto const& name : io::latency_formats()) { formats.emplace_back(name); }
+    auto const format = arguments.choice("--format-of", formats).value_or("");
     question.traces = format == "trace";
     if (!question.traces) { question.reading.format = format; }
+    question.reading.keep_failed = arguments.has("--keep-failed");
     question.step_name = text("--step-name");
     question.store = store_path(arguments);
     read_pairs(arguments, question.reading);

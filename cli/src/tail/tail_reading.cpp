@@ -3,6 +3,7 @@
 #include "document/text.hpp"
 #include "threads.hpp"
 #include "trace/trace_report.hpp"
+#include "watch.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -102,10 +103,11 @@ bool is_trace(std::string const& path, TailQuestion const& question) {
     return std::filesystem::is_regular_file(path, error) && begins_like_trace(path);
 }
 
-TailPart read_steps(std::vector<std::string> const& paths, TailQuestion const& question, Watch& watch) {
+TailPart read_steps(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
     TraceQuestion traces{.paths = paths, .digest = {}, .reading = {}, .shard = {}};
     traces.digest.wants_path = false;
     traces.digest.step_name = question.step_name;
+    Watch watch{"reading", quiet};
     TraceRead read = read_for(traces, [&watch](double share) {
         watch.progress(share);
         return !watch.interrupted();
@@ -131,7 +133,7 @@ void refuse_mixture(std::vector<TailPart> const& parts) {
 
 } // namespace
 
-std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, Watch& watch) {
+std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
     std::vector<TailPart> parts;
     std::vector<std::string> traces;
     for (std::string const& path : paths) {
@@ -143,7 +145,7 @@ std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQues
             parts.push_back({.name = path, .samples = io::read_latency_samples(path, question.reading)});
         }
     }
-    if (!traces.empty()) { parts.push_back(read_steps(traces, question, watch)); }
+    if (!traces.empty()) { parts.push_back(read_steps(traces, question, quiet)); }
     refuse_mixture(parts);
     return parts;
 }

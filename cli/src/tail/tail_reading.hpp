@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tail/tail_question.hpp"
-#include "watch.hpp"
 
 #include "headroom/io/latency_samples.hpp"
 #include "headroom/trace_answer.hpp"
@@ -41,7 +40,7 @@ struct TailPart {
 
 /// Reads every path: files of samples each as a part, traces all as one, "store:ID" out of the store.
 /// Errors: InputError of the first that cannot be read; InputError{usage} where they mix units.
-std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, Watch& watch);
+std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet);
 
 /// Steps of ranks as samples. Errors: InputError{insufficient} where no rank has steps.
 TailPart steps_of(TraceAnswer const& answer);

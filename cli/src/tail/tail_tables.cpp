@@ -15,9 +15,9 @@ std::string interval_cell(TailPercentile const& row, TailUnit unit) {
 }
 
 /// What a row rests on: the samples beyond it, or how many it would take.
-std::string rests_on(TailPercentile const& row, bool seen) {
+std::string rests_on(TailPercentile const& row) {
     if (row.q >= 1.0) { return "-"; }
-    if (!seen || (!row.value && !row.stated)) { return "takes " + grouped(row.samples_needed); }
+    if (!row.value) { return "takes " + grouped(row.samples_needed); }
     return grouped(row.samples_beyond);
 }
 
@@ -30,14 +30,14 @@ Table percentile_table(TailAnswer const& answer) {
         seen ? grouped(set.values.count()) + " samples, mean " + answer.unit.words(set.values.mean())
              : grouped(set.stated_count) + " requests, as the report states them";
     Table table{.title = title, .columns = {{"", Align::left}, {corrected ? "measured" : "value"}}, .rows = {}};
-    if (seen) { table.columns.push_back({percent(answer.question.coverage) + " % interval"}); }
+    if (seen) { table.columns.push_back({percent(answer.question.coverage, 4) + " % interval"}); }
     if (corrected) { table.columns.push_back({"corrected"}); }
-    table.columns.push_back({seen ? "samples beyond" : "samples for an interval"});
+    if (seen) { table.columns.push_back({"samples beyond"}); }
     for (TailPercentile const& row : set.percentiles) {
         std::vector<std::string> cells{percentile_name(row.q), answer.unit.words(row.value)};
         if (seen) { cells.push_back(interval_cell(row, answer.unit)); }
         if (corrected) { cells.push_back(corrected_cell(row, answer.unit)); }
-        cells.push_back(rests_on(row, seen));
+        if (seen) { cells.push_back(rests_on(row)); }
         table.rows.push_back(std::move(cells));
     }
     return table;

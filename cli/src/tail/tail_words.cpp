@@ -37,6 +37,7 @@ TailScale scale_for(double value, TailUnit unit) {
 
 std::string percentile_name(double q) {
     if (q >= 1.0) { return "max"; }
+    if (q <= 0.0) { return "min"; }
     return fmt::format("p{:.10g}", 100.0 * q);
 }
 

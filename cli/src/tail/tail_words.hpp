@@ -26,7 +26,7 @@ struct TailScale {
 };
 TailScale scale_for(double value, TailUnit unit);
 
-/// "p99.9", "max"
+/// "p99.9", "max", "min"
 std::string percentile_name(double q);
 /// "12 %", with its sign: "+12 %", "-3 %".
 std::string signed_percent(double ratio);

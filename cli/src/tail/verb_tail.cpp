@@ -54,11 +54,9 @@ int run(Arguments const& arguments) {
     TailQuestion const question = read_tail_question(arguments);
     check_conditions(arguments);
     io::Catalog const catalog;
-    std::optional<Watch> watch{std::in_place, "reading", output.quiet};
-    std::vector<TailPart> parts = read_parts(question.paths, question, *watch), baseline;
-    if (!question.baseline.empty()) { baseline = read_parts(question.baseline, question, *watch); }
+    std::vector<TailPart> parts = read_parts(question.paths, question, output.quiet), baseline;
+    if (!question.baseline.empty()) { baseline = read_parts(question.baseline, question, output.quiet); }
     TailAnswer answer = answer_of(question, std::move(parts), std::move(baseline));
-    watch.reset(); // its line goes before the result comes
     answer.gates = check_gates(arguments, metrics_of(answer));
     if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     if (output.format == "csv") { // the others carry them
