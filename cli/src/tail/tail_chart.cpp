@@ -40,7 +40,7 @@ Series hdr_series(std::string name, Mark mark, LatencyHistogram const& values, T
 
 /// The intervals of the percentiles, as far as both ends are known.
 Series interval_series(TailAnswer const& answer, TailScale scale) {
-    Series series{.name = percent(answer.question.coverage) + " % interval", .mark = Mark::band};
+    Series series{.name = interval_title(answer.question.coverage), .mark = Mark::band};
     auto const count = static_cast<double>(answer.set.values.count());
     for (int step = 1; step <= 16 * steps_per_decade; ++step) {
         double const one_in = std::pow(10.0, static_cast<double>(step) / steps_per_decade);

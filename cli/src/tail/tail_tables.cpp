@@ -30,7 +30,7 @@ Table percentile_table(TailAnswer const& answer) {
         seen ? grouped(set.values.count()) + " samples, mean " + answer.unit.words(set.values.mean())
              : grouped(set.stated_count) + " requests, as the report states them";
     Table table{.title = title, .columns = {{"", Align::left}, {corrected ? "measured" : "value"}}, .rows = {}};
-    if (seen) { table.columns.push_back({percent(answer.question.coverage, 4) + " % interval"}); }
+    if (seen) { table.columns.push_back({interval_title(answer.question.coverage)}); }
     if (corrected) { table.columns.push_back({"corrected"}); }
     if (seen) { table.columns.push_back({"samples beyond"}); }
     for (TailPercentile const& row : set.percentiles) {

@@ -41,6 +41,8 @@ std::string percentile_name(double q) {
     return fmt::format("p{:.10g}", 100.0 * q);
 }
 
+std::string interval_title(double coverage) { return fmt::format("{:.6g} % interval", 100.0 * coverage); }
+
 std::string signed_percent(double ratio) {
     return (ratio < 0.0 ? "-" : "+") + significant(100.0 * std::abs(ratio), std::abs(ratio) < 0.1 ? 2 : 3) + " %";
 }

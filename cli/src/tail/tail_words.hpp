@@ -28,6 +28,8 @@ TailScale scale_for(double value, TailUnit unit);
 
 /// "p99.9", "max", "min"
 std::string percentile_name(double q);
+/// "95 % interval"
+std::string interval_title(double coverage);
 /// "12 %", with its sign: "+12 %", "-3 %".
 std::string signed_percent(double ratio);
 /// 1234567 as "1,234,567".
