@@ -64,25 +64,15 @@ Verb measure_roofline_verb();
 Verb measure_comm_verb();
 Verb measure_scaling_verb();
 Verb history_verb();
+Verb tail_verb();
 Verb catalog_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
-    return {plan_verb(),
-            predict_verb(),
-            inference_verb(),
-            validate_verb(),
-            laws_verb(),
-            graph_verb(),
-            roofline_verb(),
-            comm_verb(),
-            queue_verb(),
-            trace_verb(),
-            measure_roofline_verb(),
-            measure_comm_verb(),
-            measure_scaling_verb(),
-            history_verb(),
-            calibrate_verb(),
+    return {plan_verb(),         predict_verb(),         inference_verb(), validate_verb(),
+            laws_verb(),         graph_verb(),           roofline_verb(),  comm_verb(),
+            tail_verb(),         queue_verb(),           trace_verb(),     measure_roofline_verb(),
+            measure_comm_verb(), measure_scaling_verb(), history_verb(),   calibrate_verb(),
             catalog_verb()};
 }
 

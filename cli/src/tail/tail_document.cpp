@@ -1,0 +1,63 @@
+#include "document/text.hpp"
+#include "tail/tail_report.hpp"
+
+namespace headroom::cli {
+namespace {
+
+std::string title_of(TailAnswer const& answer) {
+    std::string const first = printable(answer.set.sources.front().name);
+    std::size_t const more = answer.set.sources.size() - 1;
+    return "Tail of " + first + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
+std::string data_words(TailAnswer const& answer) {
+    TailSource const& source = answer.set.sources.front();
+    std::string text = source.format;
+    if (!source.column.empty()) { text += ", " + printable(source.column); }
+    text += answer.unit.times ? " in " + source.unit + " (" + source.unit_from + ")" : ", plain numbers";
+    if (source.duration_seconds > 0.0) { text += ", over " + TailUnit{true}.words(source.duration_seconds); }
+    if (answer.set.arrivals_per_second) { text += ", " + significant(*answer.set.arrivals_per_second) + " requests/s"; }
+    if (answer.set.sources.size() > 1) {
+        text += "; " + std::to_string(answer.set.sources.size()) + " files added up exactly";
+    }
+    if (answer.has_samples()) {
+        double const error = LatencyHistogram::relative_error + source.histogram_error;
+        text += ". Values are within " + percent(error, 2) + " % of the samples'";
+    }
+    for (std::string const& one : source.notes) { text += "; " + printable(one); }
+    return text;
+}
+
+Document document_with(TailAnswer const& answer, io::Catalog const& catalog, bool page) {
+    Document document{title_of(answer), {}, footer(catalog, "")};
+    auto& blocks = document.blocks;
+    auto const append = [&](std::vector<Block> more) {
+        for (Block& block : more) { blocks.push_back(std::move(block)); }
+    };
+    std::vector<std::string> const verdict = verdict_of(answer);
+    for (std::size_t at = 0; at < verdict.size(); ++at) { blocks.emplace_back(Paragraph{verdict[at], "", at == 0}); }
+    append(percentile_blocks(answer));
+    if (auto warnings = warnings_of(answer); !warnings.empty()) {
+        blocks.emplace_back(Items{"Careful", std::move(warnings)});
+    }
+    append(step_blocks(answer));
+    append(comparison_blocks(answer));
+    for (Chart& chart : sample_charts(answer)) { blocks.emplace_back(std::move(chart)); }
+    append(fan_out_blocks(answer));
+    append(hedging_blocks(answer));
+    append(replica_blocks(answer));
+    if (page) {
+        for (Chart& chart : page_charts(answer)) { blocks.emplace_back(std::move(chart)); }
+    }
+    blocks.emplace_back(Paragraph{data_words(answer), "data"});
+    return document;
+}
+
+} // namespace
+
+Document document_of(TailAnswer const& answer, io::Catalog const& catalog) {
+    return document_with(answer, catalog, false);
+}
+Document page_of(TailAnswer const& answer, io::Catalog const& catalog) { return document_with(answer, catalog, true); }
+
+} // namespace headroom::cli

@@ -1,0 +1,212 @@
+#include "tail/tail_question.hpp"
+
+#include "document/text.hpp"
+#include "measure/measure.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/quantity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr char const* reading_group = "Samples";
+constexpr char const* question_group = "Question";
+constexpr char const* replica_group = "Replicas";
+
+constexpr std::array options{
+    Option{"--column", "NAME|N", "of the values, by name or number (default: the one that looks like it)",
+           reading_group},
+    Option{"--time-column", "NAME|N|none", "of the times at which requests were sent", reading_group},
+    Option{"--unit", "UNIT", "of values that state none: s, ms, us, ns; 1 for plain numbers", reading_group},
+    Option{"--time-unit", "UNIT", "of times that state none", reading_group},
+    Option{"--where", "COLUMN=VALUE", "only rows with this cell (again for more)", reading_group, Takes::values},
+    Option{"--keep-failed", "", "count requests that failed as others (default: left out and said)", reading_group,
+           Takes::nothing},
+    Option{"--format-of", "FORMAT", "csv, jsonl, hgrm, wrk, vegeta, k6, ... or trace, where the file does not tell",
+           reading_group},
+    Option{"--step-name", "TEXT", "of traces: ranges with this name are the steps", reading_group},
+    Option{"--store", "FILE", "where store:ID looks (default: as headroom history)", reading_group},
+    Option{"--each", "", "every file apart too, not only all together", question_group, Takes::nothing},
+    Option{"--baseline", "SAMPLES", "another run to compare with (again for more files)", question_group,
+           Takes::values},
+    Option{"--interval", "TIME", "between requests as was meant: puts back what a waiting load generator left out",
+           question_group},
+    Option{"--slow", "TIME|P", "what counts as slow: 200ms or p99 (default: p99)", question_group},
+    Option{"--fan-out", "COUNTS", "workers that one request, or step, waits for (default: 1,8,64,512)", question_group},
+    Option{"--fit", "", "fit distributions, and ask them what lies beyond the samples", question_group, Takes::nothing},
+    Option{"--hedge", "TIME|P", "delay of a second copy: 50ms or p95 (default: several)", question_group},
+    Option{"--backups", "COUNTS", "workers that nobody waits for, of each fan-out (default: 1,2,4,8)", question_group,
+           Takes::perhaps_value},
+    Option{"--coverage", "SHARE", "of intervals (default: 95%)", question_group},
+    Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'p99<=200ms,p99-change<=5%'", question_group},
+    Option{"--objective", "CONDITION", "how many replicas keep it: 'p99<=200ms'", replica_group},
+    Option{"--arrivals", "RATE", "requests of all replicas together: 500/s (default: from the samples' times)",
+           replica_group},
+    Option{"--replicas", "N", "that served these samples", replica_group},
+    Option{"--service", "", "the samples are times of service alone, without waiting", replica_group, Takes::nothing},
+    Option{"--dispatch", "HOW", "shared-line (default), random, round-robin, two-choices or shortest-line",
+           replica_group},
+    Option{"--seed", "N", "of the simulated queue (default: 1)", replica_group},
+};
+
+constexpr std::array dispatches{Dispatch::shared_line, Dispatch::random, Dispatch::round_robin, Dispatch::two_choices,
+                                Dispatch::shortest_line};
+constexpr std::array<char const*, 5> dispatch_names{"shared-line", "random", "round-robin", "two-choices",
+                                                    "shortest-line"};
+
+std::optional<double> number_in(std::string_view text) {
+    double value = 0.0;
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool const whole = error == std::errc{} && stop == text.data() + text.size() && std::isfinite(value);
+    return whole ? std::optional{value} : std::nullopt;
+}
+
+/// "95%", "0.95"
+double read_coverage(std::string const& text) {
+    bool const in_percent = text.ends_with('%');
+    auto const number = number_in(trimmed(in_percent ? text.substr(0, text.size() - 1) : text));
+    double const share = number ? *number / (in_percent ? 100.0 : 1.0) : 0.0;
+    if (!(share >= 0.5 && share < 1.0)) {
+        refuse("--coverage", "cannot take " + headroom::quoted(text), "it is a share from 50% to below 100%",
+               "write it like 95%");
+    }
+    return share;
+}
+
+/// Refuses now what no unit of the samples could make right; which unit they have is known once they are read.
+void check_value(std::string const& text, std::string_view where) {
+    if (number_in(text)) { return; }
+    static_cast<void>(parse_base(text, {.seconds = 1}, where));
+}
+
+std::optional<TailPoint> read_point(Arguments const& arguments, std::string const& name) {
+    auto const text = arguments.text(name);
+    if (!text) { return std::nullopt; }
+    TailPoint point{*text, percentile_in(*text)};
+    if (!point.q) { check_value(*text, name); }
+    return point;
+}
+
+std::optional<TailObjective> read_objective(Arguments const& arguments) {
+    auto const text = arguments.text("--objective");
+    if (!text) { return std::nullopt; }
+    auto const at = text->find('<');
+    std::size_t const length = at != std::string::npos && at + 1 < text->size() && (*text)[at + 1] == '=' ? 2 : 1;
+    auto const q = at == std::string::npos ? std::nullopt : percentile_in(trimmed(text->substr(0, at)));
+    if (!q) {
+        refuse("--objective", "cannot read " + headroom::quoted(*text), "it is no percentile with a limit",
+               "write it like 'p99<=200ms'");
+    }
+    TailObjective objective{*text, *q, trimmed(text->substr(at + length))};
+    check_value(objective.limit, "--objective");
+    return objective;
+}
+
+void read_pairs(Arguments const& arguments, io::LatencyQuestion& reading) {
+    for (std::string const& one : arguments.all("--where")) {
+        auto const at = one.find('=');
+        if (at == std::string::npos || at == 0) {
+            refuse("--where", "cannot read " + headroom::quoted(one), "", "write it like --where status=200");
+        }
+        reading.where.emplace_back(trimmed(one.substr(0, at)), trimmed(one.substr(at + 1)));
+    }
+}
+
+void read_reading(Arguments const& arguments, TailQuestion& question) {
+    auto const text = [&](char const* name) { return arguments.text(name).value_or(""); };
+    question.reading.column = text("--column");
+    question.reading.time_column = text("--time-column");
+    question.reading.unit = text("--unit");
+    question.reading.time_unit = text("--time-unit");
+    std::vector<std::string> formats{"trace"};
+    for (auto const& name : io::latency_formats()) { formats.emplace_back(name); }
+    auto const format = arguments.choice("--format-of", formats).value_or("");
+    question.traces = format == "trace";
+    if (!question.traces) { question.reading.format = format; }
+    question.reading.keep_failed = arguments.has("--keep-failed");
+    question.step_name = text("--step-name");
+    question.store = store_path(arguments);
+    read_pairs(arguments, question.reading);
+}
+
+void read_replicas(Arguments const& arguments, TailQuestion& question) {
+    question.objective = read_objective(arguments);
+    if (auto const rate = arguments.quantity<Quantity<0, 0, -1, 0, 0>>("--arrivals")) {
+        question.arrivals_per_second = rate->base();
+        if (!(rate->base() > 0.0)) { refuse("--arrivals", "must be above zero", "", "as in --arrivals 500/s"); }
+    }
+    question.replicas = arguments.count("--replicas");
+    question.service = arguments.has("--service");
+    std::vector<std::string> const names(dispatch_names.begin(), dispatch_names.end());
+    if (auto const name = arguments.choice("--dispatch", names)) {
+        question.dispatch = dispatches.at(static_cast<std::size_t>(std::ranges::find(names, *name) - names.begin()));
+    }
+    if (auto const seed = arguments.text("--seed")) {
+        question.seed = *seed == "0" ? 0U : static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
+    }
+    bool const lone = !question.objective;
+    for (char const* name : {"--replicas", "--service", "--dispatch", "--seed"}) {
+        if (lone && arguments.has(name)) {
+            refuse(name, "says nothing without --objective", "", "add one, like --objective 'p99<=200ms'");
+        }
+    }
+}
+
+} // namespace
+
+std::span<Option const> tail_options() { return options; }
+
+std::optional<double> percentile_in(std::string_view text) {
+    if (text == "median") { return 0.5; }
+    if (!text.starts_with('p') && !text.starts_with('P')) { return std::nullopt; }
+    auto const number = number_in(text.substr(1));
+    if (!number || !(*number > 0.0 && *number < 100.0)) { return std::nullopt; }
+    return *number / 100.0;
+}
+
+double value_in(std::string const& text, bool times, std::string_view where) {
+    if (times) { return parse_base(text, {.seconds = 1}, where); }
+    auto const number = number_in(text);
+    if (!number || *number < 0.0) {
+        refuse(std::string{where}, "cannot take " + headroom::quoted(text), "the samples are plain numbers",
+               "write a number of 0 or more without a unit");
+    }
+    return *number;
+}
+
+TailQuestion read_tail_question(Arguments const& arguments) {
+    TailQuestion question;
+    question.paths = arguments.all("SAMPLES");
+    if (question.paths.empty()) {
+        refuse("SAMPLES", "missing", "", "name a file of samples, - for standard input, a trace or store:ID");
+    }
+    question.baseline = arguments.all("--baseline");
+    read_reading(arguments, question);
+    question.each = arguments.has("--each");
+    question.fit = arguments.has("--fit");
+    if (auto const text = arguments.text("--coverage")) { question.coverage = read_coverage(*text); }
+    if (auto const text = arguments.text("--interval")) {
+        question.interval = parse_base(*text, {.seconds = 1}, "--interval");
+        if (!(*question.interval > 0.0)) { refuse("--interval", "must be above zero", "", "as in --interval 10ms"); }
+    }
+    if (auto const counts = arguments.text("--fan-out")) { question.fan_out = parse_counts(*counts, "--fan-out"); }
+    question.slow = read_point(arguments, "--slow");
+    question.hedge = read_point(arguments, "--hedge");
+    question.wants_backups = arguments.has("--backups");
+    if (auto const counts = arguments.text("--backups"); counts && !counts->empty()) {
+        question.backups = parse_counts(*counts, "--backups");
+    }
+    read_replicas(arguments, question);
+    for (char const* name : {"--baseline", "--interval", "--slow", "--fan-out", "--fit", "--hedge", "--backups",
+                             "--objective", "--each"}) {
+        if (arguments.has(name)) { question.needs_samples.emplace_back(name); }
+    }
+    return question;
+}
+
+} // namespace headroom::cli

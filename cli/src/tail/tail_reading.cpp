@@ -1,0 +1,153 @@
+#include "tail/tail_reading.hpp"
+
+#include "document/text.hpp"
+#include "threads.hpp"
+#include "trace/trace_report.hpp"
+#include "watch.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/store.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::string_view store_prefix = "store:";
+
+[[noreturn]] void too_little(std::string where, std::string problem, std::string why, std::string hint) {
+    throw InputError{Fault::insufficient, {std::move(where), std::move(problem), std::move(why), std::move(hint)}};
+}
+
+// ---- the store ------------------------------------------------------------------------------------------------------
+
+std::int64_t campaign_number(io::Store const& store, std::string const& text) {
+    std::int64_t number = 0;
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && stop == text.data() + text.size()) { return number; }
+    auto const heads = store.list();
+    if (text != "last") { refuse("store:" + text, "no ID", "", "an ID is a number of headroom history list, or last"); }
+    if (heads.empty()) {
+        too_little("store:last", "nothing was measured yet", "", "begin with headroom measure --help");
+    }
+    return heads.back().id;
+}
+
+std::uint32_t point_of(Campaign const& campaign, std::string const& column, std::string const& where) {
+    std::vector<std::string> labels;
+    for (MeasuredPoint const& point : campaign.points) { labels.push_back(point.label); }
+    auto const found = std::ranges::find(labels, column);
+    if (found != labels.end()) { return static_cast<std::uint32_t>(found - labels.begin()); }
+    if (labels.size() == 1 && column.empty()) { return 0; }
+    if (labels.empty()) { too_little(where, "it has no points", "", "see headroom history list"); }
+    std::string const near = nearest(column, labels);
+    refuse(where, column.empty() ? "which of its points?" : "it has no point " + headroom::quoted(column),
+           std::to_string(labels.size()) + " were measured",
+           "name one with --column " + headroom::quoted(near.empty() ? labels.front() : near));
+}
+
+TailPart read_stored(std::string const& name, TailQuestion const& question) {
+    if (question.store.empty()) { refuse("--store", "'none' keeps nothing to look at", "", "give a file"); }
+    if (!io::is_there(question.store)) {
+        too_little(name, "nothing was measured yet", "there is no " + question.store.string(),
+                   "begin with headroom measure --help");
+    }
+    io::Store const store{question.store, io::Store::Access::read};
+    Campaign const campaign = store.load(campaign_number(store, name.substr(store_prefix.size())));
+    std::uint32_t const point = point_of(campaign, question.reading.column, name);
+    MeasuredPoint const& measured = campaign.points[point];
+    TailPart part{.name = name, .samples = {}};
+    bool const times = measured.unit == "seconds";
+    part.samples.format = "store";
+    part.samples.column = measured.label;
+    part.samples.unit = times ? "s" : "1";
+    part.samples.unit_from = "format";
+    if (!times) { part.samples.notes.push_back(measured.label + " is in " + measured.unit + ", not a time"); }
+    std::int64_t began = 0;
+    for (Sample const& sample : campaign.samples) {
+        if (sample.point != point || sample.outcome != SampleOutcome::measured) { continue; }
+        if (began == 0) { began = sample.began_ns; }
+        part.samples.digest.add(sample.value, 1e-9 * static_cast<double>(sample.began_ns - began));
+        ++part.samples.rows;
+    }
+    if (part.samples.rows == 0) { too_little(name, "it has no sample that counts", "", "see headroom history show"); }
+    return part;
+}
+
+// ---- traces ---------------------------------------------------------------------------------------------------------
+
+bool is_stored(std::string const& path) { return path.starts_with(store_prefix); }
+
+/// Whether a file begins like a trace: of a compressed one the name has to tell.
+bool begins_like_trace(std::filesystem::path const& path) {
+    std::ifstream file{path, std::ios::binary};
+    std::string head(1U << 16U, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    std::string const name = path.filename().string();
+    bool const compressed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+    if (compressed) { return name.find(".trace.json") != std::string::npos || name.find(".pt.") != std::string::npos; }
+    return head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string::npos ||
+           head.starts_with("[{\"ph\"") || head.find("\"schemaVersion\"") != std::string::npos;
+}
+
+bool is_trace(std::string const& path, TailQuestion const& question) {
+    if (question.traces) { return true; }
+    if (path == "-" || is_stored(path) || !question.reading.format.empty()) { return false; }
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) { return true; }
+    return std::filesystem::is_regular_file(path, error) && begins_like_trace(path);
+}
+
+TailPart read_steps(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
+    TraceQuestion traces{.paths = paths, .digest = {}, .reading = {}, .shard = {}};
+    traces.digest.wants_path = false;
+    traces.digest.step_name = question.step_name;
+    Watch watch{"reading", quiet};
+    TraceRead read = read_for(traces, [&watch](double share) {
+        watch.progress(share);
+        return !watch.interrupted();
+    });
+    if (!read.complete) { too_little(paths.front(), "interrupted", "", "nothing is said of a part of the ranks"); }
+    TraceOutcome const outcome = outcome_of(std::move(read), 1);
+    TailPart part = steps_of(outcome.answer);
+    part.name = paths.size() == 1 ? paths.front() : paths.front() + " and " + counted(paths.size() - 1, "more path");
+    for (std::string const& one : outcome.unread) { part.samples.notes.push_back(one); }
+    return part;
+}
+
+/// Times and plain numbers do not add up.
+void refuse_mixture(std::vector<TailPart> const& parts) {
+    for (TailPart const& part : parts) {
+        bool const plain = part.samples.unit == "1", first = parts.front().samples.unit == "1";
+        if (plain == first) { continue; }
+        refuse(part.name, plain ? "holds plain numbers" : "holds times",
+               parts.front().name + (first ? " holds plain numbers" : " holds times"),
+               "say what they count: --unit ms");
+    }
+}
+
+} // namespace
+
+std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
+    std::vector<TailPart> parts;
+    std::vector<std::string> traces;
+    for (std::string const& path : paths) {
+        if (is_trace(path, question)) {
+            traces.push_back(path);
+        } else if (is_stored(path)) {
+            parts.push_back(read_stored(path, question));
+        } else {
+            parts.push_back({.name = path, .samples = io::read_latency_samples(path, question.reading)});
+        }
+    }
+    if (!traces.empty()) { parts.push_back(read_steps(traces, question, quiet)); }
+    refuse_mixture(parts);
+    return parts;
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,184 @@
+#include "document/text.hpp"
+#include "tail/tail_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+TailPercentile const* row_of(TailAnswer const& answer, double q) {
+    auto const found = std::ranges::find(answer.set.percentiles, q, &TailPercentile::q);
+    return found == answer.set.percentiles.end() || !found->value ? nullptr : &*found;
+}
+
+std::string with_interval(TailPercentile const& row, TailUnit unit) {
+    std::string const text = unit.words(*row.value);
+    return row.low && row.high ? text + " [" + unit.interval(*row.low, *row.high) + "]" : text;
+}
+
+/// The farthest percentile out that has an interval: what can be said of the tail.
+std::string tail_words(TailAnswer const& answer) {
+    TailPercentile const *const median = row_of(answer, 0.5), *far = row_of(answer, 0.99);
+    if (far == nullptr) { far = row_of(answer, 0.95); }
+    if (far == nullptr) { far = row_of(answer, 0.9); }
+    if (median == nullptr) { return "Neither a median nor a tail is known: " + answer.set.sources.front().name; }
+    if (far == nullptr) {
+        return "The median is " + with_interval(*median, answer.unit) + "; of a tail nothing is known.";
+    }
+    if (answer.has_samples() && answer.set.values.least() == answer.set.values.most()) {
+        return "All " + grouped(answer.set.values.count()) + " samples are " + answer.unit.words(*median->value) +
+               ": there is no tail.";
+    }
+    std::string text = percentile_name(far->q) + " is " + with_interval(*far, answer.unit);
+    if (*median->value > 0.0) {
+        text +=
+            ", " + significant(*far->value / *median->value) + "x the median of " + answer.unit.words(*median->value);
+    }
+    return text + ".";
+}
+
+/// Of the fan-outs asked for the first in which a slow one is likelier than not, else the largest.
+std::string fan_out_words(TailAnswer const& answer) {
+    if (answer.fan_outs.empty() || !(answer.slow_share > 0.0)) { return {}; }
+    auto found =
+        std::ranges::find_if(answer.fan_outs, [](TailFanOut const& row) { return row.seen.probability_slow >= 0.4; });
+    if (found == answer.fan_outs.end()) { found = answer.fan_outs.end() - 1; }
+    FanOut const& row = found->seen;
+    if (row.workers.count() == 1) { return {}; }
+    return "Waiting for all of " + std::to_string(row.workers.count()) + ", " + percent(row.probability_slow) +
+           " % meet one slower than " + answer.unit.words(answer.slow) + ": half take " + answer.unit.words(row.p50) +
+           " or longer.";
+}
+
+std::string step_words(SynchronousSteps const& steps) {
+    std::string text = "A step waits for the slowest of " + std::to_string(steps.ranks) + " ranks and takes " +
+                       significant(steps.slowdown, 4) + "x the mean rank's";
+    if (steps.slow.empty()) { return text + "; no rank is the slowest more often than chance has it."; }
+    SlowRank const& worst = steps.slow.front();
+    return text + "; rank " + std::to_string(worst.rank) + " is the slowest in " + grouped(worst.slowest) + " of " +
+           grouped(steps.steps) + ", which chance does not explain.";
+}
+
+std::string change_words(QuantileChange const& one) {
+    std::string const range = " [" + signed_percent(one.low - 1.0) + ", " + signed_percent(one.high - 1.0) + "]";
+    std::string const name = one.q == 0.5 ? "the median" : percentile_name(one.q);
+    if (!(one.probability < tail_significance)) { return name + " did not move" + range; }
+    return name + " got " + (one.ratio > 1.0 ? "worse by " : "better by ") +
+           signed_percent(std::abs(one.ratio - 1.0)).substr(1) + range;
+}
+
+void add_source_warnings(std::vector<std::string>& lines, TailSource const& source, TailUnit unit, bool alone) {
+    std::string const before = alone ? "" : printable(source.name) + ": ";
+    auto const add = [&](std::string const& text) { lines.push_back(before + text); };
+    if (source.omission && source.omission->suspected) {
+        add("requests are missing: " + source.omission->why + ". About " + scaled(source.omission->missing) +
+            " were never sent while " + grouped(source.omission->affected) +
+            " answers took longer than the interval of " + TailUnit{true}.words(source.omission->interval) +
+            "; the column 'corrected' puts them back");
+    }
+    for (ChangePoint const& one : source.changes) {
+        std::string const at = source.changes_by_time ? "after " + TailUnit{true}.words(one.at)
+                                                      : "at sample " + grouped(std::llround(one.at));
+        add(at + " the median goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
+            " and stays there (chance: " + chance(one.probability) + "): these are two runs, not one");
+    }
+    if (source.times_backwards > 0) {
+        add("the clock goes backwards " +
+            (source.times_backwards == 1 ? std::string{"once"} : grouped(source.times_backwards) + " times") +
+            ", first at sample " + grouped(*source.first_backwards + 1) + "; the samples are kept");
+    }
+    for (io::LatencySamples::Dirt const& one : source.dirt) {
+        add(grouped(one.count) + " left out: " + printable(one.kind) + " (first in line " + grouped(one.first_line) +
+            ")");
+    }
+    double const worth = std::min(source.worth, source.tail_worth);
+    if (worth < 0.5) {
+        add("neighbours are alike: " + grouped(source.count) + " samples say as much as " +
+            grouped(std::llround(std::max(1.0, worth * static_cast<double>(source.count)))) +
+            " independent ones, and the intervals are as wide as those have them");
+    }
+    if (source.unit_from == "assumed") {
+        add("the values state no unit and were taken for " + source.unit + "; say it with --unit");
+    }
+}
+
+/// How many independent samples so many are worth.
+std::string independent_words(double worth, std::uint64_t count) {
+    return grouped(static_cast<unsigned long long>(std::llround(std::max(1.0, worth * static_cast<double>(count)))));
+}
+
+std::string too_few_words(TailAnswer const& answer) {
+    for (TailPercentile const& row : answer.set.percentiles) {
+        if (row.q >= 1.0 || (row.low && row.high)) { continue; }
+        double const worth = worth_at(row.q, answer.set.worth, answer.set.tail_worth);
+        std::string const there = grouped(answer.set.values.count());
+        return "from " + percentile_name(row.q) +
+               " on there are too few samples: " + (row.value ? "an interval of " : "") + percentile_name(row.q) +
+               " takes " + grouped(row.samples_needed) + " independent ones, and there are " + there +
+               (worth < 1.0 ? ", worth " + independent_words(worth, answer.set.values.count()) : "");
+    }
+    return {};
+}
+
+} // namespace
+
+std::string comparison_words(TailAnswer const& answer) {
+    if (!answer.comparison) { return {}; }
+    std::vector<std::string> words;
+    for (double const q : {0.99, 0.999, 0.5}) {
+        for (QuantileChange const& one : answer.comparison->quantiles) {
+            if (one.q == q) { words.push_back(change_words(one)); }
+        }
+    }
+    if (words.empty()) { return "Neither run has the samples to compare a quantile."; }
+    std::string text = "Against the baseline " + join(words, ", ") + ".";
+    bool const same = answer.comparison->probability >= tail_significance;
+    if (same) { text += " As a whole the two are not told apart."; }
+    return text;
+}
+
+std::vector<std::string> verdict_of(TailAnswer const& answer) {
+    std::vector<std::string> lines;
+    auto const add = [&](std::string text) {
+        if (!text.empty()) { lines.push_back(std::move(text)); }
+    };
+    if (answer.slo) { add(replicas_words(*answer.slo, answer.unit)); }
+    if (answer.slo) { add(doubling_words(*answer.slo, answer.unit)); }
+    add(comparison_words(answer));
+    for (TailSource const& source : answer.set.sources) {
+        if (source.steps) { add(step_words(*source.steps)); }
+    }
+    add(tail_words(answer));
+    add(fan_out_words(answer));
+    return lines;
+}
+
+std::vector<std::string> warnings_of(TailAnswer const& answer) {
+    std::vector<std::string> lines;
+    bool const alone = answer.set.sources.size() == 1;
+    for (TailSource const& source : answer.set.sources) { add_source_warnings(lines, source, answer.unit, alone); }
+    if (answer.baseline) {
+        for (TailSource const& source : answer.baseline->sources) {
+            add_source_warnings(lines, source, answer.unit, false);
+        }
+    }
+    if (!answer.has_samples()) {
+        lines.emplace_back("the report states quantiles and holds no samples: no intervals, fan-outs, hedging or "
+                           "comparison can be made of it");
+        return lines;
+    }
+    if (auto text = too_few_words(answer); !text.empty()) { lines.push_back(std::move(text)); }
+    for (TailFanOut const& row : answer.fan_outs) {
+        if (!row.seen.p99_beyond_samples) { continue; }
+        lines.push_back("of the slowest of " + std::to_string(row.seen.workers.count()) + " the p99 is p" +
+                        significant(100.0 * row.each_must_keep, 6) +
+                        " of each, beyond all samples: '>' marks the greatest sample as a lower bound" +
+                        (answer.question.fit ? "" : "; --fit says what a fitted tail has there"));
+        break;
+    }
+    if (!answer.why_no_fit.empty()) { lines.push_back("nothing was fitted: " + answer.why_no_fit); }
+    return lines;
+}
+
+} // namespace headroom::cli
