@@ -166,7 +166,7 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
     }
     if (columns.size() > 1) {
         usage_error(where, fmt::format("{} columns hold numbers", columns.size()),
-                    layout.header ? "there are " + one_of(layout.names) : std::string{"they have no names"},
+                    layout.header ? one_of(layout.names) : std::string{"they have no names"},
                     "say which are the values: --column NAME, or its number from 1");
     }
     layout.value = columns.empty() ? 0 : columns.front();

@@ -9,7 +9,7 @@
 #include <optional>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace headroom::io {
@@ -97,7 +97,7 @@ bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
         char const* cell = skip_cells(at, layout_.value);
         if (cell == nullptr || !quick_value(cell, seconds)) { return false; }
         at = cell;
-        samples_.bare_seen(line);
+        if (seconds != 0.0) { samples_.bare_seen(line); }
         samples_.take(seconds, line);
     } else {
         std::int64_t sent = 0;
@@ -107,7 +107,7 @@ bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
         cell = skip_cells(cell + 1, std::abs(layout_.time - layout_.value) - 1);
         if (cell == nullptr || !(time_first_ ? quick_value(cell, seconds) : quick_time(cell, sent))) { return false; }
         at = cell;
-        samples_.bare_seen(line);
+        if (seconds != 0.0) { samples_.bare_seen(line); }
         samples_.take(seconds, sent, line);
     }
     if (*at != '\n') { at = end_of_line(at); }

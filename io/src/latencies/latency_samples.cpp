@@ -91,10 +91,15 @@ std::string_view whole_lines(std::string_view head) {
 }
 
 std::string whole_report(HeadSource& source, SampleBuilder& samples) {
-    std::string text(LineFeed::longest_line, '\0');
-    text.resize(source.read(text.data(), text.size()));
-    if (text.size() == LineFeed::longest_line) {
-        unreadable_error(samples.where(), "more than 16 MiB", "a report is shorter");
+    constexpr std::size_t part = std::size_t{64} << 10;
+    std::string text;
+    for (std::size_t size = part; text.size() + part == size; size += part) {
+        std::size_t const before = text.size();
+        text.resize(size);
+        text.resize(before + source.read(text.data() + before, part));
+        if (text.size() > LineFeed::longest_line) {
+            unreadable_error(samples.where(), "more than 16 MiB", "a report is shorter");
+        }
     }
     if (std::string_view{text}.starts_with(byte_order_mark)) { text.erase(0, byte_order_mark.size()); }
     samples.found().rows = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));

@@ -154,7 +154,7 @@ SampleColumn asked_column(std::vector<std::string> const& names, std::string con
     }
     std::string const hint = named ? did_you_mean(asked, names) : std::string{};
     usage_error(where, "no column " + headroom::quoted(asked),
-                named ? "there are " + one_of(names) : fmt::format("there are {}, without names", names.size()),
+                named ? one_of(names) : fmt::format("there are {}, without names", names.size()),
                 hint.empty() ? "columns are named or numbered from 1" : hint);
 }
 
