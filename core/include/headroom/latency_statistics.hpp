@@ -91,7 +91,8 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
 ///     x, and x - i, x - 2i, ... down to i, for every x > i
 ///
 /// Closed form over cells: constant memory, and no more steps for a cell than there are cells below it, whatever x / i.
-/// With one cell for all x in it, as far off as half that cell is wide. `interval` is that of one connection.
+/// Every x is taken to be the middle of its cell: one that is added is off by half the width of that cell at most.
+/// `interval` is that of one connection.
 /// Assumes:    requests were meant to be sent every `interval`, and those left out would have waited for the same stall.
 /// Errors:     InputError{usage} where the interval is not above zero, or so small that more than 2^53 would be added.
 /// Source:     [Tene2013]
