@@ -81,7 +81,7 @@ RC_GTEST_PROP(LatencyStatistics, ChangesComeInOrderAndApart, ()) {
             DigestBlock block;
             block.count = 10;
             block.start = static_cast<double>(blocks.size());
-            block.median = 10.0 + step + 0.01 * (i * 7 % 25);
+            block.mean = 10.0 + step + 0.01 * (i * 7 % 25);
             blocks.push_back(block);
         }
     }
