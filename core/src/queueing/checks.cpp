@@ -18,7 +18,6 @@ namespace {
 
 /// Beyond it doubles no longer tell a queue from one with a server more, or its times overflow.
 constexpr double most_variation = 1e6, most_load = 1e15;
-constexpr int most_servers = 100'000'000; ///< Erlang's recursion takes half a second for them
 
 void demand_variation(double value, std::string const& where) {
     std::string const hint = "give variance over squared mean: 1 for exponential, 0 for always the same";
