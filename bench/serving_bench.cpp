@@ -1,10 +1,11 @@
 // Motivation: to choose replicas for an objective a fleet is simulated over and over, each token of it. An hour of 1,000
 // requests a second over 100 replicas of Llama-3-8B, prompts of 512 tokens and answers of 128 on average, one core.
 // Target: under 5 s for the hour, and some ten nanoseconds to price an iteration.
-// Last result (CPU time on one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 1.7 s dispatched to the
-// shortest line, 2.1 s to the shorter of two, 1.1 s in turn: 51 million iterations, 3.6 million requests; 25 to 46 million
-// iterations and 1.7 to 3.3 million requests a second. Drawing them takes 0.4 s. Without adding iterations up 1.9 s in
-// turn. An iteration out of the tables takes 4 ns, operation by operation 0.7 us; the tables 1.2 ms.
+// Last result (CPU time on one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2, the less the fewer others use
+// it): 1.7 to 2.3 s dispatched to the shortest line, 2.1 to 2.3 s to the shorter of two, 1.1 to 1.3 s in turn, for 51
+// million iterations and 3.6 million requests; 22 to 46 million iterations and 1.6 to 3.3 million requests a second.
+// Without adding iterations up 1.9 to 3.0 s in turn. Drawing the requests takes 0.4 s; an iteration out of the tables 4 to
+// 7 ns, operation by operation 0.7 us; the tables 1.2 ms.
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/serving_simulation.hpp"
