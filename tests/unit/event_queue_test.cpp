@@ -1,5 +1,4 @@
 #include "simulation/event_queue.hpp"
-
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>

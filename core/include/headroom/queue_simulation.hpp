@@ -48,10 +48,12 @@ struct QueueExperiment {
 
 /// A mean with the interval that the true one lies in 95 times of 100, by batch means.
 ///
-/// The counted time is cut into equal batches. Those must be long against the time in which the queue forgets how long it
-/// was, for which some thousand requests are enough at 0.8 of capacity, and 1/(1 - rho)^2 times a hundred nearer to it.
-/// Where they are not, neighbouring batches are alike, and the interval is widened by what an autoregressive series of that
-/// correlation needs. The warm-up should be as long as a batch where the first ones show an empty queue.
+/// The counted time is cut into equal batches, which must be long against the time in which the queue forgets how long it
+/// was: some 100 requests a batch at half of capacity, 3,000 at 0.9, and with 1/(1 - rho)^2 more nearer to it. Where they
+/// are not, neighbouring batches are alike, and the interval is widened by what an autoregressive series of that
+/// correlation needs; what else is missing, no interval tells. Of an M/M/1 queue's waits, 32 batches hold the mean 95 times
+/// of 100 with 20,000 requests at 0.5 and with 100,000 at 0.9; with 20,000 at 0.9 88 times, with 100,000 at 0.95 90 times.
+/// A warm-up of a batch or more keeps the empty queue of the beginning out.
 struct SimulatedMean {
     double value = 0.0, low = 0.0, high = 0.0;
 };
@@ -70,10 +72,11 @@ struct SimulatedQueue {
 /// A discrete-event simulation of the queue, request by request; the same seed gives the same bits.
 ///
 /// At one time services end before requests arrive. A request that finds a server of its line free is served at once, and
-/// alone; a server that becomes free takes up to `shape.batch` of its line, for one drawn time by their growth.
+/// alone; a server that becomes free takes up to `shape.batch` of its line, for one drawn time by their growth. Lines that
+/// know nothing of each other (random, in turn) are simulated side by side where there is an executor, to the same bits.
 /// Errors:     as queue_answer, but for batches with places; InputError{usage} above 10^10 expected requests, or where more
 ///             than 10^8 would wait; fewer than 8 batches; hedging without a second line.
 /// Source:     [LawKelton2000] (batch means)
-SimulatedQueue simulate_queue(QueueExperiment const& experiment);
+SimulatedQueue simulate_queue(QueueExperiment const& experiment, Executor const& executor = {});
 
 } // namespace headroom

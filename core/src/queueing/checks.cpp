@@ -29,6 +29,7 @@ void demand_variation(double value, std::string const& where) {
 
 void check(QueueShape const& shape) {
     if (shape.servers < 1) { refuse("servers", "fewer than one", "", "give at least one"); }
+    if (shape.servers > most_servers) { refuse("servers", "more than 10^8", "", "check the number"); }
     if (shape.batch < 1) { refuse("batch", "fewer than one", "", "give 1 for no batches"); }
     demand_share(shape.batch_growth, "growth of a batch",
                  "give 0 where a batch takes as long as one, 1 where as long as one after the other");

@@ -6,6 +6,9 @@
 
 namespace headroom::queueing {
 
+/// Erlang's recursion takes half a second for them.
+inline constexpr int most_servers = 100'000'000;
+
 /// What every question about a queue asks of it first. Errors: InputError{usage}.
 void check(QueueLoad const& load, QueueShape const& shape);
 void check(QueueShape const& shape);
