@@ -28,15 +28,6 @@ constexpr std::array dispatches{
 
 // ---- figures ------------------------------------------------------------------------------------------------------
 
-Seconds read_positive_time(std::string const& text, std::string const& where) {
-    Seconds const time = parse<Seconds>(text, where);
-    if (time < shortest || time > longest) {
-        refuse(where, headroom::quoted(text) + " is out of range", "times lie between 1 ps and 1e12 s",
-               "for example 12ms");
-    }
-    return time;
-}
-
 double read_arrivals(Arguments const& arguments) {
     std::string const text = arguments.required("--arrivals", "requests a second: --arrivals 500/s");
     double const rate = parse<PerSecond>(text, "--arrivals").base();
@@ -51,60 +42,6 @@ std::optional<double> read_variation(Arguments const& arguments, std::string con
     auto const text = arguments.text(option);
     if (!text) { return std::nullopt; }
     return io::parse_between(*text, 0.0, most_variation, "squared coefficient of variation", option);
-}
-
-/// "p99", "p99.9", "p999" (as it is spoken): the share below it.
-double read_percentile(std::string const& name, std::string const& where) {
-    std::string const hint = "write it like 'p99<=200ms'";
-    if (name.size() < 2 || (name[0] != 'p' && name[0] != 'P')) {
-        refuse(where, headroom::quoted(name) + " is no percentile", "", hint);
-    }
-    std::string digits = name.substr(1);
-    if (digits.size() > 2 && digits.find('.') == std::string::npos && digits.starts_with("99")) {
-        digits.insert(2, ".");
-    }
-    double const percent = io::parse_between(digits, 1.0, 99.9999, "percentile", where);
-    return digits.ends_with('%') ? percent : std::round(percent * 1e6) / 1e8;
-}
-
-struct Limit {
-    std::string name, value;
-};
-
-Limit split_limit(std::string const& part) {
-    auto const at = part.find("<=");
-    if (at == std::string::npos) {
-        refuse("--objective", "cannot read " + headroom::quoted(part), "an objective is at most a time",
-               "write it like 'p99<=200ms' or 'p99<=200ms,blocked<=0.1%'");
-    }
-    return {trimmed(part.substr(0, at)), trimmed(part.substr(at + 2))};
-}
-
-std::optional<LatencyObjective> read_objective(Arguments const& arguments, bool finite) {
-    auto const text = arguments.text("--objective");
-    if (!text) { return std::nullopt; }
-    LatencyObjective objective;
-    std::optional<double> blocked;
-    bool timed = false;
-    for (std::string const& part : split(*text, ',')) {
-        Limit const limit = split_limit(part);
-        if (normalised(limit.name) == "blocked") {
-            if (blocked) { refuse("--objective", "'blocked' twice", "", "keep one"); }
-            blocked = io::parse_between(limit.value, 0.0, 1.0, "share of requests", "--objective");
-            continue;
-        }
-        if (timed) { refuse("--objective", "two percentiles", "one at a time is kept", "keep the harder one"); }
-        timed = true;
-        objective.q = read_percentile(limit.name, "--objective");
-        objective.latency = read_positive_time(limit.value, "--objective");
-    }
-    if (!timed) { refuse("--objective", "states no time", "", "write it like 'p99<=200ms,blocked<=0.1%'"); }
-    if (blocked && !finite) {
-        refuse("--objective", "'blocked' without --places", "nobody is turned away where there is room for all",
-               "say how many find a place: --places 100");
-    }
-    objective.blocked = blocked.value_or(finite ? 1.0 - objective.q : 0.0);
-    return objective;
 }
 
 // ---- the service --------------------------------------------------------------------------------------------------
@@ -150,7 +87,7 @@ void read_service(Arguments const& arguments, QueueQuestion& question) {
             refuse(option, "belongs to --service-samples", "it would be ignored", "leave it out");
         }
     }
-    question.queue.load.service = read_positive_time(
+    question.queue.load.service = read_queue_time(
         arguments.required("--service", "what serving one request takes: --service 12ms, or --service-samples FILE"),
         "--service");
     auto const variation = read_variation(arguments, "--service-variation");
@@ -256,8 +193,8 @@ std::optional<double> read_factor(Arguments const& arguments) {
 void read_simulation(Arguments const& arguments, QueueQuestion& question) {
     auto const duration = arguments.text("--simulate");
     question.simulate = duration.has_value();
-    if (duration && !duration->empty()) { question.duration = read_positive_time(*duration, "--simulate"); }
-    if (auto const delay = arguments.text("--hedge")) { question.hedge = read_positive_time(*delay, "--hedge"); }
+    if (duration && !duration->empty()) { question.duration = read_queue_time(*duration, "--simulate"); }
+    if (auto const delay = arguments.text("--hedge")) { question.hedge = read_queue_time(*delay, "--hedge"); }
     if (auto const seed = arguments.text("--seed")) {
         question.seed = static_cast<std::uint64_t>(io::parse_whole(*seed, "--seed"));
     }
@@ -287,7 +224,7 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
     }
     read_batches(arguments, question.queue.shape);
     question.queue.dispatch = read_dispatch(arguments);
-    question.objective = read_objective(arguments, question.queue.shape.places.has_value());
+    question.objective = read_queue_objective(arguments, question.queue.shape.places.has_value());
     question.stated_replicas = arguments.has("--replicas");
     question.replicas = read_replicas(arguments, question);
     question.queue.shape.servers = question.replicas.front();

@@ -37,6 +37,10 @@ struct QueueQuestion {
     std::vector<Assumption> assumptions = {};
 };
 QueueQuestion read_queue_question(Arguments const& arguments);
+/// A time above zero, of a size that a request may take.
+Seconds read_queue_time(std::string const& text, std::string const& where);
+/// --objective: `finite` where requests can be turned away.
+std::optional<LatencyObjective> read_queue_objective(Arguments const& arguments, bool finite);
 std::string_view dispatch_word(Dispatch dispatch);
 /// Of JSON and CSV.
 std::string_view method_key(QueueMethod method);
@@ -106,6 +110,11 @@ struct QueueReport {
 inline constexpr double near_the_floor = 1.1; ///< of the service's own p99: more replicas shorten it no further
 
 QueueReport queue_report(QueueQuestion question);
+/// Up to a million; nothing where no number keeps it.
+std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjective const& objective);
+/// The count that the answer is about, and those that are listed beside it.
+int answered_replicas(QueueReport const& report);
+std::vector<int> listed_replicas(QueueReport const& report, int answered);
 QueueRow queue_row(QueueQuestion const& question, int replicas, double arrivals_per_second);
 /// The question with so many replicas, places along where each has its own.
 ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second);
