@@ -183,6 +183,16 @@ TEST(Reports, OfHeyVegetaAndK6StateQuantiles) {
     EXPECT_DOUBLE_EQ(stated(latency_file("k6_summary.json"), 0.95), 0.14);
 }
 
+TEST(Reports, AFormatThatIsAskedForMayBeItsWritersOther) {
+    EXPECT_EQ(latency_file("vegeta.csv", {.format = "vegeta"}).format, "csv");
+    EXPECT_EQ(latency_file("vegeta.jsonl", {.format = "vegeta"}).format, "jsonl");
+    EXPECT_EQ(latency_file("vegeta_hdrplot.txt", {.format = "vegeta"}).format, "hgrm");
+    EXPECT_EQ(latency_file("vegeta_report.txt", {.format = "vegeta"}).format, "vegeta");
+    EXPECT_EQ(latency_file("k6.csv", {.format = "k6"}).format, "csv");
+    EXPECT_EQ(latency_file("intervals.hlog", {.format = "hgrm"}).format, "hdrlog");
+    expect_refused("1\n2\n", Fault::insufficient, "no sample", {.format = "wrk"});
+}
+
 TEST(Reports, ThatAreCutShortAreToldAsSuch) {
     expect_refused("{\"latencies\":{\"99th\":1", Fault::unreadable, "samples:1: no JSON");
     std::string const deep = "{\"context\":0,\"benchmarks\":" + std::string(1000, '[');

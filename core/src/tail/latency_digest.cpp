@@ -17,6 +17,7 @@ namespace {
 constexpr double watched_share = 0.99;
 constexpr std::uint64_t refreshed_after = 16; ///< the threshold is found again when samples are 1/16 more
 constexpr double soon = 0.1;                  ///< of a gap, that a closed loop may take from answer to request
+constexpr std::size_t in_cache = 4096;        ///< values that are looked at several times in a row
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Bits of doubles from 0 on order as the numbers do; those of all that is no latency are above them.
@@ -76,7 +77,7 @@ void LatencyDigest::State::add(std::span<double const> some, std::span<double co
     while (!some.empty()) {
         if (window.count() == 0) { refresh_threshold(); }
         auto const room = static_cast<std::size_t>(block_size - window.count());
-        auto const part = some.first(std::min(room, some.size()));
+        auto const part = some.first(std::min({room, some.size(), in_cache}));
         if (!sent.empty()) {
             for (std::size_t i = 0; i < part.size(); ++i) { take_time(values.count() + i, part[i], sent[i]); }
             sent = sent.subspan(part.size());

@@ -31,10 +31,29 @@ constexpr std::array formats{
     LatencyFormat{"csv", looks_like_csv, read_csv_samples},
 };
 
+/// Load generators whose results come in other formats, too.
+struct OtherFormat {
+    std::string_view asked, name;
+};
+constexpr std::array other_formats{
+    OtherFormat{"vegeta", "hgrm"}, OtherFormat{"vegeta", "jsonl"}, OtherFormat{"vegeta", "csv"},
+    OtherFormat{"k6", "jsonl"},    OtherFormat{"k6", "csv"},       OtherFormat{"hey", "csv"},
+    OtherFormat{"hgrm", "hdrlog"},
+};
+
+LatencyFormat const& asked_format(LatencyFormat const& asked, std::string_view head) {
+    if (asked.sniff(head)) { return asked; }
+    for (OtherFormat const& other : other_formats) {
+        auto const row = std::ranges::find(formats, other.name, &LatencyFormat::name);
+        if (other.asked == asked.name && row->sniff(head)) { return *row; }
+    }
+    return asked;
+}
+
 LatencyFormat const& format_of(std::string_view head, std::string const& where, LatencyQuestion const& question) {
     if (!question.format.empty()) {
         auto const asked = std::ranges::find(formats, question.format, &LatencyFormat::name);
-        if (asked != formats.end()) { return *asked; }
+        if (asked != formats.end()) { return asked_format(*asked, head); }
         std::vector<std::string> const names = latency_formats();
         std::string hint = did_you_mean(question.format, names);
         usage_error(where, "unknown format " + headroom::quoted(question.format), {},
