@@ -28,6 +28,7 @@ public:
         read_requests();
         check_enough(question_, given_.has("--requests") ? question_.trace_file : "--duration");
         read_against();
+        check_positions(question_, given_.has("--requests") ? question_.trace_file : "--prompt-tokens");
     }
 
 private:
@@ -179,6 +180,9 @@ private:
         }
         if (!duration) { assume("duration", format(traffic.duration), "default; so long is simulated"); }
         question_.requests = draw_requests(traffic);
+        if (question_.requests.empty()) {
+            refuse("--duration", "nothing arrives in " + format(traffic.duration), "", "simulate longer");
+        }
         warm_up(traffic.duration);
     }
 
