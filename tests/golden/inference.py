@@ -150,6 +150,8 @@ for code, words, arguments in (
         (4, "no such file", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", "missing.csv"]),
         (5, "needs 100 at least", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", CORPUS / "azure.csv"]),
         (5, "a line that grows", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "200/s", "--duration", "120s", "--objective", "latency_p99<=10min"]),
+        (2, "longer than the model reads", ["llama-3-8b", "--cluster", "dgx-h100", "--prompt-tokens", "400k"]),
+        (2, "nothing arrives", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "20/s", "--duration", "1ns"]),
         (2, "belongs to --arrivals", ["llama-3-8b", "--cluster", "dgx-h100", "--against", "dgx-h200"]),
         (5, "simulate longer", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "1/s", "--duration", "60s"])):
     done = run("inference", *arguments)

@@ -28,6 +28,25 @@ Seconds longest_objective(ServingObjectives const& objectives) {
     return std::max(objectives.first_token.value_or(Seconds{}), objectives.whole.value_or(Seconds{}));
 }
 
+void check_positions(InferenceQuestion& question, std::string const& where) {
+    Model const& model = question.setting.model;
+    double const most = model.max_positions, mean = tokens_at_end(question);
+    if (most <= 0.0) { return; }
+    if (mean > most) {
+        refuse(where, "a request of " + scaled(mean) + " tokens is longer than the model reads",
+               model.name + " has " + whole(most) + " positions", "prompt and output count together");
+    }
+    auto const is_longer = [&](ServingRequest const& one) {
+        return static_cast<double>(one.prompt) + one.output > most;
+    };
+    auto const longer = std::ranges::count_if(question.requests, is_longer);
+    if (longer == 0) { return; }
+    question.assumptions.push_back(
+        {"long_requests",
+         scaled(static_cast<double>(longer)) + " of " + scaled(static_cast<double>(question.requests.size())),
+         "are longer than the " + whole(most) + " positions of the model; served all the same", false});
+}
+
 void check_enough(InferenceQuestion const& question, std::string const& where) {
     if (!question.simulates()) { return; }
     double const share = question.experiment.objectives.share;

@@ -11,7 +11,7 @@ namespace headroom::cli {
 namespace {
 
 constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;
-constexpr double warm_up_share = 0.1, usual_patience = 10.0;
+constexpr double warm_up_share = 0.2, usual_patience = 10.0;
 constexpr char const* usual_objectives = "ttft_p99<=2s,tpot_p99<=100ms";
 constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'000'000;
 
@@ -28,6 +28,7 @@ public:
         read_requests();
         check_enough(question_, given_.has("--requests") ? question_.trace_file : "--duration");
         read_against();
+        check_positions(question_, given_.has("--requests") ? question_.trace_file : "--prompt-tokens");
     }
 
 private:
@@ -179,6 +180,9 @@ private:
         }
         if (!duration) { assume("duration", format(traffic.duration), "default; so long is simulated"); }
         question_.requests = draw_requests(traffic);
+        if (question_.requests.empty()) {
+            refuse("--duration", "nothing arrives in " + format(traffic.duration), "", "simulate longer");
+        }
         warm_up(traffic.duration);
     }
 
@@ -217,7 +221,7 @@ private:
     void warm_up(Seconds duration) {
         question_.experiment.warm_up = warm_up_share * duration;
         assume("warm_up", format(question_.experiment.warm_up),
-               "default; requests of the first tenth are served, not counted");
+               "default; requests of the first fifth are served, not counted");
     }
 
     void read_against() {

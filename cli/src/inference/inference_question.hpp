@@ -48,6 +48,10 @@ Seconds longest_objective(ServingObjectives const& objectives);
 /// Errors: InputError{insufficient}.
 void check_enough(InferenceQuestion const& question, std::string const& where);
 
+/// What is longer than the model can read is no request to it; of requests that vary, how many are is told.
+/// Errors: InputError{usage} where the mean one is.
+void check_positions(InferenceQuestion& question, std::string const& where);
+
 /// "TTFT <= 500 ms and TPOT <= 50 ms for 99 % of requests"
 std::string objectives_words(ServingObjectives const& objectives);
 

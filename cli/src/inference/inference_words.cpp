@@ -119,7 +119,7 @@ std::string scale_up_or_out(InferenceReport const& report) {
     for (ServingChoice const& one : same) {
         int const idle = one.accelerators - one.replicas * one.plan.tp;
         if (idle > 0) {
-            text += "; with tp " + std::to_string(one.plan.tp) + " " + std::to_string(idle) +
+            text += "; with tp " + std::to_string(one.plan.tp) + ", " + std::to_string(idle) +
                     (idle == 1 ? " stands idle" : " stand idle");
         }
     }
