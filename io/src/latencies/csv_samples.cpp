@@ -9,7 +9,7 @@
 #include <optional>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace headroom::io {

@@ -104,9 +104,9 @@ void HdrLogReader::choose_unit() {
 void HdrLogReader::finish() {
     samples_.note(fmt::format("{} intervals of a histogram log: their samples have no order", intervals_));
     if (only_ || tags_.size() < 2) { return; }
-    std::vector<std::string> names;
-    for (std::string const& tag : tags_) { names.push_back(tag.empty() ? "(none)" : tag); }
-    samples_.note("several tags are taken together: " + one_of(names) + " (--where Tag=NAME)");
+    std::string names;
+    for (std::string const& tag : tags_) { names += (names.empty() ? "" : ", ") + (tag.empty() ? "none" : tag); }
+    samples_.note("several tags are taken together: " + names + " (--where Tag=NAME)");
 }
 
 /// A line whose last cell is a histogram in base64: the upper bytes of every cookie give the same letters.

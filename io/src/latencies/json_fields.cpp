@@ -22,7 +22,7 @@ bool JsonFields::take(char c) {
     return true;
 }
 
-void JsonFields::keep(JsonField field) {
+void JsonFields::keep(ReadField field) {
     if (all_) {
         if (names_.size() >= most_fields) { return; }
         names_.push_back(path_);
@@ -126,7 +126,7 @@ void JsonFields::want(std::vector<std::string> names) {
 }
 
 bool JsonFields::read_wanted(std::string_view text) {
-    std::ranges::fill(fields_, JsonField{});
+    std::ranges::fill(fields_, ReadField{});
     text_ = text;
     at_ = 0;
     path_.clear();

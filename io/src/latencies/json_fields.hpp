@@ -8,7 +8,7 @@
 namespace headroom::io {
 
 /// A field of an object, as it stands: "data.value" and 12.5, "error" and the text without its quotes.
-struct JsonField {
+struct ReadField {
     std::string_view value;
     bool is_text = false, is_nested = false; ///< nested: an array
 };
@@ -20,7 +20,7 @@ public:
     /// All fields of an object, with their names, for choosing among them. False where it is no JSON object.
     bool read_all(std::string_view text);
     [[nodiscard]] std::vector<std::string> const& names() const { return names_; }
-    [[nodiscard]] std::vector<JsonField> const& fields() const { return fields_; }
+    [[nodiscard]] std::vector<ReadField> const& fields() const { return fields_; }
 
     /// Only these from here on, in this order.
     void want(std::vector<std::string> names);
@@ -35,14 +35,14 @@ private:
     bool array(int depth);
     void blanks();
     bool take(char c);
-    void keep(JsonField field);
+    void keep(ReadField field);
 
     std::string_view text_;
     std::size_t at_ = 0;
     std::string path_;
     bool all_ = true;
     std::vector<std::string> names_;
-    std::vector<JsonField> fields_;
+    std::vector<ReadField> fields_;
 };
 
 } // namespace headroom::io

@@ -61,7 +61,7 @@ bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
     return true;
 }
 
-SampleColumn choose_value(std::vector<std::string> const& names, std::vector<JsonField> const& fields,
+SampleColumn choose_value(std::vector<std::string> const& names, std::vector<ReadField> const& fields,
                           SampleBuilder const& samples) {
     LatencyQuestion const& question = samples.question();
     if (!question.column.empty()) { return asked_column(names, question.column, true, samples.where()); }
@@ -126,7 +126,7 @@ public:
 
 private:
     void object(std::string_view text, std::uint64_t number);
-    std::optional<std::int64_t> time_of(JsonField const& value, std::uint64_t number);
+    std::optional<std::int64_t> time_of(ReadField const& value, std::uint64_t number);
 
     SampleBuilder& samples_;
     JsonLayout layout_;
@@ -163,7 +163,7 @@ void JsonLineReader::line(std::string_view text, std::uint64_t number) {
     samples_.take_cell(text, std::nullopt, number);
 }
 
-std::optional<std::int64_t> JsonLineReader::time_of(JsonField const& value, std::uint64_t number) {
+std::optional<std::int64_t> JsonLineReader::time_of(ReadField const& value, std::uint64_t number) {
     auto time = times_.read(fields_.fields()[*layout_.time].value);
     if (!time) {
         samples_.leave_out(RowDirt::no_time, number);
@@ -193,7 +193,7 @@ void JsonLineReader::object(std::string_view text, std::uint64_t number) {
         bool const told = fields[place].value.data() != nullptr;
         if (told && mark.failed(fields[place].value)) { return samples_.leave_out(RowDirt::failed, number); }
     }
-    JsonField const& value = fields[*layout_.value];
+    ReadField const& value = fields[*layout_.value];
     bool const number_there = latency_cell(value.value).kind == LatencyCell::Kind::bare ||
                               latency_cell(value.value).kind == LatencyCell::Kind::with_unit;
     std::optional<std::int64_t> sent;

@@ -52,11 +52,17 @@ struct LatencySamples {
     std::vector<std::string> notes; ///< choices that somebody could have made otherwise
 };
 
-/// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: CSV (with or
-/// without a header, any delimiter), JSON lines (numbers, or objects with a field), HdrHistogram logs and percentile
-/// tables, output of wrk, wrk2, hey, vegeta and k6.
-/// Errors: InputError{unreadable} with line and column for what is none of these or mixes units; InputError{usage} where
-/// a column is not there; InputError{insufficient} where there is no sample.
+/// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: tables of any
+/// delimiter, with a header or none (those of k6, JMeter, hey, ApacheBench and vegeta are known by their columns); JSON
+/// lines or one list, of numbers or objects (vegeta's and k6's are known); HdrHistogram logs and percentile tables; what
+/// wrk, wrk2, hey, vegeta and k6 report; repetitions of Google Benchmark.
+///
+/// Values become seconds by the unit of their cell, else by --unit, else by their column's name, else by the format, else
+/// by a guess that `unit_from` and a note tell: seconds, or nanoseconds for whole numbers of six digits and more. Rows that
+/// are no sample are counted with their first line, and so are requests that failed, as far as the format tells them.
+/// Errors: InputError{unreadable} with the line for what is none of these, holds no number, mixes numbers with and without
+/// units while nobody says what the latter are in, or has a line of more than 16 MiB; InputError{usage} where a column is
+/// not there or none can be chosen; InputError{insufficient} where there is no sample.
 LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question);
 /// The same of a text that is in memory already.
 LatencySamples read_latency_text(std::string_view text, std::string_view where, LatencyQuestion const& question);
