@@ -186,7 +186,6 @@ TEST(Omission, AsFastAsAnswersCome) {
     Server server;
     server.stall_from = 10.0;
     server.stall_to = 10.5;
-    CounterRandom random{5};
     LatencyDigest digest;
     for (double sent = 0.0; sent < 20.0;) {
         double const latency = server.latency(sent);

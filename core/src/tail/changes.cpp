@@ -167,7 +167,8 @@ std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, doubl
                          {.where = "significance", .problem = "it lies between 0 and 1", .hint = "give 0.01"}};
     }
     std::vector<double> levels(blocks.size());
-    std::ranges::transform(blocks, levels.begin(), &DigestBlock::median);
+    // means, which are the same however blocks came together; the median of a joined one is not that of its samples
+    std::ranges::transform(blocks, levels.begin(), &DigestBlock::mean);
     Levels const found = most_that_hold(levels, significance);
     std::vector<std::size_t> const splits = placed(levels, found.stretches);
     std::vector<ChangePoint> changes;

@@ -1,67 +1,10 @@
 #include "tail/closed_loop.hpp"
+#include "tail/unsent_requests.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/latency_statistics.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
 
 namespace headroom {
 namespace {
-
-constexpr double most_counted = 0x1p53; ///< counts beyond it have no double
-
-/// The requests that were not sent while one took `value`: value - i, value - 2i, ... down to i.
-class LeftOut {
-public:
-    LeftOut(double value, double interval) : value_{value}, interval_{interval} {
-        double const all = std::floor(value / interval) - 1.0;
-        // value - count * interval >= interval, as the subtraction rounds
-        count_ = std::max(0.0, all);
-        if (count_ > 0.0 && latency(count_) < interval) { count_ -= 1.0; }
-    }
-
-    [[nodiscard]] double count() const { return count_; }
-    [[nodiscard]] double latency(double number) const { return value_ - number * interval_; }
-    [[nodiscard]] double shortest() const { return latency(count_); }
-    [[nodiscard]] double longest() const { return latency(1.0); }
-    /// How many take this long and longer.
-    [[nodiscard]] double from(double latency) const {
-        return std::clamp(std::floor((value_ - latency) / interval_), 0.0, count_);
-    }
-
-private:
-    double value_, interval_;
-    double count_ = 0.0;
-};
-
-/// Adds them `times` over, cell by cell: no more steps than there are cells, nor than there are requests.
-void record(LatencyHistogram& into, LeftOut const& left_out, std::uint64_t times) {
-    double longer = left_out.count(), low = left_out.shortest();
-    while (longer > 0.0) {
-        double const end = LatencyHistogram::cell_of(low).high;
-        double const beyond = std::min(longer, left_out.from(end));
-        into.record(low, static_cast<std::uint64_t>(longer - beyond) * times);
-        longer = beyond;
-        low = std::max(end, left_out.latency(longer)); // empty cells are stepped over
-    }
-}
-
-void check_interval(double interval) {
-    if (interval > 0.0 && std::isfinite(interval)) { return; }
-    throw InputError{
-        Fault::usage,
-        {.where = "interval", .problem = "it is above zero", .hint = "give the time between requests, e.g. 1 ms"}};
-}
-
-double left_out_of(LatencyHistogram const& samples, double interval) {
-    double sum = 0.0;
-    samples.each([&](LatencyHistogram::Cell const& cell) {
-        sum += LeftOut{cell.value, interval}.count() * static_cast<double>(cell.count);
-    });
-    return sum;
-}
 
 std::uint64_t at_most(LatencyHistogram const& samples, double limit) {
     std::uint64_t sum = 0;
@@ -88,24 +31,8 @@ bool waits_of_one(LatencyDigest const& samples, OmissionFinding const& finding) 
 
 } // namespace
 
-LatencyHistogram corrected_for_omission(LatencyHistogram const& samples, double interval) {
-    check_interval(interval);
-    if (!(left_out_of(samples, interval) + static_cast<double>(samples.count()) < most_counted)) {
-        throw InputError{Fault::usage,
-                         {.where = "interval",
-                          .problem = "more than 2^53 requests would have been left out",
-                          .why = "it is too short for samples this long",
-                          .hint = "give it in the unit of the samples"}};
-    }
-    LatencyHistogram corrected{samples};
-    samples.each([&](LatencyHistogram::Cell const& cell) {
-        record(corrected, LeftOut{cell.value, interval}, cell.count);
-    });
-    return corrected;
-}
-
 OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double> interval) {
-    if (interval) { check_interval(*interval); }
+    if (interval) { check_request_interval(*interval); }
     OmissionFinding finding;
     LatencyHistogram const& values = samples.values();
     if (values.empty()) {
@@ -137,7 +64,7 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
     } else {
         finding.why = "requests were sent while answers were still missing, and as often while those took long";
     }
-    if (finding.suspected) { finding.missing = left_out_of(values, finding.interval); }
+    if (finding.suspected) { finding.missing = unsent_requests(values, finding.interval); }
     return finding;
 }
 
