@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace headroom {
@@ -78,6 +80,27 @@ TEST(QueueSimulationProperty, SeedsAreAllThatDiffers) {
         EXPECT_EQ(first.events, again.events);
         experiment.seed = 2;
         EXPECT_NE(first.latency, simulate_queue(experiment).latency);
+    }
+}
+
+TEST(QueueSimulationProperty, ThreadsGiveTheSameBits) {
+    Executor const threads = [](int count, std::function<void(int)> const& task) {
+        std::vector<std::thread> running;
+        for (int i = count; i-- > 0;) { running.emplace_back(task, i); }
+        for (std::thread& thread : running) { thread.join(); }
+    };
+    for (Dispatch const dispatch : all_dispatches) {
+        for (int const servers : {1, 3, 8, 21}) {
+            QueueExperiment experiment = experiment_of(0.8, servers, dispatch);
+            experiment.duration = Seconds{100'000.0 / servers}; // several times what lines take at once
+            SimulatedQueue const alone = simulate_queue(experiment), together = simulate_queue(experiment, threads);
+            ASSERT_EQ(alone.latency, together.latency);
+            ASSERT_EQ(alone.requests, together.requests);
+            ASSERT_EQ(alone.events, together.events);
+            ASSERT_EQ(alone.waiting.value, together.waiting.value);
+            ASSERT_EQ(alone.wait_seconds.low, together.wait_seconds.low);
+            ASSERT_EQ(alone.utilization.high, together.utilization.high);
+        }
     }
 }
 
@@ -176,11 +199,12 @@ TEST(QueueSimulationProperty, DrawnTimesHaveTheirMoments) {
     for (double const variation : {0.0, 0.1, 0.7, 1.0, 3.0, -1.0}) { // the last: from samples
         DrawnTimes times{.mean = Seconds{2.0}, .variation = std::max(variation, 0.0)};
         if (variation < 0.0) { times.samples = &seen; }
-        queueing::TimeSource source{times, "times", 3};
+        queueing::TimeSource const source{times, "times"};
+        CounterRandom random{3};
         constexpr int count = 400'000;
         double sum = 0.0, squares = 0.0;
         for (int i = 0; i < count; ++i) {
-            double const drawn = source.next();
+            double const drawn = source.draw(random);
             sum += drawn, squares += drawn * drawn;
         }
         double const mean = sum / count, found = squares / count / (mean * mean) - 1.0;

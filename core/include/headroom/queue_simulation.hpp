@@ -70,10 +70,11 @@ struct SimulatedQueue {
 /// A discrete-event simulation of the queue, request by request; the same seed gives the same bits.
 ///
 /// At one time services end before requests arrive. A request that finds a server of its line free is served at once, and
-/// alone; a server that becomes free takes up to `shape.batch` of its line, for one drawn time by their growth.
+/// alone; a server that becomes free takes up to `shape.batch` of its line, for one drawn time by their growth. Lines that
+/// know nothing of each other (random, in turn) are simulated side by side where there is an executor, to the same bits.
 /// Errors:     as queue_answer, but for batches with places; InputError{usage} above 10^10 expected requests, or where more
 ///             than 10^8 would wait; fewer than 8 batches; hedging without a second line.
 /// Source:     [LawKelton2000] (batch means)
-SimulatedQueue simulate_queue(QueueExperiment const& experiment);
+SimulatedQueue simulate_queue(QueueExperiment const& experiment, Executor const& executor = {});
 
 } // namespace headroom

@@ -15,8 +15,21 @@ CounterRandom random_for(std::uint64_t seed, std::uint64_t purpose) {
     return CounterRandom{CounterRandom{first.next() ^ (purpose + 1) * 0xD1B54A32D192ED03ULL}.next()};
 }
 
-TimeSource::TimeSource(DrawnTimes const& times, char const* where, std::uint64_t seed)
-    : random_{seed}, kind_{Kind::exponential}, mean_{times.mean.base()} {
+namespace {
+
+/// Marsaglia's polar method, one of the two.
+double normal(CounterRandom& random) {
+    while (true) {
+        double const x = 2.0 * random.uniform() - 1.0, y = 2.0 * random.uniform() - 1.0;
+        double const square = x * x + y * y;
+        if (square < 1.0) { return x * std::sqrt(-2.0 * std::log(square) / square); }
+    }
+}
+
+} // namespace
+
+TimeSource::TimeSource(DrawnTimes const& times, char const* where)
+    : kind_{Kind::exponential}, mean_{times.mean.base()} {
     demand_size(mean_, where, "give the mean time");
     demand_amount(times.variation, where, "give variance over squared mean: 1 for exponential, 0 for always the same");
     if (times.samples != nullptr) {
@@ -64,30 +77,21 @@ void TimeSource::prepare(LatencyHistogram const& samples) {
     for (std::size_t const i : large) { columns_[i].share = 1.0; }
 }
 
-double TimeSource::sample() {
-    double const place = random_.uniform() * static_cast<double>(columns_.size());
+double TimeSource::sample(CounterRandom& random) const {
+    double const place = random.uniform() * static_cast<double>(columns_.size());
     Column const& column = columns_[std::min(static_cast<std::size_t>(place), columns_.size() - 1)];
     return place - std::floor(place) < column.share ? column.value : column.other;
 }
 
-/// Marsaglia's polar method, one of the two.
-double TimeSource::normal() {
-    while (true) {
-        double const x = 2.0 * random_.uniform() - 1.0, y = 2.0 * random_.uniform() - 1.0;
-        double const square = x * x + y * y;
-        if (square < 1.0) { return x * std::sqrt(-2.0 * std::log(square) / square); }
-    }
-}
-
 /// Of scale 1: a cube of a normal number, rejected as [MarsagliaTsang2000] say; below shape 1 that of one more, shortened.
-double TimeSource::gamma() {
-    double const shortened = shape_ < 1.0 ? std::pow(random_.uniform(), 1.0 / shape_) : 1.0;
+double TimeSource::gamma(CounterRandom& random) const {
+    double const shortened = shape_ < 1.0 ? std::pow(random.uniform(), 1.0 / shape_) : 1.0;
     while (true) {
-        double const x = normal();
+        double const x = normal(random);
         double const root = 1.0 + factor_ * x;
         if (root <= 0.0) { continue; }
         double const cube = root * root * root;
-        if (std::log(random_.uniform()) < 0.5 * x * x + third_ * (1.0 - cube + std::log(cube))) {
+        if (std::log(random.uniform()) < 0.5 * x * x + third_ * (1.0 - cube + std::log(cube))) {
             return shortened * third_ * cube;
         }
     }

@@ -8,18 +8,18 @@
 
 namespace headroom::queueing {
 
-/// Draws times one after the other. Errors: InputError{usage} on a mean that is not above zero, a variation that is
+/// Draws times, with numbers of whoever asks. Errors: InputError{usage} on a mean that is not above zero, a variation that is
 /// negative, samples that are empty or all zero.
 class TimeSource {
 public:
-    TimeSource(DrawnTimes const& times, char const* where, std::uint64_t seed);
+    TimeSource(DrawnTimes const& times, char const* where);
 
-    double next() {
+    double draw(CounterRandom& random) const {
         switch (kind_) {
         case Kind::same: return mean_;
-        case Kind::exponential: return mean_ * random_.exponential();
-        case Kind::gamma: return scale_ * gamma();
-        case Kind::samples: return scale_ * sample();
+        case Kind::exponential: return mean_ * random.exponential();
+        case Kind::gamma: return scale_ * gamma(random);
+        case Kind::samples: return scale_ * sample(random);
         }
         return mean_;
     }
@@ -32,11 +32,9 @@ private:
     };
 
     void prepare(LatencyHistogram const& samples);
-    double gamma();
-    double normal();
-    double sample();
+    double gamma(CounterRandom& random) const;
+    double sample(CounterRandom& random) const;
 
-    CounterRandom random_;
     Kind kind_;
     double mean_, scale_ = 1.0;
     double shape_ = 1.0, third_ = 0.0, factor_ = 0.0; ///< of the gamma's method

@@ -8,10 +8,12 @@ HedgedRun::HedgedRun(QueueExperiment const& experiment)
       tied_{experiment.tied},
       batch_{static_cast<std::size_t>(experiment.shape.batch)},
       places_{places_of(experiment)},
-      service_{experiment.service, "service", seed_for(experiment.seed, Purpose::service)},
+      service_{experiment.service, "service"},
       lines_(lines_of(experiment)),
       choice_{experiment.dispatch, lines_of(experiment), CounterRandom{seed_for(experiment.seed, Purpose::lines)}},
-      meter_{experiment} {}
+      meter_{experiment} {
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) { lines_[i].services = services_of(experiment, i); }
+}
 
 std::uint32_t HedgedRun::enter(double now) {
     if (unused_.empty()) {
@@ -30,6 +32,7 @@ void HedgedRun::let_go(std::uint32_t request) {
 
 void HedgedRun::arrive(double now) {
     meter_.pass(now);
+    meter_.event();
     if (present_ >= places_) { return meter_.blocked(now); }
     ++present_;
     std::uint32_t const id = enter(now);
@@ -63,7 +66,7 @@ void HedgedRun::begin(double now, std::uint32_t line) {
     }
     if (of.served.empty()) { return meter_.work(-1); }
     double const others = static_cast<double>(of.served.size()) - 1.0;
-    events_.put(now + service_.next() * (1.0 + growth_ * others), {Event::served, line});
+    events_.put(now + service_.draw(of.services) * (1.0 + growth_ * others), {Event::served, line});
 }
 
 void HedgedRun::join(double now, Line& line, Entry entry) {
@@ -86,11 +89,14 @@ void HedgedRun::withdraw(Entry entry) {
     choice_.leave(copy.line);
 }
 
-void HedgedRun::happen() {
-    double const now = events_.next();
-    meter_.pass(now);
-    Event const event = events_.take();
-    event.kind == Event::served ? end(now, event.of) : second(now, event.of);
+void HedgedRun::pass(double until) {
+    while (!events_.empty() && events_.next() <= until) {
+        double const now = events_.next();
+        meter_.pass(now);
+        meter_.event();
+        Event const event = events_.take();
+        event.kind == Event::served ? end(now, event.of) : second(now, event.of);
+    }
 }
 
 void HedgedRun::end(double now, std::uint32_t line) {

@@ -10,10 +10,9 @@ namespace headroom::queueing {
 class HedgedRun {
 public:
     explicit HedgedRun(QueueExperiment const& experiment);
+    void pass(double until);
     void arrive(double now);
-    void happen();
-    auto& events() { return events_; }
-    SimulatedQueue result(std::uint64_t events) { return meter_.result(events, static_cast<double>(lines_.size())); }
+    QueueMeter& meter() { return meter_; }
 
 private:
     enum class Stage : std::uint8_t { unsent, waits, served, over };
@@ -37,6 +36,7 @@ private:
     struct Line {
         WaitingLine<Entry> waiting; ///< with those that were withdrawn
         std::vector<Entry> served;
+        CounterRandom services{0};
     };
 
     std::uint32_t enter(double now);

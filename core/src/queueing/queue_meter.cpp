@@ -45,17 +45,45 @@ void QueueMeter::record() {
     kept_ = 0;
 }
 
-SimulatedQueue QueueMeter::result(std::uint64_t events, double servers) {
+void QueueMeter::finish() {
     pass(begin_ + static_cast<double>(batches_) * length_);
     close();
     record();
+}
+
+namespace {
+
+void add_sums(std::vector<BatchSum>& to, std::vector<BatchSum> const& from, bool same_time) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        to[i].sum += from[i].sum;
+        if (!same_time) { to[i].over += from[i].over; }
+    }
+}
+
+} // namespace
+
+void QueueMeter::add(QueueMeter const& other) {
+    add_sums(of_waiting_, other.of_waiting_, true);
+    add_sums(of_busy_, other.of_busy_, true);
+    add_sums(of_wait_, other.of_wait_, false);
+    add_sums(of_latency_, other.of_latency_, false);
+    add_sums(of_waited_, other.of_waited_, false);
+    result_.requests += other.result_.requests;
+    result_.blocked += other.result_.blocked;
+    result_.hedged += other.result_.hedged;
+    result_.wait.merge(other.result_.wait);
+    result_.latency.merge(other.result_.latency);
+    events_ += other.events_;
+}
+
+SimulatedQueue QueueMeter::result(double servers) {
     for (BatchSum& batch : of_busy_) { batch.over *= servers; }
     result_.wait_seconds = batch_mean(of_wait_);
     result_.latency_seconds = batch_mean(of_latency_);
     result_.wait_probability = batch_mean(of_waited_);
     result_.utilization = batch_mean(of_busy_);
     result_.waiting = batch_mean(of_waiting_);
-    result_.events = events;
+    result_.events = events_;
     return std::move(result_);
 }
 

@@ -27,6 +27,7 @@ public:
         now_busy_ += static_cast<double>(busy_) * step;
         last_ = now;
     }
+    void event() { ++events_; }
     void wait(int requests) { waiting_ += requests; }
     void work(int servers) { busy_ += servers; }
     /// One that arrived then is let in, or not.
@@ -42,7 +43,10 @@ public:
         latency_[kept_++] = latency;
         ++requests_;
     }
-    SimulatedQueue result(std::uint64_t events, double servers);
+    /// Nothing more will come; then others of the same times may be added, in an order that is always the same.
+    void finish();
+    void add(QueueMeter const& other);
+    SimulatedQueue result(double servers);
 
 private:
     [[nodiscard]] bool counts(double arrival) const { return arrival >= begin_; }
@@ -56,7 +60,7 @@ private:
     std::ptrdiff_t waiting_ = 0, busy_ = 0;
     BatchSum now_waiting_;
     double now_busy_ = 0.0, waits_ = 0.0, latencies_ = 0.0, waited_ = 0.0;
-    std::uint64_t requests_ = 0;
+    std::uint64_t requests_ = 0, events_ = 0;
     std::size_t begun_ = 0, kept_ = 0;
     std::array<double, 1024> wait_{}, latency_{};
     std::vector<BatchSum> of_waiting_, of_busy_, of_wait_, of_latency_, of_waited_;

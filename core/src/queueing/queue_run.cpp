@@ -1,6 +1,7 @@
 #include "queueing/queue_run.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace headroom::queueing {
 
@@ -17,28 +18,34 @@ std::uint64_t places_of(QueueExperiment const& experiment) {
                                    : std::numeric_limits<std::uint64_t>::max();
 }
 
-QueueRun::QueueRun(QueueExperiment const& experiment)
-    : servers_{static_cast<double>(experiment.shape.servers)},
-      growth_{experiment.shape.batch_growth},
+CounterRandom services_of(QueueExperiment const& experiment, std::uint32_t line) {
+    return random_for(seed_for(experiment.seed, Purpose::service), line);
+}
+
+QueueRun::QueueRun(QueueExperiment const& experiment, std::uint32_t group, std::uint32_t groups)
+    : growth_{experiment.shape.batch_growth},
       batch_{static_cast<std::uint32_t>(experiment.shape.batch)},
       places_{places_of(experiment)},
-      service_{experiment.service, "service", seed_for(experiment.seed, Purpose::service)},
-      lines_(lines_of(experiment)),
+      service_{experiment.service, "service"},
+      lines_((lines_of(experiment) - group + groups - 1) / groups),
       choice_{experiment.dispatch, lines_of(experiment), CounterRandom{seed_for(experiment.seed, Purpose::lines)}},
       meter_{experiment} {
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+        lines_[i].services = services_of(experiment, group + i * groups);
+    }
     if (experiment.dispatch == Dispatch::shared_line) { lines_[0].free = experiment.shape.servers; }
 }
 
-double QueueRun::serve(double now, std::uint32_t requests) {
-    double const alone = service_.next();
+double QueueRun::serve(Line& line, double now, std::uint32_t requests) {
+    double const alone = service_.draw(line.services);
     return now + (requests == 1 ? alone : alone * (1.0 + growth_ * (requests - 1.0)));
 }
 
-void QueueRun::arrive(double now) {
+void QueueRun::arrive(double now, std::uint32_t picked) {
     meter_.pass(now);
+    meter_.event();
     if (present_ >= places_) { return meter_.blocked(now); }
     ++present_;
-    std::uint32_t const picked = choice_.pick();
     choice_.come(picked);
     Line& line = lines_[picked];
     if (line.free == 0) {
@@ -47,16 +54,19 @@ void QueueRun::arrive(double now) {
     }
     --line.free;
     meter_.work(1);
-    double const end = serve(now, 1);
-    meter_.request(now, false, 0.0, end - now);
-    events_.put(end, {picked, 1});
+    double const until = serve(line, now, 1);
+    meter_.request(now, false, 0.0, until - now);
+    events_.put(until, {picked, 1});
+}
+
+void QueueRun::pass(double until) {
+    while (!events_.empty() && events_.next() <= until) { end(events_.next(), events_.first()); }
 }
 
 /// A server is free again: it takes those at the front of its line.
-void QueueRun::happen() {
-    double const now = events_.next();
-    Done const done = events_.first();
+void QueueRun::end(double now, Done done) {
     meter_.pass(now);
+    meter_.event();
     present_ -= done.requests;
     for (std::uint32_t i = 0; i < done.requests; ++i) { choice_.leave(done.line); }
     Line& line = lines_[done.line];
@@ -66,13 +76,13 @@ void QueueRun::happen() {
         return meter_.work(-1);
     }
     auto const taken = static_cast<std::uint32_t>(std::min<std::size_t>(line.waiting.size(), batch_));
-    double const end = serve(now, taken);
+    double const until = serve(line, now, taken);
     meter_.wait(-static_cast<int>(taken));
     for (std::uint32_t i = 0; i < taken; ++i) {
         double const since = line.waiting.take();
-        meter_.request(since, true, now - since, end - since);
+        meter_.request(since, true, now - since, until - since);
     }
-    events_.replace_first(end, {done.line, taken});
+    events_.replace_first(until, {done.line, taken});
 }
 
 } // namespace headroom::queueing

@@ -15,36 +15,26 @@
 
 namespace headroom::queueing {
 
-/// What drives any of the simulations: arrivals, one after the other, between the events that they cause. What ends at the
-/// time of an arrival has ended before it.
-template <class Run> std::uint64_t drive(Run& run, TimeSource& gaps, double end) {
-    std::uint64_t arrivals = 0, events = 0;
-    double arrival = gaps.next();
-    while (true) {
-        if (!run.events().empty() && run.events().next() <= arrival) {
-            run.happen();
-            ++events;
-        } else if (arrival < end) {
-            run.arrive(arrival);
-            ++arrivals;
-            arrival += gaps.next();
-        } else if (!run.events().empty()) {
-            arrival = std::numeric_limits<double>::infinity();
-        } else {
-            return events + arrivals;
-        }
-    }
-}
+/// What of a seed is for what.
+enum class Purpose : std::uint64_t { gaps, service, lines };
+std::uint64_t seed_for(std::uint64_t seed, Purpose purpose);
+/// Lines of an experiment, and places, of which there may be no end.
+std::uint32_t lines_of(QueueExperiment const& experiment);
+std::uint64_t places_of(QueueExperiment const& experiment);
+/// Numbers for the services of a line.
+CounterRandom services_of(QueueExperiment const& experiment, std::uint32_t line);
 
 /// Requests that are served once. When one's service begins all its times are known, so that an event only says who is
-/// free again.
+/// free again. Every line draws its services from numbers of its own.
 class QueueRun {
 public:
-    explicit QueueRun(QueueExperiment const& experiment);
-    void arrive(double now);
-    void happen();
-    auto& events() { return events_; }
-    SimulatedQueue result(std::uint64_t events) { return meter_.result(events, servers_); }
+    /// Of all lines, or of each of so many groups the one that holds every so manieth line, from `group` on.
+    explicit QueueRun(QueueExperiment const& experiment, std::uint32_t group = 0, std::uint32_t groups = 1);
+    /// What ends up to a time, that of an arrival, ends before it.
+    void pass(double until);
+    void arrive(double now) { arrive(now, choice_.pick()); }
+    void arrive(double now, std::uint32_t line);
+    QueueMeter& meter() { return meter_; }
 
 private:
     struct Done {
@@ -52,12 +42,14 @@ private:
     };
     struct Line {
         WaitingLine<double> waiting; ///< since when
-        int free = 1;                ///< servers
+        CounterRandom services{0};
+        int free = 1; ///< servers
     };
 
-    double serve(double now, std::uint32_t requests);
+    void end(double now, Done done);
+    double serve(Line& line, double now, std::uint32_t requests);
 
-    double servers_, growth_;
+    double growth_;
     std::uint32_t batch_;
     std::uint64_t places_, present_ = 0;
     TimeSource service_;
@@ -66,12 +58,5 @@ private:
     simulation::EventQueue<double, Done> events_;
     QueueMeter meter_;
 };
-
-/// What of a seed is for what.
-enum class Purpose : std::uint64_t { gaps, service, lines };
-std::uint64_t seed_for(std::uint64_t seed, Purpose purpose);
-/// Lines of an experiment, and places, of which there may be no end.
-std::uint32_t lines_of(QueueExperiment const& experiment);
-std::uint64_t places_of(QueueExperiment const& experiment);
 
 } // namespace headroom::queueing

@@ -1,34 +1,17 @@
+#include "tail/hedging.hpp"
+
 #include "quantity/demand.hpp"
 #include "tail/sample_steps.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/fan_out.hpp"
-#include "headroom/queue.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace headroom {
 
 namespace {
 
 constexpr char const* delay_hint = "give seconds, e.g. 0.01";
-
-/// The smaller of X and delay + X', both of these steps.
-SampleSteps smaller_of(SampleSteps const& steps, double delay) {
-    SampleSteps result;
-    result.reserve(2 * steps.size());
-    auto first = steps.begin(), second = steps.begin();
-    double first_above = 1.0, second_above = 1.0;
-    while (first != steps.end() && second != steps.end()) { // beyond the end of one nothing is left
-        double const value = std::min(first->value, delay + second->value);
-        if (first->value == value) { first_above = (first++)->above; }
-        if (delay + second->value == value) { second_above = (second++)->above; }
-        result.push_back({value, first_above * second_above});
-    }
-    return result;
-}
 
 /// Mean of what exceeds x: E[(X - x)+].
 double mean_beyond(SampleSteps const& steps, double x) {
@@ -38,21 +21,6 @@ double mean_beyond(SampleSteps const& steps, double x) {
         before = step.above;
     }
     return sum;
-}
-
-Hedge hedged(SampleSteps const& steps, double delay) {
-    SampleSteps const first = smaller_of(steps, delay);
-    Hedge hedge{.kind = SecondCopy::hedged, .delay = delay};
-    hedge.delay_quantile = 1.0 - share_above(steps, delay);
-    hedge.extra_load = share_above(steps, delay);
-    hedge.extra_work = hedge.extra_load; // the second copy takes as long as any, whatever made the first one slow
-    hedge.mean = mean_of(first);
-    double const one = mean_of(steps);
-    if (one > 0.0) { hedge.extra_work_cancelled = (hedge.mean + mean_beyond(first, delay) - one) / one; }
-    hedge.p50 = value_exceeded_by(first, 0.5);
-    hedge.p99 = value_exceeded_by(first, 1.0 - 0.99);
-    hedge.p999 = value_exceeded_by(first, 1.0 - 0.999);
-    return hedge;
 }
 
 /// The smallest x with P(start + service > x) <= above, by bisection over sums of steps.
@@ -102,12 +70,36 @@ Hedge tied(SampleSteps const& waits, SampleSteps const& services, double delay, 
     return hedge;
 }
 
-Seconds mean_wait(double utilization, int servers) {
-    return queue_answer({.arrivals_per_second = utilization * servers, .service = Seconds{1.0}}, {.servers = servers})
-        .wait;
+} // namespace
+
+SampleSteps smaller_of(SampleSteps const& steps, double delay) {
+    SampleSteps result;
+    result.reserve(2 * steps.size());
+    auto first = steps.begin(), second = steps.begin();
+    double first_above = 1.0, second_above = 1.0;
+    while (first != steps.end() && second != steps.end()) { // beyond the end of one nothing is left
+        double const value = std::min(first->value, delay + second->value);
+        if (first->value == value) { first_above = (first++)->above; }
+        if (delay + second->value == value) { second_above = (second++)->above; }
+        result.push_back({value, first_above * second_above});
+    }
+    return result;
 }
 
-} // namespace
+Hedge hedged(SampleSteps const& steps, double delay) {
+    SampleSteps const first = smaller_of(steps, delay);
+    Hedge hedge{.kind = SecondCopy::hedged, .delay = delay};
+    hedge.delay_quantile = 1.0 - share_above(steps, delay);
+    hedge.extra_load = share_above(steps, delay);
+    hedge.extra_work = hedge.extra_load; // the second copy takes as long as any, whatever made the first one slow
+    hedge.mean = mean_of(first);
+    double const one = mean_of(steps);
+    if (one > 0.0) { hedge.extra_work_cancelled = (hedge.mean + mean_beyond(first, delay) - one) / one; }
+    hedge.p50 = value_exceeded_by(first, 0.5);
+    hedge.p99 = value_exceeded_by(first, 1.0 - 0.99);
+    hedge.p999 = value_exceeded_by(first, 1.0 - 0.999);
+    return hedge;
+}
 
 Hedge hedged_request(LatencyHistogram const& samples, double delay) {
     demand_amount(delay, "delay of a second copy", delay_hint);
@@ -150,26 +142,6 @@ Hedge tied_request(LatencyHistogram const& latencies, std::optional<double> serv
     SampleSteps waits = steps_of(latencies);
     for (SampleStep& step : waits) { step.value = std::max(0.0, step.value - served); }
     return tied(waits, {{.value = served, .above = 0.0}}, 0.0, 0.0);
-}
-
-HedgeLoad hedge_load(Hedge const& hedge, double utilization, int servers) {
-    demand_amount(utilization, "utilization", "give 0 to 1, e.g. 0.5");
-    if (utilization >= 1.0) {
-        throw InputError{Fault::usage,
-                         {.where = "utilization",
-                          .problem = "not below one",
-                          .why = "the queue grows without second copies already",
-                          .hint = "give e.g. 0.5"}};
-    }
-    HedgeLoad load{.utilization = utilization * (1.0 + hedge.extra_work)};
-    load.stable = load.utilization < 1.0;
-    Seconds const now = mean_wait(utilization, servers);
-    if (!load.stable) {
-        load.wait_growth = std::numeric_limits<double>::infinity();
-    } else if (now > Seconds{0.0}) {
-        load.wait_growth = mean_wait(load.utilization, servers).in(now);
-    }
-    return load;
 }
 
 } // namespace headroom
