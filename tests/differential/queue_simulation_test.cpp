@@ -1,8 +1,8 @@
 // Closed forms of queues against their simulation, over loads, servers, places and variations of service.
 //
 // Each case is simulated `repeats` times with seeds of their own, from an empty queue through a warm-up of ten times the
-// time in which an M/M/c queue forgets, and the mean of the repeats has to lie within Student's interval that holds it but
-// once in a million. Some 300 figures are compared: by chance alone, other seeds would fail once in three thousand runs.
+// time in which an M/M/c queue forgets, and the mean of the repeats has to lie within Student's interval that leaves it out
+// but once in a million. Some 550 figures are compared: with other seeds one run in two thousand would fail by chance alone.
 
 #include "headroom/queue_simulation.hpp"
 
@@ -164,14 +164,14 @@ Errors errors_of(QueueLoad const& load, QueueShape const& shape) {
 
 TEST(QueueSimulation, AllenAndCunneenErrLittleWhereMostWait) {
     for (double const rho : {0.5, 0.8, 0.95}) {
-        for (int const servers : {1, 4, 16}) {
+        for (int const servers : {1, 8}) {
             for (double const arrivals : {0.3, 1.0, 2.0}) {
                 for (double const service : {0.0, 0.5, 2.0}) {
                     QueueLoad load = load_of(rho, servers, service);
                     load.arrival_variation = arrivals;
                     if (queue_answer(load, {.servers = servers}).method == QueueMethod::exact) { continue; }
                     Errors const errors = errors_of(load, {.servers = servers});
-                    EXPECT_LE(std::abs(errors.of_latency), 0.2);
+                    EXPECT_LE(std::abs(errors.of_latency), 0.15);
                     if (rho > 0.9) { EXPECT_LE(std::abs(errors.of_wait), 0.25); }
                 }
             }

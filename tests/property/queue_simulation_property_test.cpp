@@ -239,6 +239,7 @@ TEST(QueueSimulationProperty, RefusesWhatCannotBeSimulated) {
     }
     expect_usage([](QueueExperiment& e) { e.shape.servers = 0; });
     expect_usage([](QueueExperiment& e) { e.shape.places = 1; });
+    expect_usage([](QueueExperiment& e) { e.shape.servers = 20'000'000; });
     expect_usage([](QueueExperiment& e) { e.batches = 7; });
     expect_usage([](QueueExperiment& e) { e.duration = Seconds{1e11}; });
     expect_usage([](QueueExperiment& e) { e.gaps.mean = Seconds{1e-7}, e.duration = Seconds{900.0}; });

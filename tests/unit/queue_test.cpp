@@ -187,6 +187,7 @@ TEST(Queue, RefusesWhatIsNoQueue) {
     expect_usage([] { erlang_b(1.0, -1); });
     expect_usage([] { queue_answer(load_of(0.5), {.servers = 0}); });
     expect_usage([] { queue_answer(load_of(0.5), {.servers = -4}); });
+    expect_usage([] { queue_answer(load_of(0.5), {.servers = 2'000'000'000}); });
     expect_usage([] { queue_answer(load_of(0.5), {.servers = 4, .places = 3}); });
     expect_usage([] { queue_answer(load_of(0.5), {.batch = 0}); });
     expect_usage([] { queue_answer(load_of(0.5), {.places = 9, .batch = 4}); });

@@ -18,6 +18,7 @@ namespace {
 
 /// Beyond it doubles no longer tell a queue from one with a server more, or its times overflow.
 constexpr double most_variation = 1e6, most_load = 1e15;
+constexpr int most_servers = 100'000'000; ///< Erlang's recursion takes half a second for them
 
 void demand_variation(double value, std::string const& where) {
     std::string const hint = "give variance over squared mean: 1 for exponential, 0 for always the same";
@@ -29,6 +30,7 @@ void demand_variation(double value, std::string const& where) {
 
 void check(QueueShape const& shape) {
     if (shape.servers < 1) { refuse("servers", "fewer than one", "", "give at least one"); }
+    if (shape.servers > most_servers) { refuse("servers", "more than 10^8", "", "check the number"); }
     if (shape.batch < 1) { refuse("batch", "fewer than one", "", "give 1 for no batches"); }
     demand_share(shape.batch_growth, "growth of a batch",
                  "give 0 where a batch takes as long as one, 1 where as long as one after the other");

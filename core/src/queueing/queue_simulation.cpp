@@ -18,6 +18,7 @@ namespace {
 using queueing::refuse;
 
 constexpr double most_requests = 1e10, most_waiting = 1e8;
+constexpr std::uint32_t most_lines = 10'000'000;
 constexpr int least_batches = 8, most_batches = 1'000'000;
 
 double squared_variation(DrawnTimes const& times) {
@@ -50,6 +51,9 @@ void check(QueueExperiment const& experiment, QueueLoad const& load, double capa
     }
     if (experiment.batches < least_batches || experiment.batches > most_batches) {
         refuse("batches", "outside 8 to 10^6", "an interval needs several, and each some requests", "give e.g. 32");
+    }
+    if (queueing::lines_of(experiment) > most_lines) {
+        refuse("servers", "more than 10^7 lines of their own", "", "let them share one, or simulate fewer");
     }
     if (!experiment.hedge_after) { return; }
     demand_amount(experiment.hedge_after->base(), "hedge", "give the delay before the second copy, 0 or more");
