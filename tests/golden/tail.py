@@ -115,6 +115,7 @@ for name in ("p50", "p90", "p95", "p99"):
     close(row["corrected_seconds"], ranked(put_back, float(name[1:]) / 100), f"{name} corrected", 3 * ERROR)
 shown = succeed("tail", closed, "--interval", "10ms").out
 check("measured" in shown and "corrected" in shown, "measured and corrected stand side by side")
+check("put back" in " ".join(shown.split())[:300], "and the verdict says both")
 equal(tail(closed)["percentiles"]["p99"]["corrected_seconds"], None, "nothing is corrected silently")
 now, rows = 0.0, []
 numbers = random.Random(5)

@@ -35,6 +35,9 @@ std::string tail_words(TailAnswer const& answer) {
         text +=
             ", " + significant(*far->value / *median->value) + "x the median of " + answer.unit.words(*median->value);
     }
+    if (far->corrected) {
+        text += "; " + answer.unit.words(*far->corrected) + " with the requests that were never sent put back";
+    }
     return text + ".";
 }
 
