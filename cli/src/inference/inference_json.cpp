@@ -1,3 +1,4 @@
+#include "dispatch.hpp"
 #include "document/text.hpp"
 #include "inference/inference_report.hpp"
 #include "setting_parts.hpp"
@@ -190,7 +191,7 @@ Json plan_json(ServingPlan const& plan, Dispatch dispatch) {
         .set("max_batch", plan.most_sequences)
         .set("prefill_chunk_tokens", plan.prefill_chunk)
         .set("memory_share", plan.memory_share)
-        .set("dispatch", name_of(dispatch));
+        .set("dispatch", dispatch_word(dispatch));
 }
 
 Json recommendation_json(InferenceReport const& report) {

@@ -1,7 +1,9 @@
+#include "dispatch.hpp"
 #include "document/text.hpp"
 #include "inference/inference_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/request_rate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,15 +138,9 @@ private:
             question_.traffic.seed = question_.experiment.seed =
                 static_cast<std::uint64_t>(parse_count(*seed, "--seed"));
         }
-        std::vector<std::string> names;
-        std::array const dispatches{Dispatch::shortest_line, Dispatch::two_choices, Dispatch::round_robin,
-                                    Dispatch::random};
-        for (Dispatch const one : dispatches) { names.emplace_back(name_of(one)); }
-        if (auto const chosen = given_.choice("--dispatch", names)) {
-            for (Dispatch const one : dispatches) {
-                if (*chosen == name_of(one)) { question_.experiment.dispatch = one; }
-            }
-        }
+        std::array const known{Dispatch::shortest_line, Dispatch::two_choices, Dispatch::round_robin, Dispatch::random};
+        auto& dispatch = question_.experiment.dispatch;
+        dispatch = read_dispatch(given_, known).value_or(dispatch);
     }
 
     void read_requests() {

@@ -11,18 +11,14 @@ namespace {
 
 constexpr Seconds shortest{1e-12}, longest{1e12};
 
-/// "p99", "p99.9", "p999" (as it is spoken): the share below it.
 double read_percentile(std::string const& name, std::string const& where) {
-    std::string const hint = "write it like 'p99<=200ms'";
-    if (name.size() < 2 || (name[0] != 'p' && name[0] != 'P')) {
-        refuse(where, headroom::quoted(name) + " is no percentile", "", hint);
+    constexpr double least = 0.01, most = 0.999999;
+    auto const q = percentile_in(name);
+    if (!q || *q < least || *q > most) {
+        refuse(where, headroom::quoted(name) + " is no percentile", "they go from p1 to p99.9999",
+               "write it like 'p99<=200ms'");
     }
-    std::string digits = name.substr(1);
-    if (digits.size() > 2 && digits.find('.') == std::string::npos && digits.starts_with("99")) {
-        digits.insert(2, ".");
-    }
-    double const percent = io::parse_between(digits, 1.0, 99.9999, "percentile", where);
-    return digits.ends_with('%') ? percent : std::round(percent * 1e6) / 1e8;
+    return *q;
 }
 
 struct Limit {

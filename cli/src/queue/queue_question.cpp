@@ -17,15 +17,6 @@ constexpr double most_replicas = 1e6, least_arrivals = 1e-9, most_arrivals = 1e1
 constexpr int most_places = 1'000'000'000;
 constexpr Seconds shortest{1e-12}, longest{1e12};
 
-struct DispatchName {
-    char const* word;
-    Dispatch dispatch;
-};
-constexpr std::array dispatches{
-    DispatchName{"shared-line", Dispatch::shared_line}, DispatchName{"random", Dispatch::random},
-    DispatchName{"round-robin", Dispatch::round_robin}, DispatchName{"two-choices", Dispatch::two_choices},
-    DispatchName{"shortest-line", Dispatch::shortest_line}};
-
 // ---- figures ------------------------------------------------------------------------------------------------------
 
 double read_arrivals(Arguments const& arguments) {
@@ -112,13 +103,6 @@ void read_batches(Arguments const& arguments, QueueShape& shape) {
         io::parse_between(*growth, 0.0, most_growth, "growth of a batch for each further request", "--batch-growth");
 }
 
-Dispatch read_dispatch(Arguments const& arguments) {
-    std::vector<std::string> words;
-    for (DispatchName const& one : dispatches) { words.emplace_back(one.word); }
-    std::string const chosen = arguments.choice("--dispatch", words).value_or("shared-line");
-    return std::ranges::find(dispatches, chosen, &DispatchName::word)->dispatch;
-}
-
 /// From the least that keep up with the load to twice as many, about a dozen.
 std::vector<int> counts_around(QueueLoad const& load, QueueShape const& shape) {
     double const least = std::floor(load.arrivals_per_second / capacity_of_server(load, shape)) + 1.0;
@@ -202,10 +186,6 @@ void read_simulation(Arguments const& arguments, QueueQuestion& question) {
 
 } // namespace
 
-std::string_view dispatch_word(Dispatch dispatch) {
-    return std::ranges::find(dispatches, dispatch, &DispatchName::dispatch)->word;
-}
-
 QueueQuestion read_queue_question(Arguments const& arguments) {
     QueueQuestion question;
     QueueLoad& load = question.queue.load;
@@ -223,7 +203,7 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
                "leave it out: then there is room for all");
     }
     read_batches(arguments, question.queue.shape);
-    question.queue.dispatch = read_dispatch(arguments);
+    question.queue.dispatch = read_dispatch(arguments, dispatches).value_or(Dispatch::shared_line);
     question.objective = read_queue_objective(arguments, question.queue.shape.places.has_value());
     question.stated_replicas = arguments.has("--replicas");
     question.replicas = read_replicas(arguments, question);

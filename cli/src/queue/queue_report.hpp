@@ -1,7 +1,9 @@
 #pragma once
 
+#include "dispatch.hpp"
 #include "gate.hpp"
 #include "output.hpp"
+#include "percentile.hpp"
 
 #include "headroom/assume.hpp"
 #include "headroom/io/latency_samples.hpp"
@@ -41,7 +43,6 @@ QueueQuestion read_queue_question(Arguments const& arguments);
 Seconds read_queue_time(std::string const& text, std::string const& where);
 /// --objective: `finite` where requests can be turned away.
 std::optional<LatencyObjective> read_queue_objective(Arguments const& arguments, bool finite);
-std::string_view dispatch_word(Dispatch dispatch);
 /// Of JSON and CSV.
 std::string_view method_key(QueueMethod method);
 
@@ -135,7 +136,6 @@ std::string replicas_words(std::int64_t count);
 /// A compared figure in its unit.
 std::string mean_words(ComparedMean const& mean, double value);
 std::string objective_words(LatencyObjective const& objective);
-std::string percentile_name(double q);
 std::string queue_verdict(QueueReport const& report);
 std::string doubling_words(QueueReport const& report);
 std::string knee_words(QueueReport const& report);

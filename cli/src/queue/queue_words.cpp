@@ -137,15 +137,6 @@ std::string replicas_words(std::int64_t count) {
     return std::to_string(count) + (count == 1 ? " replica" : " replicas");
 }
 
-std::string percentile_name(double q) {
-    std::string text = significant(100.0 * q, 6);
-    if (text.find('.') != std::string::npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') { text.pop_back(); }
-    }
-    return "p" + text;
-}
-
 std::string objective_words(LatencyObjective const& objective) {
     return percentile_name(objective.q) + " <= " + format(objective.latency);
 }

@@ -1,7 +1,9 @@
 #include "tail/tail_question.hpp"
 
+#include "dispatch.hpp"
 #include "document/text.hpp"
 #include "measure/measure.hpp"
+#include "percentile.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
@@ -53,11 +55,6 @@ constexpr std::array options{
            replica_group},
     Option{"--seed", "N", "of the simulated queue (default: 1)", replica_group},
 };
-
-constexpr std::array dispatches{Dispatch::shared_line, Dispatch::random, Dispatch::round_robin, Dispatch::two_choices,
-                                Dispatch::shortest_line};
-constexpr std::array<char const*, 5> dispatch_names{"shared-line", "random", "round-robin", "two-choices",
-                                                    "shortest-line"};
 
 std::optional<double> number_in(std::string_view text) {
     double value = 0.0;
@@ -142,10 +139,7 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
     }
     question.replicas = arguments.count("--replicas");
     question.service = arguments.has("--service");
-    std::vector<std::string> const names(dispatch_names.begin(), dispatch_names.end());
-    if (auto const name = arguments.choice("--dispatch", names)) {
-        question.dispatch = dispatches.at(static_cast<std::size_t>(std::ranges::find(names, *name) - names.begin()));
-    }
+    question.dispatch = read_dispatch(arguments, dispatches).value_or(question.dispatch);
     if (auto const seed = arguments.text("--seed")) {
         question.seed = *seed == "0" ? 0U : static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
     }
@@ -160,14 +154,6 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
 } // namespace
 
 std::span<Option const> tail_options() { return options; }
-
-std::optional<double> percentile_in(std::string_view text) {
-    if (text == "median") { return 0.5; }
-    if (!text.starts_with('p') && !text.starts_with('P')) { return std::nullopt; }
-    auto const number = number_in(text.substr(1));
-    if (!number || !(*number > 0.0 && *number < 100.0)) { return std::nullopt; }
-    return *number / 100.0;
-}
 
 double value_in(std::string const& text, bool times, std::string_view where) {
     if (times) { return parse_base(text, {.seconds = 1}, where); }

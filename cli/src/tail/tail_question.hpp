@@ -57,8 +57,6 @@ std::span<Option const> tail_options();
 /// Errors: InputError{usage}, before anything is read.
 TailQuestion read_tail_question(Arguments const& arguments);
 
-/// "p99.9" as 0.999; nothing for what is no percentile.
-std::optional<double> percentile_in(std::string_view text);
 /// A value of the samples: with its unit where they are times, else a plain number.
 double value_in(std::string const& text, bool times, std::string_view where);
 

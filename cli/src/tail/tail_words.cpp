@@ -35,12 +35,6 @@ TailScale scale_for(double value, TailUnit unit) {
     return scales.back();
 }
 
-std::string percentile_name(double q) {
-    if (q >= 1.0) { return "max"; }
-    if (q <= 0.0) { return "min"; }
-    return fmt::format("p{:.10g}", 100.0 * q);
-}
-
 std::string interval_title(double coverage) { return fmt::format("{:.6g} % interval", 100.0 * coverage); }
 
 std::string signed_percent(double ratio) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "percentile.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +28,6 @@ struct TailScale {
 };
 TailScale scale_for(double value, TailUnit unit);
 
-/// "p99.9", "max", "min"
-std::string percentile_name(double q);
 /// "95 % interval"
 std::string interval_title(double coverage);
 /// "12 %", with its sign: "+12 %", "-3 %".

@@ -4,6 +4,7 @@
 #include "headroom/latency_histogram.hpp"
 #include "headroom/queue.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@ enum class Dispatch {
     two_choices, ///< the shorter of two lines chosen at random
     shortest_line,
 };
+inline constexpr std::array dispatches{Dispatch::shared_line, Dispatch::random, Dispatch::round_robin,
+                                       Dispatch::two_choices, Dispatch::shortest_line};
 std::string_view name_of(Dispatch dispatch);
 
 /// How times are drawn: by mean and squared coefficient of variation.
