@@ -18,7 +18,7 @@ std::optional<double> percentile_in(std::string_view text) {
     if (!text.starts_with('p') && !text.starts_with('P')) { return std::nullopt; }
     std::string digits{text.substr(1)};
     if (digits.size() > 2 && digits.find('.') == std::string::npos && digits.starts_with("99")) {
-        digits.insert(2, ".");
+        digits.insert(2, 1, '.');
     }
     double percent = 0.0;
     auto const [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);

@@ -59,7 +59,7 @@ TABLE = [
     (["inference", "llama-3-8b"], 2, "--cluster"),
     (["inference", "llama-3-8b", *H100, "--arivals", "20/s"], 2, "did you mean '--arrivals'?"),
     (["inference", "llama-3-8b", *H100, "--arrivals", "20ms"], 2, "--arrivals"),
-    (["inference", "llama-3-8b", *H100, "--arrivals", "1/s", "--dispatch", "shortest"], 2, "did you mean 'shortest line'?"),
+    (["inference", "llama-3-8b", *H100, "--arrivals", "1/s", "--dispatch", "shortest"], 2, "did you mean 'shortest-line'?"),
     (["inference", "llama-3-8b", *H100, "--tp", "3"], 2, "head"),
     (["inference", "llama-3-8b", *H100, "--require", "ttft<=1s"], 2, "unknown quantity 'ttft'"),
     (["plan", "llama-3-8b"], 2, "--cluster"),
