@@ -54,7 +54,7 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb inference_verb() {
-    return {"inference", "serving a language model: time to first token and per token, replicas, cost",
+    return {"inference", "serving a language model: time to a token, replicas, cost",
             positionals, {inference_options(), own_options, output_options()},
             examples,    run};
 }

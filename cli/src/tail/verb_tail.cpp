@@ -70,7 +70,7 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb tail_verb() {
-    return {"tail",      "latencies: percentiles, the slowest of many, second copies, replicas",
+    return {"tail",      "latencies: percentiles, the slowest of many, replicas",
             positionals, {tail_options(), output_options()},
             examples,    run};
 }
