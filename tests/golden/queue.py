@@ -199,6 +199,14 @@ close(value["simulation"]["p99_seconds"], value["answer"]["p99_seconds"], "measu
 full = queue("--arrivals", "900/s", "--service", "12ms", "--replicas", 2, "--batch", 16, "--batch-growth", 0.1)
 close(full["answer"]["capacity_per_second"], 2 * 16 / (0.012 * 2.5), "capacity of full batches")
 check(1 < full["answer"]["batch"] <= 16, f"mean batch: {full['answer']['batch']}")
+check(full["answer"]["method"] == "simulation", "the approximation of mean batches is told as an answer")
+busy = 900 * 0.012 / full["answer"]["batch"] * (1 + 0.1 * (full["answer"]["batch"] - 1)) / 2
+close(busy, full["answer"]["utilization"], "work of the batches")
+even = queue("--arrivals", "1200/s", "--service", "20ms", "--service-variation", 0, "--replicas", 4, "--batch", 8)
+# with servers nearly always at work one becomes free every 5 ms, takes all that wait, and 20 ms later they are served
+check(0.024 < even["answer"]["p99_seconds"] < 0.032, f"p99 of even batches: {even['answer']['p99_seconds']}")
+bursty = queue("--arrivals", "500/s", "--service", "12ms", "--service-variation", 4, "--replicas", 8)
+check(bursty["simulation"] is not None, "an approximation without what it should be")
 
 # ---- what people see ------------------------------------------------------------------------------------------------
 for arguments in (EIGHT, [*EIGHT, "--simulate", "--price", "2.5", "--objective", "p99<=80ms", "--scale-up", "2x"],

@@ -56,7 +56,7 @@ QueueRow row_with(QueueQuestion const& question, int replicas, double arrivals, 
     double const q = question.objective ? question.objective->q : 0.99;
     QueueRow row;
     Seconds late;
-    if (auto const answer = answer_of(queue)) {
+    if (auto const answer = near_answer(queue)) {
         row = closed_row(queue, *answer);
         late = *quantile_of(queue, q);
     } else if (arrivals >= capacity) {
@@ -168,7 +168,8 @@ void add_simulation(QueueReport& report) {
     QueueRow const& answer = report.answer;
     ServedQueue const queue = queue_with(question, answer.replicas, question.queue.load.arrivals_per_second);
     if (!answer.answer.stable) { return; }
-    if (question.simulate) {
+    // an approximation is never told without what it should be
+    if (question.simulate || (answer.method != "exact" && answer.method != "simulation")) {
         report.simulation = simulate_report(queue, question.duration, {}, question.seed, answer_requests);
         if (answer.method != "simulation") { compare_with(*report.simulation, answer); }
     }
@@ -198,8 +199,8 @@ void add_assumptions(QueueReport& report) {
     report.assumptions.push_back({"replicas", "alike", "first come, first served; none fails, and none starts cold"});
     if (report.answer.method == "allen_cunneen") {
         report.assumptions.push_back({"wait", "approximated",
-                                      "Allen and Cunneen's formula for times that are not exponential; check it with "
-                                      "--simulate"});
+                                      "Allen and Cunneen's formula for times that are not exponential; simulated "
+                                      "beside it"});
     }
 }
 
@@ -213,6 +214,12 @@ std::string_view method_key(QueueMethod method) {
     case QueueMethod::batches: return "batches";
     }
     return {};
+}
+
+std::optional<QueueAnswer> near_answer(ServedQueue const& queue) {
+    auto const answer = answer_of(queue);
+    bool const by_mean_batch = answer && answer->stable && answer->method == QueueMethod::batches;
+    return by_mean_batch ? std::nullopt : answer;
 }
 
 ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second) {

@@ -5,23 +5,28 @@
 
 namespace headroom::cli {
 
-/// The fewest that keep an objective: by closed form, or by halving over simulated queues, between the best that one
-/// line gives and the worst of chance.
+/// The fewest that keep an objective: by closed form, or by halving over simulated queues, from what a closed form of
+/// chance or of mean batches thinks enough.
 std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjective const& objective) {
     ServedQueue queue = question.queue;
-    if (answer_of(queue_with(question, 2, queue.load.arrivals_per_second))) { return servers_for(queue, objective); }
-    queue.dispatch = Dispatch::random;
+    double const arrivals = queue.load.arrivals_per_second;
+    double const of_one = capacity_of_server(queue.load, queue.shape);
+    if (near_answer(queue_with(question, 2, of_one))) { return servers_for(queue, objective); }
+    if (!answer_of(queue_with(question, 2, of_one))) { queue.dispatch = Dispatch::random; }
     auto const enough = servers_for(queue, objective);
     if (!enough) { return std::nullopt; }
     QueueQuestion asked = question;
     asked.objective = objective;
-    double const arrivals = question.queue.load.arrivals_per_second;
-    int high = *enough,
-        low = static_cast<int>(std::floor(
-            arrivals / capacity_of_server(question.queue.load, question.queue.shape))); // too few for the load
+    auto const kept_by = [&](int count) { return *queue_row(asked, count, arrivals).keeps; };
+    int high = *enough;
+    int low = static_cast<int>(std::floor(arrivals / of_one)); // too few for the load
+    for (int most = high * 1024; !kept_by(high); high *= 2) {
+        if (high >= most) { return std::nullopt; }
+        low = high;
+    }
     while (high - low > 1) {
         int const middle = low + (high - low) / 2;
-        (*queue_row(asked, middle, arrivals).keeps ? high : low) = middle;
+        (kept_by(middle) ? high : low) = middle;
     }
     return high;
 }

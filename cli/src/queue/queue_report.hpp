@@ -45,6 +45,9 @@ Seconds read_queue_time(std::string const& text, std::string const& where);
 std::optional<LatencyObjective> read_queue_objective(Arguments const& arguments, bool finite);
 /// Of JSON and CSV.
 std::string_view method_key(QueueMethod method);
+/// The closed form, unless there is none or it is that of a mean batch: percentiles of that err by half and more, so what
+/// it would answer is simulated.
+std::optional<QueueAnswer> near_answer(ServedQueue const& queue);
 
 // ---- what is answered ---------------------------------------------------------------------------------------------
 

@@ -49,6 +49,16 @@ ComparedMean compared(std::string quantity, std::string unit, double closed_form
     return mean;
 }
 
+/// Requests that a server takes at once, from how busy it is: c U = lambda s (1 + g (b - 1)) / b. Where each further
+/// request takes as long as the first (g = 1), batches are as good as none: 1.
+double mean_batch(ServedQueue const& queue, double served_per_second, double utilization) {
+    QueueShape const& shape = queue.shape;
+    if (shape.batch == 1 || shape.batch_growth >= 1.0) { return 1.0; }
+    double const alone = served_per_second * queue.load.service.base(); // servers at work without batches
+    double const grows = alone * shape.batch_growth;
+    return std::clamp((alone - grows) / (shape.servers * utilization - grows), 1.0, static_cast<double>(shape.batch));
+}
+
 } // namespace
 
 SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds> duration,
@@ -103,7 +113,8 @@ QueueRow row_of(SimulationReport const& simulation, ServedQueue const& queue) {
                   .wait = Seconds{run.wait_seconds.value},
                   .latency = Seconds{run.latency_seconds.value},
                   .waiting = run.waiting.value,
-                  .present = let_in * run.latency_seconds.value};
+                  .present = let_in * run.latency_seconds.value,
+                  .batch = mean_batch(queue, let_in, run.utilization.value)};
     row.method = "simulation";
     row.quantiles = simulation.quantiles;
     return row;
