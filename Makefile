@@ -66,7 +66,7 @@ check-long: packages format-check include-check reference-check ## check, with l
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory mutations browser test-simgrid test-cluster
-	@test ! -x build/asan/property_tests || HEADROOM_LONG_CHECKS=1 build/asan/property_tests --gtest_brief=1
+	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 
 format: ## format every C++ file in place
