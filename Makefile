@@ -37,7 +37,8 @@ dev: build/dev/.configured ## g++ with warnings as errors, and its tests
 plan: packages build ## from a fresh checkout to a plan for a 70B model
 	@$(PROGRAM) plan $(PLAN)
 
-test: packages build build/asan/.configured ## every test, under the address and undefined-behaviour sanitizers
+test: packages build build/asan/.configured ## every test; all but the property tests under the address and undefined-behaviour sanitizers
+	@$(call NINJA,release) --target property_tests differential_tests
 	@$(call NINJA,asan)
 	@ctest --test-dir build/asan --output-on-failure -j2
 
@@ -48,9 +49,9 @@ browser: packages build ## every verb's page in headless Chromium; pictures in b
 test-cluster: packages build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 9 minutes)
 	@tests/cluster/run.sh build/release build/cluster
 
-agreement: packages build/dev/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
-	@$(call NINJA,dev) --target property_tests
-	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/dev/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
+agreement: packages build/release/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
+	@$(call NINJA,release) --target property_tests
+	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/release/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
 
 mutations: packages build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
 	@$(call NINJA,asan) --target trace_mutations
@@ -66,7 +67,9 @@ check-long: packages format-check include-check reference-check ## check, with l
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory mutations browser test-simgrid test-cluster
-	@test ! -x build/asan/property_tests || build/asan/property_tests --gtest_brief=1
+	@$(call NINJA,asan) --target property_tests differential_tests
+	@build/asan/property_tests --gtest_brief=1
+	@build/asan/differential_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 
 format: ## format every C++ file in place
