@@ -361,16 +361,20 @@ Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& m
     return setting;
 }
 
-bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces) {
+bool fit_assumed_batch(Arguments const& arguments, Setting& setting, Strategy const& strategy) {
     int& batch = setting.workload.global_batch;
-    if (arguments.has("--global-batch") || pieces < 1 || pieces > largest_batch || batch % pieces == 0) {
-        return false;
-    }
-    batch = multiple_of(pieces);
+    bool const stated = setting.given.micro_batch && setting.given.grad_accum; // then they make the batch, whole
+    double const pieces =
+        static_cast<double>(strategy.dp) * strategy.micro_batch * (stated ? setting.given.grad_accum.value_or(1) : 1);
+    if (arguments.has("--global-batch") || pieces < 1 || pieces > largest_batch) { return false; }
+    int const share = static_cast<int>(pieces);
+    if (stated ? batch == share : batch % share == 0) { return false; }
+    batch = stated ? share : multiple_of(share);
     for (Assumption& one : setting.assumptions) {
         if (one.field != "global_batch") { continue; }
         one.value = std::to_string(batch);
-        one.reason = "default; sequences a step, a multiple of dp x micro-batch";
+        one.reason = stated ? "dp x micro-batch x accumulation steps"
+                            : "default; sequences a step, a multiple of dp x micro-batch";
     }
     return true;
 }

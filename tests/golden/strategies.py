@@ -177,4 +177,17 @@ for model, length in (("bert-large", 512), ("t5-base", 512), ("vit-large", None)
         value = predict(model, "--cluster", "dgx-a100", "--workers", "8")
         check(length is None or value["workload"]["sequence_length"] == length, f"{model}: {value['workload']}")
 
+# ---- accumulation steps that somebody states -------------------------------------------------------------------------
+
+EIGHT = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8"]
+steps = predict(*EIGHT, "--grad-accum", "64", "--micro-batch", "1")
+dp = steps["strategy"]["dp"]
+equal((steps["strategy"]["micro_batches"], steps["workload"]["global_batch"]), (64, 64 * dp), "a batch of accumulation steps")
+for stated in (["--grad-accum", "7"], ["--grad-accum", "64", "--micro-batch", "1"]):
+    done = run("predict", *EIGHT, "--global-batch", "1024", *stated)
+    check(done.code == 2 and "do not make the batch of 1024" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+for steps in ("7", "200"):
+    done = run("predict", *EIGHT, "--what-if", f"grad-accum={steps}")
+    check(done.code == 2 and "split" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+
 finish()

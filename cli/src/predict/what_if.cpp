@@ -82,6 +82,17 @@ bool set_workload(Question& question, std::string const& name, std::string const
     return true;
 }
 
+/// The micro-batch that so many accumulation steps leave of a replica's batch.
+int split_batch(Question const& question, int steps) {
+    int const replica = question.workload.global_batch / question.strategy.dp;
+    if (steps > 0 && replica % steps == 0) { return replica / steps; }
+    throw InputError{Fault::usage,
+                     {.where = std::string{where},
+                      .problem = headroom::quoted("grad-accum=" + std::to_string(steps)) + " is not possible",
+                      .why = "a replica's " + std::to_string(replica) + " sequences do not split into so many",
+                      .hint = ""}};
+}
+
 /// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
 void change_strategy(Question& question, std::string const& name, std::string const& value) {
     PartialStrategy change;
@@ -90,7 +101,7 @@ void change_strategy(Question& question, std::string const& name, std::string co
     Strategy& s = question.strategy;
     int const workers = s.workers();
     field.apply(change, s);
-    if (change.grad_accum) { s.micro_batch = std::max(1, question.workload.global_batch / s.dp / *change.grad_accum); }
+    if (change.grad_accum) { s.micro_batch = split_batch(question, *change.grad_accum); }
     if (s.tp == 1) { s.sequence_parallel = false; }
     if ((change.ep || change.tp) && question.model.moe.experts > 0) { // as when nobody says it
         s.etp = s.ep == 1 ? s.tp : 1;
