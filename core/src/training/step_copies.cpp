@@ -157,8 +157,8 @@ template <class N> double shown_state(Frame<N> const& f, BlockCopies const& copi
     StateCopies const both{.table = some ? 0.0 : of({.first = true}),
                            .block = of({.blocks = 1.0}),
                            .all = of({.blocks = blocks, .first = !some, .last = last})};
-    auto const& framework = f.setting.framework;
-    double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
+    auto const widths = state_widths(f.setting.framework, f.strategy.precision);
+    double const down = widths.gradients / (widths.gradients + widths.weights);
     auto const part = [&](double share) {
         return StateCopies{both.table * share, both.block * share, both.all * share};
     };
