@@ -28,7 +28,7 @@ constexpr std::array options{
     Option{"--global-batch", "SEQUENCES", "sequences a step (default: 1024)", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: the model's, up to 8192)", "Question"},
     Option{"--documents", "TOKENS", "tokens of a packed document: attention stays in it", "Question"},
-    Option{"--fill", "SHARE", "share of the sequence that is no padding, which is not computed: 85%", "Question"},
+    Option{"--fill", "SHARE", "share of the sequence that is no padding, which is neither computed nor counted: 85%", "Question"},
     Option{"--expert-skew", "FACTOR", "tokens on the fullest expert rank over the mean (default: 1)", "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--strategy", "NAME", "a strategy of the catalog (fsdp, ulysses, diloco): fields that you leave out",

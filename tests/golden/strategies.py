@@ -190,4 +190,20 @@ for steps in ("7", "200"):
     done = run("predict", *EIGHT, "--what-if", f"grad-accum={steps}")
     check(done.code == 2 and "split" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
 
+# ---- tokens that are no padding --------------------------------------------------------------------------------------
+
+run_of = [*EIGHT, "--tokens", "1T", "--price", "2"]
+whole, half = predict(*run_of), predict(*run_of, "--fill", "50%")
+close(half["tokens_per_second"] * half["step_seconds"], 0.5 * whole["tokens_per_second"] * whole["step_seconds"],
+      "padding is no token that is trained on")
+close(half["cost_dollars"], 1e12 / half["tokens_per_second"] / 3600 * 2 * 8, "dollars of tokens that are no padding")
+check(half["cost_dollars"] > 0.8 * whole["cost_dollars"], "half-empty sequences do not halve the bill of a run")
+filled = predict(*run_of, "--fill", "50%", "--critical-batch", "4Mtokens")
+close(filled["statistics"]["critical_batch"], 4e6 / 4096, "a critical batch in tokens")
+
+# ---- a lever with two meanings ---------------------------------------------------------------------------------------
+
+levers = {one["lever"]: one for one in predict(*MIXTURE, "--what-if", "capacity=1.25,capacity=2x")["what_if"]}
+check(levers["capacity=1.25"]["step_seconds"] > levers["capacity=2x"]["step_seconds"], "room of experts and of memory")
+
 finish()

@@ -62,7 +62,7 @@ Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks p
 }
 
 Statistics statistics_of(double critical_batch, Workload const& workload, std::optional<double> fewest_tokens) {
-    double const batch = workload.global_batch, length = workload.sequence_length;
+    double const batch = workload.global_batch, length = workload.tokens();
     Statistics result{.critical_batch = critical_batch,
                       .batch = batch,
                       .efficiency = sample_efficiency(critical_batch, batch),
