@@ -133,8 +133,12 @@ void check(Question const& question, std::string const& lever) {
 }
 
 void turn(Question& question, std::string const& name, std::string const& value) {
+    bool const of_experts =
+        normalised(name) == "capacity" && question.model.moe.experts > 0 && !trimmed(value).ends_with('x');
     for (Dial const& dial : dials) {
-        if (normalised(dial.name) == normalised(name)) { return dial.turn(question, parse_factor(dial.name, value)); }
+        if (normalised(dial.name) == normalised(name) && !of_experts) {
+            return dial.turn(question, parse_factor(dial.name, value));
+        }
     }
     if (set_workload(question, name, value)) { return; }
     if (io::strategy_field(name) != nullptr) { return change_strategy(question, name, value); }
@@ -142,7 +146,9 @@ void turn(Question& question, std::string const& name, std::string const& value)
     names.reserve(dials.size() + io::strategy_fields().size() + 3);
     for (Dial const& dial : dials) { names.emplace_back(dial.name); }
     for (char const* of_data : {"documents", "fill", "expert-skew"}) { names.emplace_back(of_data); }
-    for (io::StrategyField const& field : io::strategy_fields()) { names.emplace_back(field.name()); }
+    for (io::StrategyField const& field : io::strategy_fields()) {
+        if (field.name() != "capacity") { names.emplace_back(field.name()); } // it is there, as the memory's
+    }
     std::string const near = nearest(name, names);
     throw InputError{Fault::usage,
                      {.where = std::string{where},
