@@ -206,4 +206,13 @@ close(filled["statistics"]["critical_batch"], 4e6 / 4096, "a critical batch in t
 levers = {one["lever"]: one for one in predict(*MIXTURE, "--what-if", "capacity=1.25,capacity=2x")["what_if"]}
 check(levers["capacity=1.25"]["step_seconds"] > levers["capacity=2x"]["step_seconds"], "room of experts and of memory")
 
+# ---- times and sizes below nothing -----------------------------------------------------------------------------------
+
+thin = predict("gpt-oss-120b", "--cluster", "gcp-a3-mega", "--workers", "8", "--pp", "8", "--zero", "1", "--train", "last:1",
+               "--offload", "activations")
+check(thin["breakdown"]["offload_seconds"] >= 0, f"chunks of less than a block save time: {thin['breakdown']}")
+small = predict("maxtext-1024b", "--cluster", "t4-pcie-4", "--workers", "64", "--tp", "2", "--pp", "1", "--micro-batch", "16",
+                "--framework", "deepspeed-2024", code=3)
+check(small["memory"]["usable_bytes"] >= 0, f"usable memory: {small['memory']['usable_bytes']}")
+
 finish()
