@@ -129,6 +129,10 @@ void read_length(Arguments const& arguments, Setting& setting) {
                "leave it out");
     }
     setting.workload.sequence_length = *length;
+    if (model.max_positions > 0 && *length > model.max_positions) {
+        setting.notes.push_back("--sequence-length: " + std::to_string(*length) + " tokens are more than the " +
+                                std::to_string(model.max_positions) + " positions of " + printable(model.name));
+    }
 }
 
 /// Samples of a default batch: as many an accelerator as the model's record has, in 32 bits half of them.

@@ -215,4 +215,12 @@ small = predict("maxtext-1024b", "--cluster", "t4-pcie-4", "--workers", "64", "-
                 "--framework", "deepspeed-2024", code=3)
 check(small["memory"]["usable_bytes"] >= 0, f"usable memory: {small['memory']['usable_bytes']}")
 
+# ---- sequences beyond a model's positions ----------------------------------------------------------------------------
+
+longer = predict("bert-large", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "1024")
+check(any("1024 tokens are more than the 512 positions of bert-large" in note for note in longer["notes"]),
+      f"a sequence that the model has no positions for: {longer['notes']}")
+equal(predict("llama-2-7b", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "4096")["notes"], [],
+      "a sequence that the model has positions for")
+
 finish()
