@@ -215,6 +215,13 @@ small = predict("maxtext-1024b", "--cluster", "t4-pcie-4", "--workers", "64", "-
                 "--framework", "deepspeed-2024", code=3)
 check(small["memory"]["usable_bytes"] >= 0, f"usable memory: {small['memory']['usable_bytes']}")
 
+# ---- levers that change nothing are refused, as the option is ----------------------------------------------------------
+
+ONE_RANK = [*EIGHT, "--tp", "1", "--pp", "1", "--dp", "8"]
+for lever, why in (("virtual-pp=2", "virtual stages need a pipeline"), ("sequence-parallel=on", "needs tp > 1")):
+    done = run("predict", *ONE_RANK, "--what-if", lever)
+    check(done.code == 2 and why in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+
 # ---- sequences beyond a model's positions ----------------------------------------------------------------------------
 
 longer = predict("bert-large", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "1024")

@@ -102,12 +102,12 @@ void change_strategy(Question& question, std::string const& name, std::string co
     int const workers = s.workers();
     field.apply(change, s);
     if (change.grad_accum) { s.micro_batch = split_batch(question, *change.grad_accum); }
-    if (s.tp == 1) { s.sequence_parallel = false; }
+    if (s.tp == 1 && !change.sequence_parallel) { s.sequence_parallel = false; }
     if ((change.ep || change.tp) && question.model.moe.experts > 0) { // as when nobody says it
         s.etp = s.ep == 1 ? s.tp : 1;
     }
     bool const chunks_fit = question.model.layers % (static_cast<std::int64_t>(s.pp) * s.virtual_pp) == 0;
-    if (s.pp == 1 || (change.pp && !change.virtual_pp && !chunks_fit)) { s.virtual_pp = 1; }
+    if (!change.virtual_pp && (s.pp == 1 || (change.pp && !chunks_fit))) { s.virtual_pp = 1; }
     if (change.pipeline) { set_schedule(s, *change.pipeline, question.model); }
     if (change.pp == 1) { s.pipeline = PipelineSchedule::one_f_one_b; } // one stage has nothing to schedule
     double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
