@@ -235,14 +235,14 @@ std::optional<Failures> read_failures(Arguments const& arguments, Setting& setti
 // ---- the batch ----------------------------------------------------------------------------------------------------
 
 /// "1024", "1024 sequences" or "4M tokens", in sequences.
-double parse_batch(std::string const& text, int sequence_length) {
+double parse_batch(std::string const& text, double tokens_a_sequence) {
     constexpr char const* where = "--critical-batch";
     auto const without = [&text](std::string_view word) -> std::optional<std::string> {
         if (!text.ends_with(word)) { return std::nullopt; }
         return trimmed(std::string_view{text}.substr(0, text.size() - word.size()));
     };
     for (char const* word : {"tokens", "token"}) {
-        if (auto const count = without(word)) { return parse_count(*count, where) / sequence_length; }
+        if (auto const count = without(word)) { return parse_count(*count, where) / tokens_a_sequence; }
     }
     for (char const* word : {"sequences", "sequence"}) {
         if (auto const count = without(word)) { return parse_count(*count, where); }
@@ -288,7 +288,7 @@ std::optional<double> read_critical_batch(Arguments const& arguments, Setting& s
     if (auto const text = arguments.text("--gradient-norms")) { return critical_batch_of(*text, setting); }
     auto const text = arguments.text("--critical-batch");
     if (!text || is_off(text)) { return std::nullopt; }
-    return parse_batch(trimmed(*text), setting.workload.sequence_length);
+    return parse_batch(trimmed(*text), setting.workload.tokens());
 }
 
 /// A batch that grows with the workers is none that was assumed.

@@ -28,7 +28,8 @@ constexpr std::array options{
     Option{"--global-batch", "SEQUENCES", "sequences a step (default: 1024)", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: the model's, up to 8192)", "Question"},
     Option{"--documents", "TOKENS", "tokens of a packed document: attention stays in it", "Question"},
-    Option{"--fill", "SHARE", "share of the sequence that is no padding, which is not computed: 85%", "Question"},
+    Option{"--fill", "SHARE", "share of the sequence that is no padding, which is not computed nor counted: 85%",
+           "Question"},
     Option{"--expert-skew", "FACTOR", "tokens on the fullest expert rank over the mean (default: 1)", "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--strategy", "NAME", "a strategy of the catalog (fsdp, ulysses, diloco): fields that you leave out",
@@ -129,6 +130,10 @@ void read_length(Arguments const& arguments, Setting& setting) {
                "leave it out");
     }
     setting.workload.sequence_length = *length;
+    if (model.max_positions > 0 && *length > model.max_positions) {
+        setting.notes.push_back("--sequence-length: " + std::to_string(*length) + " tokens are more than the " +
+                                std::to_string(model.max_positions) + " positions of " + printable(model.name));
+    }
 }
 
 /// Samples of a default batch: as many an accelerator as the model's record has, in 32 bits half of them.
@@ -361,16 +366,20 @@ Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& m
     return setting;
 }
 
-bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces) {
+bool fit_assumed_batch(Arguments const& arguments, Setting& setting, Strategy const& strategy) {
     int& batch = setting.workload.global_batch;
-    if (arguments.has("--global-batch") || pieces < 1 || pieces > largest_batch || batch % pieces == 0) {
-        return false;
-    }
-    batch = multiple_of(pieces);
+    bool const stated = setting.given.micro_batch && setting.given.grad_accum; // then they make the batch, whole
+    double const pieces =
+        static_cast<double>(strategy.dp) * strategy.micro_batch * (stated ? setting.given.grad_accum.value_or(1) : 1);
+    if (arguments.has("--global-batch") || pieces < 1 || pieces > largest_batch) { return false; }
+    int const share = static_cast<int>(pieces);
+    if (stated ? batch == share : batch % share == 0) { return false; }
+    batch = stated ? share : multiple_of(share);
     for (Assumption& one : setting.assumptions) {
         if (one.field != "global_batch") { continue; }
         one.value = std::to_string(batch);
-        one.reason = "default; sequences a step, a multiple of dp x micro-batch";
+        one.reason = stated ? "dp x micro-batch x accumulation steps"
+                            : "default; sequences a step, a multiple of dp x micro-batch";
     }
     return true;
 }

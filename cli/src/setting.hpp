@@ -52,9 +52,9 @@ void refuse_other_machine(CalibrationSet const& calibration, std::string_view op
 /// `machine`: one that was read already; else --cluster names it.
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 
-/// Makes a batch that nobody gave divide into `pieces` (dp x micro-batch), and says so among the assumptions;
-/// returns whether it changed.
-bool fit_assumed_batch(Arguments const& arguments, Setting& setting, int pieces);
+/// Makes a batch that nobody gave what dp, micro-batch and accumulation steps make of it where the last two are given,
+/// else divide by dp x micro-batch, and says so among the assumptions; returns whether it changed.
+bool fit_assumed_batch(Arguments const& arguments, Setting& setting, Strategy const& strategy);
 
 /// --workers, or --nodes times the size of a node; empty when neither is given.
 std::vector<int> read_workers(Arguments const& arguments, Cluster const& cluster);

@@ -177,4 +177,57 @@ for model, length in (("bert-large", 512), ("t5-base", 512), ("vit-large", None)
         value = predict(model, "--cluster", "dgx-a100", "--workers", "8")
         check(length is None or value["workload"]["sequence_length"] == length, f"{model}: {value['workload']}")
 
+# ---- accumulation steps that somebody states -------------------------------------------------------------------------
+
+EIGHT = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8"]
+steps = predict(*EIGHT, "--grad-accum", "64", "--micro-batch", "1")
+dp = steps["strategy"]["dp"]
+equal((steps["strategy"]["micro_batches"], steps["workload"]["global_batch"]), (64, 64 * dp), "a batch of accumulation steps")
+for stated in (["--grad-accum", "7"], ["--grad-accum", "64", "--micro-batch", "1"]):
+    done = run("predict", *EIGHT, "--global-batch", "1024", *stated)
+    check(done.code == 2 and "do not make the batch of 1024" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+for steps in ("7", "200"):
+    done = run("predict", *EIGHT, "--what-if", f"grad-accum={steps}")
+    check(done.code == 2 and "split" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+
+# ---- tokens that are no padding --------------------------------------------------------------------------------------
+
+run_of = [*EIGHT, "--tokens", "1T", "--price", "2"]
+whole, half = predict(*run_of), predict(*run_of, "--fill", "50%")
+close(half["tokens_per_second"] * half["step_seconds"], 0.5 * whole["tokens_per_second"] * whole["step_seconds"],
+      "padding is no token that is trained on")
+close(half["cost_dollars"], 1e12 / half["tokens_per_second"] / 3600 * 2 * 8, "dollars of tokens that are no padding")
+check(half["cost_dollars"] > 0.8 * whole["cost_dollars"], "half-empty sequences do not halve the bill of a run")
+filled = predict(*run_of, "--fill", "50%", "--critical-batch", "4Mtokens")
+close(filled["statistics"]["critical_batch"], 4e6 / 4096, "a critical batch in tokens")
+
+# ---- a lever with two meanings ---------------------------------------------------------------------------------------
+
+levers = {one["lever"]: one for one in predict(*MIXTURE, "--what-if", "capacity=1.25,capacity=2x")["what_if"]}
+check(levers["capacity=1.25"]["step_seconds"] > levers["capacity=2x"]["step_seconds"], "room of experts and of memory")
+
+# ---- times and sizes below nothing -----------------------------------------------------------------------------------
+
+thin = predict("gpt-oss-120b", "--cluster", "gcp-a3-mega", "--workers", "8", "--pp", "8", "--zero", "1", "--train", "last:1",
+               "--offload", "activations")
+check(thin["breakdown"]["offload_seconds"] >= 0, f"chunks of less than a block save time: {thin['breakdown']}")
+small = predict("maxtext-1024b", "--cluster", "t4-pcie-4", "--workers", "64", "--tp", "2", "--pp", "1", "--micro-batch", "16",
+                "--framework", "deepspeed-2024", code=3)
+check(small["memory"]["usable_bytes"] >= 0, f"usable memory: {small['memory']['usable_bytes']}")
+
+# ---- levers that change nothing are refused, as the option is ----------------------------------------------------------
+
+ONE_RANK = [*EIGHT, "--tp", "1", "--pp", "1", "--dp", "8"]
+for lever, why in (("virtual-pp=2", "virtual stages need a pipeline"), ("sequence-parallel=on", "needs tp > 1")):
+    done = run("predict", *ONE_RANK, "--what-if", lever)
+    check(done.code == 2 and why in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
+
+# ---- sequences beyond a model's positions ----------------------------------------------------------------------------
+
+longer = predict("bert-large", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "1024")
+check(any("1024 tokens are more than the 512 positions of bert-large" in note for note in longer["notes"]),
+      f"a sequence that the model has no positions for: {longer['notes']}")
+equal(predict("llama-2-7b", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "4096")["notes"], [],
+      "a sequence that the model has positions for")
+
 finish()

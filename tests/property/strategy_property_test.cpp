@@ -196,8 +196,8 @@ TEST(Predicted, IsWhatThePartsAre) {
         EXPECT_GT(p.mfu, 0.0) << name_of(question);
         EXPECT_GE(p.mfu_full_attention, p.mfu * (1.0 - 1e-12)) << name_of(question);
         if (!question.framework.paced) { EXPECT_LT(p.hfu, 1.0) << name_of(question); }
-        EXPECT_NEAR(p.tokens_per_second * p.step().base(),
-                    static_cast<double>(question.workload.global_batch) * question.workload.sequence_length, 1e-6)
+        EXPECT_NEAR(p.tokens_per_second * p.step().base(), question.workload.global_batch * question.workload.tokens(),
+                    1e-6)
             << name_of(question);
         EXPECT_EQ(p.fits, p.why_not.empty()) << name_of(question);
         EXPECT_GE(p.serial.value, 0.0) << name_of(question);

@@ -241,6 +241,26 @@ TEST(KernelRates, FollowThePrecision) {
     EXPECT_NEAR(fp32.head_gemm / (h100.peak.fp32 * constants[Constant::gemm_fp32]), 1.0, 1e-12); // no tensor units
 }
 
+TEST(KernelRates, AreBelowTheBestThatWasMeasuredOnTheChip) {
+    // Expectation: an MI300X sustains no more than the 668.4 of 1307 TFLOP/s that [StasMlEngineering] found at the best
+    // shape, though one constant stands for all such chips; a stack with kernels of its own is not bound by libraries.
+    auto const constants = training::fitted().values();
+    auto const framework = training::catalog().framework("megatron-core");
+    for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
+        auto const chip = training::catalog().accelerator(name);
+        if (chip.measured_gemm.base() <= 0.0) { continue; }
+        auto const rates = kernel_rates(chip, Precision::bf16, framework, constants);
+        EXPECT_LE(rates.gemm.base(), chip.measured_gemm.base() * (1.0 + 1e-12)) << name;
+        EXPECT_LE(rates.head_gemm.base(), chip.measured_gemm.base() * (1.0 + 1e-12)) << name;
+    }
+    auto const mi300x = training::catalog().accelerator("mi300x");
+    auto const own = training::catalog().framework("tinygrad");
+    EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, framework, constants).gemm / (668.4 * TFLOP / s), 1.0, 1e-12);
+    EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, own, constants).gemm /
+                    (mi300x.peak.bf16 * constants[Constant::gemm_other]),
+                1.0, 1e-12);
+}
+
 TEST(KernelRates, AreBelowTheDatasheet) {
     // Expectation: no chip of the catalog sustains more than its peak, nor its memory more than its bandwidth.
     auto const constants = training::fitted().values();

@@ -37,6 +37,27 @@ TEST(MemoryUse, PartsOfOneRankAreCounted) {
     EXPECT_EQ(use.stage, 0);
 }
 
+TEST(MemoryUse, ThirtyTwoBitWeightsAreTheirOwnMasterCopy) {
+    // Expectation: the 16 bytes of [MegatronLM]'s table for 32-bit training, 4 weights + 4 gradients + 8 moments, and
+    // 8 + 8/d with a sharded optimizer, whatever a record keeps in 16-bit training; stacks with 32-bit weights as before.
+    auto const model = training::catalog().model("llama-3-70b");
+    double const n = count_parameters(model).total;
+    for (char const* const framework : {"megatron-core", "megatron-2021", "deepspeed-zero", "pytorch-fsdp"}) {
+        for (Precision const precision : {Precision::fp32, Precision::tf32}) {
+            auto const alone = memory({.zero = 1, .precision = precision}, framework);
+            EXPECT_DOUBLE_EQ(alone.weights.base(), 4.0 * n) << framework;
+            EXPECT_DOUBLE_EQ(alone.gradients.base(), 4.0 * n) << framework;
+            EXPECT_DOUBLE_EQ(alone.optimizer.base(), 8.0 * n) << framework;
+            auto const shared = memory({.dp = 8, .zero = 1, .precision = precision}, framework);
+            EXPECT_DOUBLE_EQ(shared.optimizer.base(), n) << framework;
+        }
+    }
+    Strategy const gathering{.dp = 8, .zero = 3, .precision = Precision::fp32};
+    EXPECT_DOUBLE_EQ(gathered_bytes(training::catalog().framework("megatron-core"), gathering.precision), 4.0);
+    EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), gathering.precision).reduced, 4.0);
+    EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), Precision::fp16).reduced, 2.0);
+}
+
 TEST(MemoryUse, StagesAndTensorRanksDivideTheParameters) {
     // Expectation: the first of 4 stages holds a quarter of the blocks and the embedding, cut over 8 tensor ranks.
     auto const model = training::catalog().model("llama-3-70b");

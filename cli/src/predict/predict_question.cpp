@@ -47,6 +47,21 @@ std::string batch_hint(Strategy const& strategy, Workload const& workload) {
            std::to_string(below + share) + ", or other degrees";
 }
 
+/// Accumulation steps that somebody states are kept, or refused: never left out of the answer in silence.
+void require_accumulation(Setting const& setting, Strategy const& strategy) {
+    int const steps = whole_micro_batches(strategy, setting.workload);
+    int const wanted = setting.given.grad_accum.value_or(steps);
+    if (steps == wanted) { return; }
+    std::string const dp = std::to_string(strategy.dp), micro_batch = std::to_string(strategy.micro_batch);
+    double const batch = static_cast<double>(strategy.dp) * strategy.micro_batch * wanted;
+    throw InputError{Fault::usage,
+                     {.where = "--grad-accum",
+                      .problem = std::to_string(wanted) + " micro-batches do not make the batch of " +
+                                 std::to_string(setting.workload.global_batch),
+                      .why = "of dp " + dp + " and micro-batch " + micro_batch + " it takes " + std::to_string(steps),
+                      .hint = "leave it out, or give --global-batch " + whole(batch)}};
+}
+
 } // namespace
 
 Question make_question(Arguments const& arguments, Setting& setting) {
@@ -56,9 +71,7 @@ Question make_question(Arguments const& arguments, Setting& setting) {
         return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
     };
     AssumedStrategy assumed = complete();
-    if (fit_assumed_batch(arguments, setting, assumed.strategy.dp * assumed.strategy.micro_batch)) {
-        assumed = complete();
-    }
+    if (fit_assumed_batch(arguments, setting, assumed.strategy)) { assumed = complete(); }
     std::string const illegal = illegal_because(assumed.strategy, setting.model, setting.workload);
     if (!illegal.empty()) {
         bool const of_batch = illegal.find("divide the batch") != std::string::npos;
@@ -69,6 +82,7 @@ Question make_question(Arguments const& arguments, Setting& setting) {
                           .hint = of_batch ? batch_hint(assumed.strategy, setting.workload)
                                            : "change it, or leave it out and it is chosen"}};
     }
+    require_accumulation(setting, assumed.strategy);
     std::vector<Assumption> assumptions = setting.assumptions;
     add_assumptions(assumptions, assumed.assumptions);
     add_assumptions(assumptions,

@@ -82,6 +82,17 @@ bool set_workload(Question& question, std::string const& name, std::string const
     return true;
 }
 
+/// The micro-batch that so many accumulation steps leave of a replica's batch.
+int split_batch(Question const& question, int steps) {
+    int const replica = question.workload.global_batch / question.strategy.dp;
+    if (steps > 0 && replica % steps == 0) { return replica / steps; }
+    throw InputError{Fault::usage,
+                     {.where = std::string{where},
+                      .problem = headroom::quoted("grad-accum=" + std::to_string(steps)) + " is not possible",
+                      .why = "a replica's " + std::to_string(replica) + " sequences do not split into so many",
+                      .hint = ""}};
+}
+
 /// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
 void change_strategy(Question& question, std::string const& name, std::string const& value) {
     PartialStrategy change;
@@ -90,13 +101,13 @@ void change_strategy(Question& question, std::string const& name, std::string co
     Strategy& s = question.strategy;
     int const workers = s.workers();
     field.apply(change, s);
-    if (change.grad_accum) { s.micro_batch = std::max(1, question.workload.global_batch / s.dp / *change.grad_accum); }
-    if (s.tp == 1) { s.sequence_parallel = false; }
+    if (change.grad_accum) { s.micro_batch = split_batch(question, *change.grad_accum); }
+    if (s.tp == 1 && !change.sequence_parallel) { s.sequence_parallel = false; }
     if ((change.ep || change.tp) && question.model.moe.experts > 0) { // as when nobody says it
         s.etp = s.ep == 1 ? s.tp : 1;
     }
     bool const chunks_fit = question.model.layers % (static_cast<std::int64_t>(s.pp) * s.virtual_pp) == 0;
-    if (s.pp == 1 || (change.pp && !change.virtual_pp && !chunks_fit)) { s.virtual_pp = 1; }
+    if (!change.virtual_pp && (s.pp == 1 || (change.pp && !chunks_fit))) { s.virtual_pp = 1; }
     if (change.pipeline) { set_schedule(s, *change.pipeline, question.model); }
     if (change.pp == 1) { s.pipeline = PipelineSchedule::one_f_one_b; } // one stage has nothing to schedule
     double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
@@ -122,8 +133,12 @@ void check(Question const& question, std::string const& lever) {
 }
 
 void turn(Question& question, std::string const& name, std::string const& value) {
+    bool const of_experts =
+        normalised(name) == "capacity" && question.model.moe.experts > 0 && !trimmed(value).ends_with('x');
     for (Dial const& dial : dials) {
-        if (normalised(dial.name) == normalised(name)) { return dial.turn(question, parse_factor(dial.name, value)); }
+        if (normalised(dial.name) == normalised(name) && !of_experts) {
+            return dial.turn(question, parse_factor(dial.name, value));
+        }
     }
     if (set_workload(question, name, value)) { return; }
     if (io::strategy_field(name) != nullptr) { return change_strategy(question, name, value); }
@@ -131,7 +146,9 @@ void turn(Question& question, std::string const& name, std::string const& value)
     names.reserve(dials.size() + io::strategy_fields().size() + 3);
     for (Dial const& dial : dials) { names.emplace_back(dial.name); }
     for (char const* of_data : {"documents", "fill", "expert-skew"}) { names.emplace_back(of_data); }
-    for (io::StrategyField const& field : io::strategy_fields()) { names.emplace_back(field.name()); }
+    for (io::StrategyField const& field : io::strategy_fields()) {
+        if (field.name() != "capacity") { names.emplace_back(field.name()); } // it is there, as the memory's
+    }
     std::string const near = nearest(name, names);
     throw InputError{Fault::usage,
                      {.where = std::string{where},

@@ -166,13 +166,13 @@ void explain_batch(std::vector<Term>& terms, Prediction const& p) {
                             {{"batch", statistics.batch}, {"critical_batch", statistics.critical_batch}},
                             statistics.efficiency));
     if (!statistics.steps) { return; }
-    double const length = p.question.workload.sequence_length;
+    double const length = p.question.workload.tokens();
     terms.push_back(term_of("tokens_needed", "tokens", "fewest_tokens / sample_efficiency",
                             {{"fewest_tokens", *p.question.tokens}, {"sample_efficiency", statistics.efficiency}},
                             *statistics.tokens));
     terms.push_back(
-        term_of("steps_needed", "", "tokens_needed / (batch * sequence_length)",
-                {{"tokens_needed", *statistics.tokens}, {"batch", statistics.batch}, {"sequence_length", length}},
+        term_of("steps_needed", "", "tokens_needed / (batch * tokens_a_sequence)",
+                {{"tokens_needed", *statistics.tokens}, {"batch", statistics.batch}, {"tokens_a_sequence", length}},
                 *statistics.steps));
 }
 

@@ -103,6 +103,17 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
     return Seconds{work / rate};
 }
 
+/// Sustained fraction of the dense peak, large product: no more than the best that anyone measured on this very chip with
+/// its vendor's libraries, for one constant stands for chips that differ. Stacks with kernels of their own have a factor
+/// of their own.
+double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
+                          Calibration const& constants) {
+    if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
+    double const fitted = constants[row_of(chip.generation).gemm];
+    bool const known = chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
+    return known ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
+}
+
 } // namespace
 
 Constant gemm_constant(Generation generation) { return row_of(generation).gemm; }
@@ -119,7 +130,7 @@ double smooth_maximum(double a, double b) {
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants) {
     auto const row = row_of(chip.generation);
-    double const fraction = constants[precision == Precision::fp32 ? Constant::gemm_fp32 : row.gemm];
+    double const fraction = sustained_fraction(chip, precision, framework, constants);
     auto const sixteen_bit =
         peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
     double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;

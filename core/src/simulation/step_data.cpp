@@ -79,7 +79,7 @@ double seconds_per_byte(StepSetting const& setting) {
 /// Bytes that compressing and decompressing a stage's gradients reads and writes.
 double compression_bytes(StepSetting const& setting, Strategy const& strategy, DataTraffic const& traffic) {
     if (strategy.compression.kind == Compression::none || strategy.data_ranks() == 1) { return 0.0; }
-    double const width = setting.framework.reduced_bytes;
+    double const width = state_widths(setting.framework, strategy.precision).reduced;
     double const elements = (traffic.dense.gradients + traffic.experts.gradients).base() / width;
     return compressed_gradients(strategy.compression, elements, width, Ranks{strategy.data_ranks()})
                .touched_per_parameter *
@@ -143,10 +143,10 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
     Seconds const accumulate{setting.constants[Constant::accumulate_bytes] * accumulated * byte};
     Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
-    double const down_share =
-        setting.framework.gradient_bytes / (setting.framework.gradient_bytes + setting.framework.parameter_bytes);
-    double const elements = traffic.dense.gradients.base() / setting.framework.reduced_bytes;
-    double const expert_elements = traffic.experts.gradients.base() / setting.framework.reduced_bytes;
+    auto const widths = state_widths(setting.framework, strategy.precision);
+    double const down_share = widths.gradients / (widths.gradients + widths.weights);
+    double const elements = traffic.dense.gradients.base() / widths.reduced;
+    double const expert_elements = traffic.experts.gradients.base() / widths.reduced;
 
     StageTraffic result;
     for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {

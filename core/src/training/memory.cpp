@@ -151,7 +151,7 @@ Bytes usable_memory(Accelerator const& accelerator) {
 Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use) {
     Bytes const usual = usable_memory(accelerator);
     if (use.fragmentation <= lost_share(use)) { return usual; }
-    return std::min(usual, accelerator.memory - use.runtime - use.fragmentation);
+    return std::clamp(accelerator.memory - use.runtime - use.fragmentation, Bytes{}, usual);
 }
 
 } // namespace headroom

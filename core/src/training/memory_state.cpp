@@ -12,14 +12,14 @@ namespace {
 /// there is anyone to send it to. Stacks that gather by a number of parameters hold these and their buckets.
 Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
                    double block_parameters) {
-    double const bucket =
-        framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * framework.reduced_bytes;
+    double const reduced = state_widths(framework, strategy.precision).reduced;
+    double const bucket = framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * reduced;
     if (strategy.zero == 3) {
         double const gathered = gathered_bytes(framework, strategy.precision);
         if (framework.live_elements > 0.0) {
             return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
         }
-        return Bytes{block_parameters * (2.0 * gathered + framework.reduced_bytes)};
+        return Bytes{block_parameters * (2.0 * gathered + reduced)};
     }
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
@@ -34,18 +34,17 @@ bool keeps_gradients(Strategy const& strategy) { return !offloads_optimizer(stra
 void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                StageContent const& content) {
     auto const& framework = setting.framework;
+    auto const widths = state_widths(framework, strategy.precision);
     auto const held = stage_parameters(setting, strategy, content.share);
     auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
         return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
-    use.weights = Bytes{content.versions * framework.parameter_bytes * kept(&Shards::weights, {})};
-    if (keeps_gradients(strategy)) {
-        use.gradients = Bytes{framework.gradient_bytes * kept(&Shards::gradients, trained)};
-    }
+    use.weights = Bytes{content.versions * widths.weights * kept(&Shards::weights, {})};
+    if (keeps_gradients(strategy)) { use.gradients = Bytes{widths.gradients * kept(&Shards::gradients, trained)}; }
     if (!offloads_optimizer(strategy.offload)) {
         double const holders = strategy.zero >= 1 ? content.copies : 1.0;
-        use.optimizer = Bytes{framework.optimizer_bytes * kept(&Shards::optimizer, trained) / holders};
+        use.optimizer = Bytes{widths.optimizer * kept(&Shards::optimizer, trained) / holders};
     }
     if (strategy.local_steps > 1) {
         double const updated = kept(&Shards::weights, trained);
@@ -54,7 +53,7 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
         auto const sent =
-            compressed_gradients(strategy.compression, sending, framework.reduced_bytes, Ranks{strategy.data_ranks()});
+            compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()});
         use.buffers += Bytes{sent.kept_per_parameter * sending};
     }
     auto const& count = setting.count;

@@ -56,7 +56,7 @@ void add_utilization(Prediction& p) {
     auto const forward = forward_flops(model, workload.tokens(), workload.attended(), p.convention);
     auto const in_full = forward_flops(model, workload.tokens(), workload.attended(), AttentionConvention::full);
     auto const share = [&p](Flops work) { return flops_utilization(work, p.step(), p.workers, p.peak); };
-    p.tokens_per_second = sequences * workload.sequence_length / p.step().base();
+    p.tokens_per_second = sequences * workload.tokens() / p.step().base();
     p.model_flops = sequences * training_flops(forward, trained_work(strategy, model));
     p.hardware_flops = sequences * hardware_flops(forward, trained_work(strategy, model), strategy.recompute,
                                                   recomputed_share(strategy, model));

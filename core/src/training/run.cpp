@@ -33,7 +33,8 @@ Bytes checkpoint_state(Model const& model, Framework const& framework, Strategy 
     ParameterCount const count = count_parameters(model);
     double const ahead = strategy.trained == Trained::adapters ? 0.0 : count.prediction;
     double const trained = trained_share(strategy, model, count) * count.total + ahead;
-    return Bytes{(framework.parameter_bytes + framework.optimizer_bytes) * trained};
+    auto const widths = state_widths(framework, strategy.precision);
+    return Bytes{(widths.weights + widths.optimizer) * trained};
 }
 
 Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks per_node) {
@@ -61,7 +62,7 @@ Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks p
 }
 
 Statistics statistics_of(double critical_batch, Workload const& workload, std::optional<double> fewest_tokens) {
-    double const batch = workload.global_batch, length = workload.sequence_length;
+    double const batch = workload.global_batch, length = workload.tokens();
     Statistics result{.critical_batch = critical_batch,
                       .batch = batch,
                       .efficiency = sample_efficiency(critical_batch, batch),

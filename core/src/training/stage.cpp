@@ -65,8 +65,21 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
     return {.dense = share, .experts = share};
 }
 
+StateWidths state_widths(Framework const& framework, Precision precision) {
+    double const wide = 4.0;
+    StateWidths const stated{.weights = framework.parameter_bytes,
+                             .gradients = framework.gradient_bytes,
+                             .reduced = framework.reduced_bytes,
+                             .optimizer = framework.optimizer_bytes};
+    if (element_bytes(precision) < wide || framework.parameter_bytes >= wide) { return stated; }
+    return {.weights = wide,
+            .gradients = std::max(wide, stated.gradients),
+            .reduced = std::max(wide, stated.reduced),
+            .optimizer = stated.optimizer > wide ? stated.optimizer - wide : stated.optimizer};
+}
+
 double gathered_bytes(Framework const& framework, Precision precision) {
-    return std::min(framework.parameter_bytes, element_bytes(precision));
+    return std::min(state_widths(framework, precision).weights, element_bytes(precision));
 }
 
 bool host_waits(Model const& model, Strategy const& strategy) { return strategy.pp > 1 || model.moe.experts > 0; }

@@ -23,6 +23,15 @@ struct TrainedParts {
 };
 TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
+/// Bytes a parameter of what a stack keeps and sends. In 32-bit arithmetic the weights are their own master copy: what
+/// a record for 16-bit arithmetic says becomes
+///
+///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
+struct StateWidths {
+    double weights, gradients, reduced, optimizer;
+};
+StateWidths state_widths(Framework const& framework, Precision precision);
+
 /// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format first.
 double gathered_bytes(Framework const& framework, Precision precision);
 

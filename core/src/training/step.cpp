@@ -35,9 +35,9 @@ template <class N> double priced_accumulation(Frame<N> const& f) {
 template <class N> double compression_bytes(Frame<N> const& f) {
     if (f.strategy.compression.kind == Compression::none || f.strategy.data_ranks() == 1) { return 0.0; }
     Bytes const gradients = f.traffic.dense.gradients + f.traffic.experts.gradients; // of what is trained
-    double const elements = gradients.base() / f.setting.framework.reduced_bytes;
-    auto const sent = compressed_gradients(f.strategy.compression, elements, f.setting.framework.reduced_bytes,
-                                           Ranks{f.strategy.data_ranks()});
+    double const width = state_widths(f.setting.framework, f.strategy.precision).reduced;
+    double const elements = gradients.base() / width;
+    auto const sent = compressed_gradients(f.strategy.compression, elements, width, Ranks{f.strategy.data_ranks()});
     return sent.touched_per_parameter * elements;
 }
 

@@ -26,10 +26,12 @@ struct BlockCopies {
 /// and come, which hides behind the head.
 ///
 ///     n >= 2   (n-2) [a - f]+  +  [max(a + [a - f]+, h_f) + a - h]+  +  (n-1) [a - b]+
+///     n < 2    [max(a, h_f) + a - h]+: the mean chunk of an uneven pipeline may have less than a block
 double shown_of_turn(BlockCopies const& c, double head_forward, double head) {
     double const gone = c.kept + (c.blocks >= 2.0 ? c.late_forward() : 0.0);
     return std::max(0.0, c.blocks - 2.0) * c.late_forward() +
-           std::max(0.0, std::max(gone, head_forward) + c.kept - head) + (c.blocks - 1.0) * c.late_backward();
+           std::max(0.0, std::max(gone, head_forward) + c.kept - head) +
+           std::max(0.0, c.blocks - 1.0) * c.late_backward();
 }
 
 /// The same of blocks that differ, one after the other.
@@ -59,7 +61,8 @@ double shown_of_turn(BlockCopies const& c, LayerCosts const& costs, double head_
 ///
 ///     max((n-1) ([a - f]+ + [a - b]+), n (a - f - b))
 double shown_in_between(BlockCopies const& c) {
-    double const late = std::max(1.0, c.blocks - 1.0) * c.late_forward() + (c.blocks - 1.0) * c.late_backward();
+    double const late =
+        std::max(1.0, c.blocks - 1.0) * c.late_forward() + std::max(0.0, c.blocks - 1.0) * c.late_backward();
     return std::max(late, c.blocks * (c.kept - c.forward - c.backward));
 }
 
@@ -157,8 +160,8 @@ template <class N> double shown_state(Frame<N> const& f, BlockCopies const& copi
     StateCopies const both{.table = some ? 0.0 : of({.first = true}),
                            .block = of({.blocks = 1.0}),
                            .all = of({.blocks = blocks, .first = !some, .last = last})};
-    auto const& framework = f.setting.framework;
-    double const down = framework.gradient_bytes / (framework.gradient_bytes + framework.parameter_bytes);
+    auto const widths = state_widths(f.setting.framework, f.strategy.precision);
+    double const down = widths.gradients / (widths.gradients + widths.weights);
     auto const part = [&](double share) {
         return StateCopies{both.table * share, both.block * share, both.all * share};
     };

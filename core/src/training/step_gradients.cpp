@@ -306,8 +306,8 @@ ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse 
     auto const block = unit_times(f, units.block), table = unit_times(f, units.table);
     double const blocks = std::max(1.0, f.stage.layers / chunks);
     double const reduce = value_of(e.reduce), gather = value_of(e.gather);
-    double const elements =
-        (f.traffic.dense.gradients + f.traffic.experts.gradients).base() / f.setting.framework.reduced_bytes / chunks;
+    double const elements = (f.traffic.dense.gradients + f.traffic.experts.gradients).base() /
+                            state_widths(f.setting.framework, f.strategy.precision).reduced / chunks;
     return {.stages = f.strategy.pp * 1.0,
             .chunks = chunks,
             .forward = forward / chunks,

@@ -86,8 +86,8 @@ template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const
     auto const& [d, e] = std::tie(f.traffic.dense, f.traffic.experts);
     return {.gather = d.gather.base() * dense + e.gather.base() * experts,
             .reduce = (d.reduce + d.replicate).base() * dense + (e.reduce + e.replicate).base() * experts,
-            .elements =
-                (d.gradients.base() * dense + e.gradients.base() * experts) / f.setting.framework.reduced_bytes};
+            .elements = (d.gradients.base() * dense + e.gradients.base() * experts) /
+                        state_widths(f.setting.framework, f.strategy.precision).reduced};
 }
 
 template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers) {

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] ParameterTraffic price(double held, double trained, Group data, Group shard, Group replicas) const {
         ParameterTraffic traffic;
         traffic.parameters_held = held;
-        traffic.gradients = Bytes{held * trained * setting_.framework.reduced_bytes};
+        traffic.gradients = Bytes{held * trained * state_widths(setting_.framework, strategy_.precision).reduced};
         traffic.parameters = Bytes{(strategy_.zero == 3 ? held : held * trained) *
                                    gathered_bytes(setting_.framework, strategy_.precision)};
         traffic.group = strategy_.zero == 3 ? shard : data;
@@ -64,7 +64,7 @@ private:
         if (strategy_.compression.kind == Compression::none || nothing) {
             return time(Collective::all_reduce, traffic.gradients, traffic.group);
         }
-        double const width = setting_.framework.reduced_bytes;
+        double const width = state_widths(setting_.framework, strategy_.precision).reduced;
         std::array const matrices{typical_matrix(traffic.gradients.base() / width)};
         auto const sent = compressed_gradients(strategy_.compression, matrices, width, Ranks{traffic.group.size});
         traffic.sent = sent.byte_ratio;
@@ -141,8 +141,9 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
             part->reduce = Seconds{};
         } else if (strategy.local_steps > 1) {
             Group const apart = strategy.zero == 3 ? part->replicas : part->group;
-            Bytes const moved = part->gradients * (local_update_bytes / setting.framework.reduced_bytes) /
-                                (strategy.zero == 3 ? part->group.size : 1.0);
+            double const width = state_widths(setting.framework, strategy.precision).reduced;
+            Bytes const moved =
+                part->gradients * (local_update_bytes / width) / (strategy.zero == 3 ? part->group.size : 1.0);
             double const steps = strategy.local_steps;
             traffic.blocking += priced(setting, Collective::all_reduce, moved, apart, fabric) / steps;
             traffic.blocking_bytes += apart.size > 1 ? moved / steps : Bytes{};
@@ -251,10 +252,10 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement
 HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held,
                                 TrainedParts const& trained) {
     if (!offloads_optimizer(strategy.offload)) { return {}; }
-    auto const& framework = setting.framework;
+    auto const widths = state_widths(setting.framework, strategy.precision);
     double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
                            trained.experts * held.experts / expert_shards_of(strategy).optimizer;
-    Bytes const moved{updated * (framework.gradient_bytes + framework.parameter_bytes)};
+    Bytes const moved{updated * (widths.gradients + widths.weights)};
     Bytes const touched{updated * setting.constants[Constant::optimizer_traffic]};
     return {.optimizer_transfer = moved / setting.cluster.host.bandwidth,
             .update = touched / setting.cluster.host_memory_bandwidth,
