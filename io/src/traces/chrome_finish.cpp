@@ -1,5 +1,6 @@
 #include "traces/chrome_finish.hpp"
 
+#include "traces/chrome_devices.hpp"
 #include "traces/chrome_split.hpp"
 #include "traces/trace_builder.hpp"
 
@@ -251,6 +252,7 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     std::vector<bool> left_out; // empty: nothing
     pair_edges(part, left_out);
     find_twins(part, left_out);
+    name_device_lanes(part);
     bool const device_work =
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);

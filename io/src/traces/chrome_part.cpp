@@ -337,9 +337,14 @@ void ChromePart::add_shape(ChromeEvent const& event, std::uint32_t span) {
 }
 
 void ChromePart::add_lane_name(ChromeEvent const& event) {
-    if (event.text_of(ChromeKey::name) != "thread_name" || !event.has(label)) { return; }
+    std::string_view const what = event.text_of(ChromeKey::name);
+    bool const of_process = what == "process_name";
+    if ((!of_process && what != "thread_name") || !event.has(label)) { return; }
     std::string_view const text = event.text_of(label).substr(0, 256);
-    if (!text.empty()) { lane_names.push_back({place_of(event, process), place_of(event, thread), words.raw(text)}); }
+    if (text.empty()) { return; }
+    Place const of = place_of(event, process); // first: words are numbered in the order of reading
+    Place const within = of_process ? 0 : place_of(event, thread);
+    (of_process ? process_names : lane_names).push_back({of, within, words.raw(text)});
 }
 
 } // namespace headroom::io

@@ -95,7 +95,7 @@ public:
     std::vector<Edge> edges;
     std::vector<Lane> threads; ///< of edges
     std::vector<RankRow> ranks;
-    std::vector<LaneName> lane_names;
+    std::vector<LaneName> lane_names, process_names; ///< the latter without a thread
     ChromeFaults faults;
     std::uint64_t events = 0;
     bool is_kineto = false;

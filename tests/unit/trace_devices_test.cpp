@@ -1,0 +1,166 @@
+// Profilers that tell device work by the names of processes and threads: small traces of their shapes, by hand.
+
+#include "headroom/io/trace.hpp"
+#include "headroom/trace_breakdown.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+/// Events of a trace, in the order in which they are given.
+class Events {
+public:
+    Events& process(std::string_view pid, std::string_view name) {
+        return add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"{}"}}}})", pid, name));
+    }
+    Events& thread(std::string_view pid, std::string_view tid, std::string_view name) {
+        return add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})", pid,
+                               tid, name));
+    }
+    Events& span(std::string_view pid, std::string_view tid, std::string_view name, int begin, int length,
+                 std::string_view more = "") {
+        return add(fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{}{}}})", name, pid, tid,
+                               begin, length, more));
+    }
+    [[nodiscard]] std::vector<RankTrace> read() const {
+        return io::read_traces("{\"traceEvents\": [" + text_ + "]}", "trace.json");
+    }
+
+private:
+    Events& add(std::string const& event) {
+        text_ += (text_.empty() ? "" : ",") + event;
+        return *this;
+    }
+    std::string text_;
+};
+
+/// Computation of 300 us, communication of 200 us, 50 us of them at once.
+void expect_times(RankTrace const& trace, Ticks wall = 450'000) {
+    auto const breakdown = breakdown_of(trace);
+    EXPECT_FALSE(breakdown.on_host);
+    EXPECT_EQ(breakdown.whole.end - breakdown.whole.begin, wall);
+    EXPECT_EQ(breakdown.whole.compute, 300'000);
+    EXPECT_EQ(breakdown.whole.communication, 200'000);
+    EXPECT_EQ(breakdown.whole.overlap, 50'000);
+}
+
+constexpr std::string_view reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+TEST(TraceDevices, StreamsOfXlaCountAndLanesThatRestateThemDoNot) {
+    auto const traces = Events{}
+                            .process("1", "/device:GPU:0")
+                            .thread("1", "13", "Stream #13(Compute)")
+                            .thread("1", "14", "Stream #14(Compute,MemcpyP2P)")
+                            .thread("1", "20", "XLA Modules")
+                            .thread("1", "21", "XLA Ops")
+                            .thread("1", "22", "Steps")
+                            .process("701", "/host:CPU")
+                            .span("1", "13", "gemm_fusion", 100, 300)
+                            .span("1", "14", reduce, 350, 200)
+                            .span("1", "20", "jit_step(7)", 0, 900)
+                            .span("1", "21", "fusion.1", 100, 800)
+                            .span("1", "22", "0", 0, 1000)
+                            .span("701", "1", "$train.py:10 step", 0, 2000)
+                            .read();
+    ASSERT_EQ(traces.size(), 1U);
+    expect_times(traces[0]);
+}
+
+TEST(TraceDevices, OperationsOfATpuCommunicateByTheirNames) {
+    auto const traces = Events{}
+                            .process("3", "/device:TPU:0")
+                            .thread("3", "1", "Steps")
+                            .thread("3", "3", "XLA Ops")
+                            .thread("3", "5", "Async XLA Ops")
+                            .span("3", "1", "0", 0, 1000)
+                            .span("3", "3", "while.9", 100, 450) // what runs in it says what it is
+                            .span("3", "3", "fusion.1", 100, 300)
+                            .span("3", "5", "all-reduce-start.2", 350, 200)
+                            .span("3", "3", "all-reduce-done.2", 400, 150)
+                            .read();
+    expect_times(traces.at(0));
+}
+
+TEST(TraceDevices, ProcessesOfAmdsToolsAreDevices) {
+    for (std::string_view const name : {"6 GPU0", "GPU0"}) {
+        auto const traces = Events{}
+                                .process("2", "2 CPU HIP API")
+                                .process("1", "1 COPY")
+                                .process("6", name)
+                                .span("2", "77", "hipLaunchKernel", 0, 900)
+                                .span("6", "0", "Cijk_Ailk_Bljk_SB", 100, 300)
+                                .span("6", "1", "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", 350, 200)
+                                .span("1", "0", "CopyHostToDevice", 560, 10)
+                                .read();
+        expect_times(traces.at(0), 470'000);
+        EXPECT_EQ(breakdown_of(traces[0]).whole.memory, 10'000);
+    }
+}
+
+TEST(TraceDevices, AscendsOwnAnalysisIsNotCountedAgain) {
+    auto const traces = Events{}
+                            .process("2", "Python")
+                            .process("4", "Ascend Hardware")
+                            .process("5", "Communication")
+                            .process("6", "Overlap Analysis")
+                            .thread("4", "7", "Stream 7")
+                            .thread("4", "8", "Stream 8")
+                            .thread("5", "0", "Group default_group Communication")
+                            .thread("5", "1", "Plane 0")
+                            .thread("6", "1", "Free")
+                            .span("2", "100", "ProfilerStep#1", 0, 1000, R"(,"cat":"cpu_op")")
+                            .span("4", "7", "MatMulV2", 100, 300)
+                            .span("4", "7", "EVENT_WAIT", 400, 500)
+                            .span("4", "8", "Notify_Wait", 350, 200)
+                            .span("5", "0", "hcom_allReduce__610_0_1", 350, 200)
+                            .span("5", "1", "Reduce_Inline", 350, 2000)
+                            .span("6", "1", "Free", 550, 450)
+                            .read();
+    expect_times(traces.at(0));
+    EXPECT_EQ(breakdown_of(traces[0]).steps.size(), 1U);
+}
+
+TEST(TraceDevices, StreamsMayBeWords) {
+    auto const traces = Events{}
+                            .span(R"("Device 0")", R"("Stream 7")", "sgemm", 100, 300, R"(,"cat":"cuda")")
+                            .span(R"("Device 0")", R"("Stream 8")", reduce, 350, 200, R"(,"cat":"cuda")")
+                            .span(R"("Device 0")", R"("NVTX 9")", "step", 0, 990, R"(,"cat":"nvtx")")
+                            .read();
+    expect_times(traces.at(0));
+}
+
+TEST(TraceDevices, SeveralDevicesAreRanks) {
+    auto const traces = Events{}
+                            .process("1", "/device:GPU:0")
+                            .process("2", "/device:GPU:1")
+                            .thread("1", "13", "Stream #13(Compute)")
+                            .thread("2", "13", "Stream #13(Compute)")
+                            .thread("2", "14", "Stream #14(Compute)")
+                            .span("1", "13", "gemm", 100, 700)
+                            .span("2", "13", "gemm", 100, 300)
+                            .span("2", "14", reduce, 350, 200)
+                            .read();
+    ASSERT_EQ(traces.size(), 2U);
+    EXPECT_EQ(traces[0].rank, 0);
+    EXPECT_EQ(traces[1].rank, 1);
+    EXPECT_EQ(breakdown_of(traces[0]).whole.compute, 700'000);
+    expect_times(traces[1]);
+}
+
+TEST(TraceDevices, CategoriesGoBeforeNames) {
+    auto const traces = Events{}
+                            .process("0", "GPU0")
+                            .span("0", "7", "gemm", 0, 100, R"(,"cat":"kernel","args":{"stream":7,"device":0})")
+                            .span("0", "9", "something", 0, 900)
+                            .read();
+    EXPECT_EQ(breakdown_of(traces.at(0)).whole.compute, 100'000);
+}
+
+} // namespace
+} // namespace headroom
