@@ -153,6 +153,57 @@ TEST(TraceDevices, SeveralDevicesAreRanks) {
     expect_times(traces[1]);
 }
 
+TEST(TraceDevices, PredictedStepsAreReadBack) {
+    auto const traces = Events{}
+                            .process("0", "stage 0")
+                            .process("1", "stage 1")
+                            .thread("0", "0", "compute")
+                            .thread("0", "1", "launch")
+                            .thread("0", "2", "data parallel")
+                            .thread("1", "6", "compute")
+                            .span("0", "1", "launch", 0, 90, R"(,"cat":"launch")")
+                            .span("0", "0", "query, key, value", 100, 300, R"(,"cat":"gemm")")
+                            .span("0", "2", "gradients", 350, 200, R"(,"cat":"data")")
+                            .span("1", "6", "query, key, value", 100, 100, R"(,"cat":"gemm")")
+                            .read();
+    ASSERT_EQ(traces.size(), 2U);
+    expect_times(traces[0]);
+    EXPECT_EQ(breakdown_of(traces[1]).whole.compute, 100'000);
+}
+
+/// Traces that programs write of themselves have words alone.
+TEST(TraceDevices, HostsSayCommunicationInWords) {
+    std::vector<Events> const spellings{
+        Events{}.span("0", "0", "forward", 100, 300).span("0", "1", "All-Reduce (grads)", 350, 200),
+        Events{}.span("0", "0", "forward", 100, 300).span("0", "1", "MPI_Allreduce", 350, 200),
+        Events{}.span("0", "0", "forward", 100, 300).span("0", "1", "grads", 350, 200, R"(,"cat":"comm")"),
+        Events{}
+            .thread("0", "1", "Communication")
+            .span("0", "0", "forward", 100, 300)
+            .span("0", "1", "grads", 350, 200),
+        Events{}.span("0", "0", "forward", 100, 300).span("0", R"("comm")", "grads", 350, 200)};
+    for (auto const& events : spellings) {
+        auto const whole = breakdown_of(events.read().at(0)).whole;
+        EXPECT_EQ(whole.compute, 300'000);
+        EXPECT_EQ(whole.communication, 200'000);
+        EXPECT_EQ(whole.overlap, 50'000);
+    }
+    auto const alone = Events{}.span("0", "0", "MPI_Init", 0, 100).span("0", "0", "np.broadcast_to", 100, 300).read();
+    EXPECT_EQ(breakdown_of(alone.at(0)).whole.communication, 0);
+}
+
+TEST(TraceDevices, ProcessesThatAreCalledRanksAreRanks) {
+    auto const traces = Events{}
+                            .process("0", "rank 0")
+                            .process("1", "rank 1")
+                            .span("0", "0", "forward", 0, 100)
+                            .span("1", "0", "allreduce", 0, 100)
+                            .read();
+    ASSERT_EQ(traces.size(), 2U);
+    EXPECT_EQ(breakdown_of(traces[0]).whole.compute, 100'000);
+    EXPECT_EQ(breakdown_of(traces[1]).whole.compute, 0);
+}
+
 TEST(TraceDevices, CategoriesGoBeforeNames) {
     auto const traces = Events{}
                             .process("0", "GPU0")

@@ -18,9 +18,10 @@ enum class Role : std::uint8_t {
     host,
     work,       ///< kernels, copies and waits, told apart by their names
     operations, ///< of a compiled program, some inside others
+    computation,
     copies,
-    communication, ///< all of it
-    restated,      ///< time that other lanes show, too
+    communication,
+    restated, ///< time that other lanes show, too
 };
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
@@ -61,7 +62,15 @@ std::optional<std::int64_t> device_number(std::string_view process) {
     bool const bare = space == std::string_view::npos ||
                       std::all_of(process.begin(), process.begin() + static_cast<std::ptrdiff_t>(space), is_digit);
     if (bare && starts(last, "GPU")) { return number_after(last, "GPU"); }
-    return starts(process, "Device ") ? number_after(process, "Device ") : std::nullopt;
+    for (std::string_view const word : {"Device ", "stage ", "rank ", "Rank ", "MPI rank ", "MPI Rank "}) {
+        if (starts(process, word)) { return number_after(process, word); }
+    }
+    return {};
+}
+
+bool names_rank(std::string_view process) {
+    constexpr std::array words{"stage ", "rank ", "Rank ", "MPI rank ", "MPI Rank "};
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return starts(process, word); });
 }
 
 /// Lanes of XLA's profiler that draw the work of others by its module, step or source.
@@ -100,6 +109,15 @@ SpanKind kind_of_operation(std::string_view name) {
         if (starts(name, word)) { return SpanKind::memory; }
     }
     return names_communication(name) ? SpanKind::communication : SpanKind::compute;
+}
+
+/// Lanes of a step that `headroom predict --timeline` wrote.
+Role predicted_role(std::string_view thread) {
+    constexpr std::array links{"tensor",    "context", "experts",      "send",
+                               "send back", "receive", "receive back", "data parallel"};
+    if (thread == "compute") { return Role::computation; }
+    if (thread == "to the host" || thread == "from the host") { return Role::copies; }
+    return std::find(links.begin(), links.end(), thread) != links.end() ? Role::communication : Role::host;
 }
 
 class DeviceLanes {
@@ -158,8 +176,14 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
         return starts(thread, "Plane") ? Role::restated : Role::communication;
     }
     if (process.name == "COPY" || process.name == "1 COPY") { return Role::copies; }
+    if (process.name == "critical path") { return Role::restated; }
+    if (starts(process.name, "stage ")) { return predicted_role(thread); }
+    if (process.name != "Ascend Hardware" && process.name.find("GPU") == std::string_view::npos &&
+        process.name.find("TPU") == std::string_view::npos) {
+        return Role::host; // also beside the streams of "Device 0" and "rank 3"
+    }
     bool const of_device = device_number(process.name) || process.name == "Ascend Hardware";
-    if (!of_device || starts(process.name, "Device ")) { return Role::host; } // calls stand beside its streams
+    if (!of_device) { return Role::host; }
     if (process.streams) { return Role::restated; }
     if (process.operations) {
         return thread == "XLA Ops" || thread == "Async XLA Ops" ? Role::operations : Role::restated;
@@ -185,25 +209,26 @@ void DeviceLanes::leave_containers_out(std::uint32_t lane) {
     }
 }
 
-/// A rank for each device of several; nothing where their numbers do not tell them apart.
+/// A rank for each device of several, and for processes that are called ranks; nothing where their numbers do not tell
+/// them apart.
 void DeviceLanes::number_devices(std::vector<Role> const& roles) {
     std::map<Place, std::int64_t> numbers;
     std::set<std::int64_t> given;
     for (std::size_t at = 0; at < roles.size(); ++at) {
-        if (roles[at] != Role::work && roles[at] != Role::operations) { continue; }
         Place const process = part_.lanes[at].process;
-        if (numbers.contains(process)) { continue; }
+        bool const works = roles[at] == Role::work || roles[at] == Role::operations || roles[at] == Role::computation;
+        if ((!works && !names_rank(processes_.at(process).name)) || numbers.contains(process)) { continue; }
         auto const number = device_number(processes_.at(process).name);
         if (!number || !given.insert(*number).second) { return; }
         numbers.emplace(process, *number);
     }
     if (numbers.size() < 2 || !part_.ranks.empty()) { return; }
-    for (std::uint32_t span = 0; span < part_.size() && !numbers.empty(); ++span) {
+    std::set<std::pair<bool, Place>> placed;
+    for (std::uint32_t span = 0; span < part_.size(); ++span) {
         auto const& lane = part_.lanes[part_.lane[span]];
-        auto const known = lane.device ? numbers.find(lane.process) : numbers.end();
-        if (known == numbers.end()) { continue; }
-        part_.ranks.push_back({span, known->second});
-        numbers.erase(known);
+        auto const known = numbers.find(lane.process);
+        bool const is_new = known != numbers.end() && placed.insert({lane.device, lane.process}).second;
+        if (is_new) { part_.ranks.push_back({span, known->second}); }
     }
 }
 
@@ -211,14 +236,13 @@ void DeviceLanes::apply() {
     std::vector<Role> roles(part_.lanes.size());
     std::transform(part_.lanes.begin(), part_.lanes.end(), roles.begin(),
                    [&](ChromePart::Lane const& lane) { return role_of(lane); });
-    bool const none = std::all_of(roles.begin(), roles.end(), [](Role role) { return role <= Role::host; });
-    if (none) { return; }
     for (std::size_t span = 0; span < part_.size(); ++span) {
         std::string_view const name = part_.names[part_.name[span]];
         SpanKind& kind = part_.kind[span];
         switch (roles[part_.lane[span]]) {
         case Role::host: break;
-        case Role::work: kind = kind_of_work(name); break;
+        case Role::work: kind = kind == SpanKind::communication ? kind : kind_of_work(name); break;
+        case Role::computation: kind = SpanKind::compute; break;
         case Role::operations: kind = kind_of_operation(name); break;
         case Role::copies: kind = SpanKind::memory; break;
         case Role::communication: kind = SpanKind::communication; break;

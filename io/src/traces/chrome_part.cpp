@@ -39,6 +39,10 @@ constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel}
                                    CategoryRow{"cpu_op", ChromeCategory::operation},
                                    CategoryRow{"operator", ChromeCategory::operation},
                                    CategoryRow{"user_annotation", ChromeCategory::annotation},
+                                   CategoryRow{"comm", ChromeCategory::communication},
+                                   CategoryRow{"communication", ChromeCategory::communication},
+                                   CategoryRow{"collective", ChromeCategory::communication},
+                                   CategoryRow{"nccl", ChromeCategory::communication},
                                    CategoryRow{"python_function", ChromeCategory::left_out},
                                    CategoryRow{"python function", ChromeCategory::left_out},
                                    CategoryRow{"overhead", ChromeCategory::left_out},
@@ -109,6 +113,10 @@ std::size_t slot_of(ChromePart::Lane const& lane) {
 
 } // namespace
 
+bool is_of_profiler(ChromeCategory category) {
+    return category != ChromeCategory::none && category != ChromeCategory::communication;
+}
+
 ChromeCategory chrome_category(std::string_view category) {
     std::string small(category.substr(0, 32));
     for (char& letter : small) {
@@ -134,7 +142,7 @@ ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
     bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
     if (same && text.size() <= 16) { return cached.category; }
     cached = {first, last, text.size(), chrome_category(text)};
-    is_kineto = is_kineto || cached.category != ChromeCategory::none;
+    is_kineto = is_kineto || is_of_profiler(cached.category);
     return cached.category;
 }
 
@@ -280,6 +288,7 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
     case ChromeCategory::call: return traits_of(named).synchronizes ? SpanKind::synchronization : SpanKind::launch;
     case ChromeCategory::annotation:
     case ChromeCategory::device_annotation: return SpanKind::annotation;
+    case ChromeCategory::communication: return SpanKind::communication;
     default: return SpanKind::host;
     }
 }
