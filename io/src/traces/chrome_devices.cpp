@@ -140,7 +140,7 @@ private:
     ChromePart& part_;
     std::map<Place, Process> processes_;
     std::map<std::pair<Place, Place>, std::string_view> threads_;
-    bool ascend_ = false;
+    bool ascend_ = false, xla_ = false;
 };
 
 DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
@@ -150,6 +150,7 @@ DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
         Process& process = processes_[lane.process];
         if (process.name.empty()) { process.name = word_of(lane.process); }
         ascend_ = ascend_ || process.name == "Ascend Hardware";
+        xla_ = xla_ || starts(process.name, "/device:");
         process.streams = process.streams || names_stream(thread_name(lane));
         process.operations = process.operations || thread_name(lane) == "XLA Ops";
     }
@@ -240,7 +241,9 @@ void DeviceLanes::apply() {
         std::string_view const name = part_.names[part_.name[span]];
         SpanKind& kind = part_.kind[span];
         switch (roles[part_.lane[span]]) {
-        case Role::host: break;
+        case Role::host:
+            if (xla_ && starts(name, "$")) { kind = SpanKind::annotation; } // a frame of Python's call stack
+            break;
         case Role::work: kind = kind == SpanKind::communication ? kind : kind_of_work(name); break;
         case Role::computation: kind = SpanKind::compute; break;
         case Role::operations: kind = kind_of_operation(name); break;
