@@ -171,6 +171,24 @@ TEST(TraceDevices, PredictedStepsAreReadBack) {
     EXPECT_EQ(breakdown_of(traces[1]).whole.compute, 100'000);
 }
 
+TEST(TraceDevices, DrawnStepsAreReadBack) { // headroom trace --timeline
+    auto const traces = Events{}
+                            .process("0", "critical path")
+                            .process("1", "rank 0")
+                            .process("2", "rank 1")
+                            .thread("1", "1", "stream 7")
+                            .thread("1", "2", "stream 20")
+                            .thread("2", "1", "stream 7")
+                            .span("0", "0", "gemm", 0, 900, R"(,"cat":"compute","args":{"rank":0})")
+                            .span("1", "1", "gemm", 100, 300, R"(,"cat":"compute")")
+                            .span("1", "2", "an exchange", 350, 200, R"(,"cat":"communication")")
+                            .span("2", "1", "gemm", 100, 100, R"(,"cat":"compute")")
+                            .read();
+    ASSERT_EQ(traces.size(), 2U);
+    expect_times(traces[0]);
+    EXPECT_EQ(breakdown_of(traces[1]).whole.compute, 100'000);
+}
+
 /// Traces that programs write of themselves have words alone.
 TEST(TraceDevices, HostsSayCommunicationInWords) {
     std::vector<Events> const spellings{

@@ -256,6 +256,7 @@ void DeviceLanes::apply() {
         part_.lanes[lane].device = part_.lanes[lane].device || roles[lane] != Role::host;
         if (roles[lane] == Role::operations) { leave_containers_out(lane); }
     }
+    std::erase_if(part_.ranks, [&](auto const& row) { return roles[part_.lane[row.span]] == Role::restated; });
     number_devices(roles);
 }
 
