@@ -229,6 +229,12 @@ TEST(TraceDevices, CategoriesGoBeforeNames) {
                             .span("0", "9", "something", 0, 900)
                             .read();
     EXPECT_EQ(breakdown_of(traces.at(0)).whole.compute, 100'000);
+    auto const queues = Events{}
+                            .thread("17", "3", "Stream 108") // of commands, by its category
+                            .span("17", "3", "write", 0, 900, R"(,"cat":"mtia_ccp_events")")
+                            .span("1", "1", "aten::mm", 0, 100, R"(,"cat":"cpu_op")")
+                            .read();
+    EXPECT_TRUE(breakdown_of(queues.at(0)).on_host);
 }
 
 } // namespace

@@ -237,6 +237,10 @@ void DeviceLanes::apply() {
     std::vector<Role> roles(part_.lanes.size());
     std::transform(part_.lanes.begin(), part_.lanes.end(), roles.begin(),
                    [&](ChromePart::Lane const& lane) { return role_of(lane); });
+    for (std::size_t span = 0; span < part_.size(); ++span) { // of calls and annotations a category tells
+        bool const bare = part_.kind[span] == SpanKind::host || part_.kind[span] == SpanKind::communication;
+        if (!bare) { roles[part_.lane[span]] = Role::host; }
+    }
     for (std::size_t span = 0; span < part_.size(); ++span) {
         std::string_view const name = part_.names[part_.name[span]];
         SpanKind& kind = part_.kind[span];
