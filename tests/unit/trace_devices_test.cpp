@@ -2,6 +2,7 @@
 
 #include "headroom/io/trace.hpp"
 #include "headroom/trace_breakdown.hpp"
+#include "headroom/trace_collectives.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -82,9 +83,19 @@ TEST(TraceDevices, OperationsOfATpuCommunicateByTheirNames) {
                             .span("3", "3", "while.9", 100, 450) // what runs in it says what it is
                             .span("3", "3", "fusion.1", 100, 300)
                             .span("3", "5", "all-reduce-start.2", 350, 200)
+                            .span("3", "3", "all-reduce-start.2", 349, 1)
                             .span("3", "3", "all-reduce-done.2", 400, 150)
                             .read();
     expect_times(traces.at(0));
+    auto const runs = collective_runs(traces[0]).runs;
+    EXPECT_EQ(runs.size(), 1U) << "one of them, although three events tell of it";
+    auto const without = Events{}
+                             .process("3", "/device:TPU:0")
+                             .thread("3", "3", "XLA Ops")
+                             .span("3", "3", "fusion.1", 100, 300)
+                             .span("3", "3", "all-reduce-done.2", 400, 150)
+                             .read();
+    EXPECT_EQ(breakdown_of(without.at(0)).whole.communication, 150'000);
 }
 
 TEST(TraceDevices, ProcessesOfAmdsToolsAreDevices) {

@@ -18,6 +18,7 @@ enum class Role : std::uint8_t {
     host,
     work,       ///< kernels, copies and waits, told apart by their names
     operations, ///< of a compiled program, some inside others
+    transfers,  ///< of a compiled program, beside its operations
     computation,
     copies,
     communication,
@@ -120,6 +121,16 @@ Role predicted_role(std::string_view thread) {
     return std::find(links.begin(), links.end(), thread) != links.end() ? Role::communication : Role::host;
 }
 
+/// An operation that starts a transfer takes no time to speak of; the one that waits for its end says again what the
+/// lane of transfers shows, where there is one.
+SpanKind kind_of_step(std::string_view name, bool transfers_shown) {
+    SpanKind const kind = kind_of_operation(name);
+    bool const moves = kind == SpanKind::communication || kind == SpanKind::memory;
+    if (moves && name.find("-start") != std::string_view::npos) { return SpanKind::annotation; }
+    bool const waits = moves && transfers_shown && name.find("-done") != std::string_view::npos;
+    return waits ? SpanKind::device_wait : kind;
+}
+
 class DeviceLanes {
 public:
     explicit DeviceLanes(ChromePart& part);
@@ -129,7 +140,7 @@ private:
     using Place = ChromePart::Place;
     struct Process {
         std::string_view name;
-        bool streams = false, operations = false;
+        bool streams = false, operations = false, transfers = false;
     };
     [[nodiscard]] std::string_view word_of(Place place) const;
     [[nodiscard]] std::string_view thread_name(ChromePart::Lane const& lane) const;
@@ -153,6 +164,7 @@ DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
         xla_ = xla_ || starts(process.name, "/device:");
         process.streams = process.streams || names_stream(thread_name(lane));
         process.operations = process.operations || thread_name(lane) == "XLA Ops";
+        process.transfers = process.transfers || thread_name(lane) == "Async XLA Ops";
     }
 }
 
@@ -186,9 +198,8 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
     bool const of_device = device_number(process.name) || process.name == "Ascend Hardware";
     if (!of_device) { return Role::host; }
     if (process.streams) { return Role::restated; }
-    if (process.operations) {
-        return thread == "XLA Ops" || thread == "Async XLA Ops" ? Role::operations : Role::restated;
-    }
+    if (process.operations && thread == "Async XLA Ops") { return Role::transfers; }
+    if (process.operations) { return thread == "XLA Ops" ? Role::operations : Role::restated; }
     return names_restatement(thread) ? Role::restated : Role::work;
 }
 
@@ -197,7 +208,8 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
 void DeviceLanes::leave_containers_out(std::uint32_t lane) {
     std::vector<std::uint32_t> spans;
     for (std::uint32_t span = 0; span < part_.size(); ++span) {
-        if (part_.lane[span] == lane && part_.end[span] > part_.begin[span]) { spans.push_back(span); }
+        bool const runs = part_.kind[span] != SpanKind::annotation && part_.end[span] > part_.begin[span];
+        if (runs && part_.lane[span] == lane) { spans.push_back(span); }
     }
     std::sort(spans.begin(), spans.end(), [&](auto left, auto right) {
         return std::tuple(part_.begin[left], -part_.end[left], left) <
@@ -250,7 +262,10 @@ void DeviceLanes::apply() {
             break;
         case Role::work: kind = kind == SpanKind::communication ? kind : kind_of_work(name); break;
         case Role::computation: kind = SpanKind::compute; break;
-        case Role::operations: kind = kind_of_operation(name); break;
+        case Role::operations:
+            kind = kind_of_step(name, processes_.at(part_.lanes[part_.lane[span]].process).transfers);
+            break;
+        case Role::transfers: kind = kind_of_operation(name); break;
         case Role::copies: kind = SpanKind::memory; break;
         case Role::communication: kind = SpanKind::communication; break;
         case Role::restated: kind = SpanKind::annotation; break;
