@@ -169,8 +169,9 @@ std::vector<std::int32_t> at_the_same_time(CollectiveTrack const& reference, Col
         for (std::size_t at = next; at < reference.end.size(); ++at) {
             std::int64_t const after = wide_difference(reference.end[at], end);
             if (after > nearest) { break; }
-            if (reference.call[at] != other.call[k] || -after > nearest) { continue; }
-            nearest = after < 0 ? -after : after;
+            std::int64_t const distance = after < 0 ? wide_difference(0, after) : after;
+            if (reference.call[at] != other.call[k] || distance > nearest) { continue; }
+            nearest = distance;
             result[k] = static_cast<std::int32_t>(at);
             next = at + 1;
         }

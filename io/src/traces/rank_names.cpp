@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -157,9 +158,12 @@ std::string writer_of(RankDigest const& digest) {
 }
 
 bool overlap(RankDigest const& one, RankDigest const& other) {
-    auto const begin = [](RankDigest const& digest) { return digest.epoch_ns + digest.breakdown.whole.begin; };
-    auto const end = [](RankDigest const& digest) { return digest.epoch_ns + digest.breakdown.whole.end; };
-    return begin(one) < end(other) && begin(other) < end(one);
+    auto const moment = [](RankDigest const& digest, Ticks at) {
+        std::int64_t result = 0; // times may be anything
+        return __builtin_add_overflow(digest.epoch_ns, at, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+    };
+    auto const &mine = one.breakdown.whole, &theirs = other.breakdown.whole;
+    return moment(one, mine.begin) < moment(other, theirs.end) && moment(other, theirs.begin) < moment(one, mine.end);
 }
 
 /// Traces that one process wrote one after the other, each of some steps.
