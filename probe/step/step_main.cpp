@@ -13,6 +13,7 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace headroom::training {
 namespace {
@@ -41,7 +42,13 @@ StepProfile load_profile(std::string const& path) {
     return read_profile(text, path);
 }
 
+constexpr std::string_view standard_output = "-";
+
 void write_file(std::string const& path, std::string const& text) {
+    if (path == standard_output) {
+        std::fputs(text.c_str(), stdout);
+        return;
+    }
     std::ofstream file{path, std::ios::binary | std::ios::trunc};
     file << text;
     file.close();
@@ -70,6 +77,9 @@ Prepared prepare(std::span<char* const> arguments, Job const& job) {
             refuse("--gemm", "no BLAS on this machine", "Debian: libopenblas0-pthread; or --gemm own");
         }
     }
+    if (options.json == standard_output && options.profile == standard_output) {
+        refuse("--profile", "goes to standard output, and so does --json", "name a file for one of them");
+    }
     if (!options.profile.empty() && job.size() > 1) {
         refuse("--profile", "is of one worker, and this job has " + std::to_string(job.size()));
     }
@@ -88,6 +98,11 @@ Prepared prepare(std::span<char* const> arguments, Job const& job) {
     return prepared;
 }
 
+/// Where the text for people goes: not between the lines of a file that is written to standard output.
+std::FILE* text_stream(Options const& options) {
+    return options.json == standard_output || options.profile == standard_output ? stderr : stdout;
+}
+
 void predict(Prepared const& prepared) {
     Options const& options = prepared.options;
     Division const division{.batch = options.batch,
@@ -98,7 +113,7 @@ void predict(Prepared const& prepared) {
                             .link = {Seconds{*options.latency}, BytesPerSecond{*options.bandwidth}}};
     std::vector<PredictedStep> steps;
     for (int const workers : options.workers) { steps.push_back(predict_step(*prepared.replayed, division, workers)); }
-    std::fputs(prediction_text(*prepared.replayed, division, steps).c_str(), stdout);
+    std::fputs(prediction_text(*prepared.replayed, division, steps).c_str(), text_stream(options));
     if (!options.json.empty()) { write_file(options.json, prediction_json(*prepared.replayed, division, steps)); }
 }
 
@@ -108,7 +123,7 @@ bool tell(RunReport const& report) {
     if (!options.json.empty()) { write_file(options.json, run_json(report)); }
     if (!options.profile.empty()) { write_file(options.profile, profile_text(report.result.profile)); }
     bool const checks = options.mode == Mode::check;
-    std::fputs((checks ? check_text(report) : run_text(report)).c_str(), stdout);
+    std::fputs((checks ? check_text(report) : run_text(report)).c_str(), text_stream(options));
     double const worst = std::max(report.result.loss_difference, report.result.gradient_difference);
     return !checks || worst <= allowed_difference(options.is_double);
 }

@@ -195,4 +195,18 @@ equal(run("calibrate", SCRATCH / "missing").code, 4, "evidence that is not there
 equal(run("calibrate", TRACES, "--dp", "4").code, 2, "a plan without --model")
 succeed("calibrate", TRACES, "--out", "-", code=2)
 
+# ---- traces of another accelerator than the one that is asked for ---------------------------------------------------
+
+ELSEWHERE = write_traces("elsewhere", EVENTS)
+for path in ELSEWHERE.iterdir():
+    path.write_text(path.read_text().replace("Test GPU", "NVIDIA A100-SXM4-80GB"))
+value = calibrate(ELSEWHERE, "--cluster", "dgx-h100", "--out", SCRATCH / "elsewhere.toml")
+check(value and any("and not of h100" in note for note in value["notes"]), "traces of an A100 are no evidence of an H100")
+for system in ("dgx-a100", "a100-sxm-80gb"):
+    value = calibrate(ELSEWHERE, "--cluster", system, "--out", SCRATCH / "elsewhere.toml")
+    check(value and not any("and not of" in note for note in value["notes"]), f"traces of an A100 are evidence of {system}")
+done = run("calibrate", ELSEWHERE, "--model", *DATA_PARALLEL, "--out", SCRATCH / "elsewhere.toml")
+equal(done.code, 2, "a step of another accelerator")
+check("another machine than the one that was traced" in done.err, done.err)
+
 finish()

@@ -50,6 +50,11 @@ def result(words, workers=1):
     return value
 
 
+# --- a result on standard output stands alone there
+alone = called([*SMALL, "--batch", 4, "--json", "-"])
+check(json.loads(alone.stdout)["workers"] == 1 and "step_seconds = " in alone.stderr, "--json -: the result alone")
+check(not (SCRATCH / "-").exists(), "--json -: no file of that name")
+
 # --- one worker: phases, losses, its profile
 profile = SCRATCH / "one.profile"
 one = result([*SMALL, "--batch", 12, "--profile", profile])

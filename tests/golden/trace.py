@@ -177,6 +177,9 @@ timed = answer("trace", RUN, "--stats")
 check(timed["stats"].pop("wall_seconds") > 0 and timed.pop("stats")["peak_memory_bytes"] > 0, "--stats adds its key")
 equal(timed, json.loads(whole), "and changes nothing else")
 
+through = subprocess.run([PROGRAM, "trace", "-", "--format", "json"], input=gzip.compress(json.dumps(rank_events(0)).encode()), env=ENVIRONMENT, capture_output=True)
+check(through.returncode == 0 and json.loads(through.stdout or "{}").get("ranks"), "a trace from standard input")
+
 # ---- for people, for tables, for pages ---------------------------------------------------------------------------------
 
 CALLS = [[RUN], [PATHS[0]], [RUN, "--top", "3", "--step", "1"], [RUN, "--baseline", PATHS[0], "--baseline", PATHS[1]]]

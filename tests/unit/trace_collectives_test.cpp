@@ -131,6 +131,20 @@ TEST(TraceCollectives, WidthsOfTypes) {
     EXPECT_EQ(element_bytes_of("string"), 0);
 }
 
+/// A profiler that lost some in the middle of calls that all look alike: the rest still finds its partners.
+TEST(TraceCollectives, LostOnesLeaveTheOthersTogether) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        std::mt19937_64 random(seed);
+        Ticks const most_clock = seed % 2 == 0 ? 0 : 50'000'000;
+        auto made = schedule(3, 40, random, most_clock, {label_of(Collective::all_reduce)});
+        std::uniform_int_distribution<std::size_t> place(1, 36);
+        for (std::uint64_t lost = 0; lost < 1 + seed % 3; ++lost) { erase_runs(made.ranks[1], place(random), 1); }
+        auto const answer = match_collectives(made.ranks);
+        EXPECT_TRUE(joins_the_same(answer, made.ranks)) << seed;
+        EXPECT_EQ(answer.matched.size(), 40U) << seed;
+    }
+}
+
 TEST(TraceCollectives, PercentilesInterpolate) {
     auto const of = percentiles_of({40, 10, 20, 30});
     EXPECT_DOUBLE_EQ(of.p50, 25.0);

@@ -62,12 +62,14 @@ TEST_F(TraceFolder, EverythingBelowInTheOrderOfNumbers) {
     put("notes.txt", "what we ran\n");
     put("empty.json", "");
     put("report.nsys-rep", "binary");
+    put("stats.csv", "Time (%),Total Time (ns),Instances,Name\n60.0,6000,3,gemm\n");
     io::TraceFiles const found = files();
     EXPECT_THAT(below(found.files),
                 ElementsAre("node1/deep/er/rank4.json", "node1/rank3.json.gz", "rank2.json", "rank10.json"));
     EXPECT_THAT(found.left_out, ElementsAre(HasSubstr("empty.json: no trace (it is empty)"),
                                             HasSubstr("notes.txt: no trace (of no format that is known)"),
-                                            HasSubstr("report.nsys-rep: no trace (it is a report of Nsight Systems)")));
+                                            HasSubstr("report.nsys-rep: no trace (it is a report of Nsight Systems)"),
+                                            HasSubstr("stats.csv: no trace (it is a table of nsys stats)")));
 }
 
 TEST_F(TraceFolder, LinksLeadNowhereTwice) {

@@ -42,19 +42,29 @@ TEST(KeyAverages, WithoutADeviceTheHostsOwnTimesCount) {
     EXPECT_FALSE(trace.lanes[0].device);
 }
 
+TEST(KeyAverages, ATableWithoutItsEndSaysSo) { // rows of communication may be among those that are gone
+    std::string const text = test::trace_sample("key_averages_cuda.txt");
+    EXPECT_EQ(test::issues_of(read(text))["table without its end: rows may be missing"], 0U);
+    auto const cut = text.substr(0, text.find("ncclDevKernel"));
+    EXPECT_EQ(test::issues_of(read(cut))["table without its end: rows may be missing"], 1U);
+}
+
 TEST(KeyAverages, LostAlignmentAndPrefixesOfRanksAreRead) {
     std::string const text = test::trace_sample("key_averages_cpu.txt");
-    std::string prefixed, squeezed;
+    std::string prefixed, squeezed, tagged;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t const end = text.find('\n', at);
         std::string const line = text.substr(at, end - at);
         prefixed += "[rank3]:" + line + "\r\n";
+        tagged += (at % 2 == 0 ? "[default3]:" : "[1,3]<stdout>:") + line + "\n";
         squeezed += line.substr(std::min(line.find_first_not_of(' '), line.size())) + "\n";
         at = end + 1;
     }
     auto const expected = test::spans_of(read(text));
     EXPECT_EQ(test::spans_of(read(prefixed)), expected);
     EXPECT_EQ(read(prefixed).rank, 3);
+    EXPECT_EQ(test::spans_of(read(tagged)), expected);
+    EXPECT_EQ(read(tagged).rank, 3);
     EXPECT_EQ(test::spans_of(read(squeezed)), expected);
 }
 

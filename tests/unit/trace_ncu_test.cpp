@@ -38,6 +38,27 @@ TEST(NcuCsv, TheRawPageAndDecimalCommas) {
     EXPECT_THAT(test::spans_of(traces[1]), ElementsAre("compute gemm 0-10000 @stream 7"));
 }
 
+TEST(NcuCsv, PlainCellsHaveUnitsToo) { // as other tools save the raw page
+    auto const traces = test::traces_in(io::read_ncu,
+                                        "ID,Kernel Name,Stream,dram__bytes.sum,gpu__time_duration.sum\n"
+                                        ",,,Kbyte,us\n0,gemm,7,3,12.25\n",
+                                        "ncu.csv");
+    EXPECT_THAT(test::spans_of(traces.at(0)), ElementsAre("compute gemm 0-12250 @stream 7"));
+    EXPECT_DOUBLE_EQ(traces[0].counted.at(0).bytes, 3000.0);
+}
+
+TEST(NcuCsv, FrequenciesAreInGhz) { // the page of details since 2022; cycles are told by them
+    auto const traces = test::traces_in(io::read_ncu,
+                                        "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                                        "\"0\",\"gemm\",\"Duration\",\"us\",\"1\"\n"
+                                        "\"0\",\"gemm\",\"SM Frequency\",\"Ghz\",\"1.5\"\n"
+                                        "\"0\",\"gemm\",\"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum."
+                                        "per_cycle_elapsed\",\"inst/cycle\",\"10\"\n",
+                                        "ncu.csv");
+    EXPECT_EQ(test::issues_of(traces.at(0))["unit that is not known"], 0U);
+    EXPECT_DOUBLE_EQ(traces[0].counted.at(0).flops, 15'000.0);
+}
+
 TEST(NcuCsv, DirtyRowsAreCounted) {
     std::string text = test::trace_sample("ncu_details.csv");
     text.insert(text.find("\"1\",\"4711\""), "hello from the program\n\"3\",\"4711\",\"short row\"\n\"4\",\"open\n");

@@ -102,6 +102,38 @@ TEST(TraceRanks, TwoThatStateTheSameAreToldApart) {
     EXPECT_TRUE(digests[0].issues.empty());
 }
 
+/// A trace from `begin` to `begin` + 10 on the clock of the day.
+RankDigest profiled(std::string source, std::int64_t begin, std::optional<std::int64_t> rank = {}) {
+    RankDigest digest;
+    digest.source = std::move(source);
+    digest.stated_rank = rank;
+    digest.clock_is_absolute = true;
+    digest.epoch_ns = begin;
+    digest.breakdown.whole.end = 10;
+    return digest;
+}
+
+TEST(TraceRanks, OneProcessMayHaveWrittenSeveralTraces) {
+    std::vector<RankDigest> digests{profiled("node_7.100.pt.trace.json.gz", 100),
+                                    profiled("node_7.200.pt.trace.json.gz", 200),
+                                    profiled("node_8.100.pt.trace.json.gz", 100),
+                                    profiled("node_8.105.pt.trace.json.gz", 105),
+                                    profiled("a.json", 100, 5),
+                                    profiled("b.json", 300, 5),
+                                    profiled("c.json", 305, 5)};
+    io::assign_ranks(digests);
+    std::vector<std::int64_t> ranks;
+    for (RankDigest const& digest : digests) { ranks.push_back(digest.rank); }
+    EXPECT_EQ(ranks[1], ranks[0]) << "one after the other";
+    EXPECT_NE(ranks[2], ranks[0]) << "another process";
+    EXPECT_NE(ranks[3], ranks[2]) << "at once: no process writes two";
+    EXPECT_THAT(std::vector(ranks.begin() + 4, ranks.begin() + 6), ElementsAre(5, 5));
+    EXPECT_NE(ranks[6], 5);
+    EXPECT_EQ(digests[5].rank_from, "metadata");
+    EXPECT_TRUE(digests[5].issues.empty());
+    EXPECT_EQ(digests[6].issues.at(0).kind, "rank stated twice");
+}
+
 TEST(TraceRanks, NaturalOrderGoesByValue) {
     std::vector<std::string> names{
         "b",   "a10", "a2",          "a02",       "a/z", "a1/x", "a-1", "", "a10/b", "a9999999999999999999999",

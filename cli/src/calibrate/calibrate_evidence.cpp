@@ -8,9 +8,12 @@
 #include "headroom/kernel.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -111,6 +114,23 @@ void note_collectives(TraceAnswer const& traces, fit::TraceCollectives const& co
     for (auto const& text : traces.collectives.notes) { answer.notes.push_back(text); }
 }
 
+/// "a100" of "a100-sxm-80gb".
+std::string chip_of(std::string_view accelerator) { return std::string{accelerator.substr(0, accelerator.find('-'))}; }
+
+/// Whether words such as "NVIDIA A100-SXM4-80GB" name an accelerator of the catalog, and another one than this.
+bool names_another(std::string_view words, Accelerator const& accelerator, io::Catalog const& catalog) {
+    std::set<std::string> found;
+    std::string word;
+    for (char const byte : std::string{words} + ' ') {
+        bool const inside = std::isalnum(static_cast<unsigned char>(byte)) != 0;
+        if (inside) { word += static_cast<char>(std::tolower(static_cast<unsigned char>(byte))); }
+        if (!inside) { found.insert(std::exchange(word, {})); }
+    }
+    if (found.contains(chip_of(accelerator.name))) { return false; }
+    return std::ranges::any_of(catalog.names(io::RecordKind::accelerator),
+                               [&](std::string const& name) { return found.contains(chip_of(name)); });
+}
+
 /// A share of the accelerator's peak from the matrix products of traces.
 void add_product_constant(fit::TraceFacts const& facts, CalibrateQuestion const& question, CalibrateAnswer& answer) {
     if (!facts.matrix_products || !question.accelerator) { return; }
@@ -145,16 +165,24 @@ void add_days(TraceAnswer const& traces, CalibrateEvidence& evidence) {
     }
 }
 
-void take_traces(std::vector<std::string> const& names, CalibrateQuestion const& question, CalibrateAnswer& answer) {
+void take_traces(std::vector<std::string> const& names, CalibrateQuestion const& question, io::Catalog const& catalog,
+                 CalibrateAnswer& answer) {
     if (names.empty()) { return; }
     io::TraceFiles const files = io::trace_files(names);
     io::TraceSet set = io::read_trace_set(files, {.step = {}, .wants_path = false, .wants_slowdown = true}, {});
     for (auto const& text : set.unread) { answer.notes.push_back(text); }
     TraceAnswer const traces = trace_answer(std::move(set.ranks));
-    fit::TraceFitSettings const settings{.system = name_of_system(traces, question),
-                                         .source = join(names, ", "),
-                                         .nodes = question.log.nodes,
-                                         .accelerator = question.accelerator};
+    fit::TraceFitSettings settings{.system = name_of_system(traces, question),
+                                   .source = join(names, ", "),
+                                   .nodes = question.log.nodes,
+                                   .accelerator = question.accelerator};
+    if (settings.accelerator && names_another(settings.system, *settings.accelerator, catalog)) {
+        answer.traced_elsewhere = "the traces are of " + settings.system + ", and not of " +
+                                  settings.accelerator->name + " (--system " + settings.accelerator->name +
+                                  " where both are one)";
+        answer.notes.push_back("matrix products left out: " + answer.traced_elsewhere);
+        settings.accelerator = {};
+    }
     fit::TraceCollectives collectives = fit::measured_collectives(traces, settings);
     answer.evidence.push_back({join(names, ", "), "traces", words_of_traces(traces, collectives), collectives.used});
     answer.evidence.back().machine = settings.system;
@@ -190,7 +218,7 @@ CalibrateAnswer read_evidence(CalibrateQuestion const& question, io::Catalog con
             traces.push_back(name);
         }
     }
-    take_traces(traces, question, answer);
+    take_traces(traces, question, catalog, answer);
     take_campaigns(chosen_campaigns(question), question, catalog, answer);
     say_ages(answer);
     fit_and_join_links(question, answer);

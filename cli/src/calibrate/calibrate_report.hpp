@@ -71,6 +71,7 @@ struct CalibrateAnswer {
     std::vector<LinkSource> link_sources;
     std::vector<Disagreement> disagreements;
     std::vector<Campaign> machines; ///< campaigns that measured one: what a machine file is made of
+    std::string traced_elsewhere;   ///< why the traces say nothing of the accelerator that is asked for; empty: they do
     std::vector<CampaignStepsOf> scaling;
     io::PartialCalibration states;      ///< what is written: constants, links, steps
     io::StatedCalibration rest;         ///< what files state besides, its `states` empty

@@ -205,6 +205,10 @@ void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
         return;
     }
     bool const traced = answer.facts && answer.facts->step_seconds;
+    if (traced && !answer.traced_elsewhere.empty()) {
+        refuse("--cluster", "is another machine than the one that was traced", answer.traced_elsewhere,
+               "name the cluster that ran, or leave --model out");
+    }
     if (traced) { keep_slowdown(keep_step(arguments, *answer.facts->step_seconds, 0, answer), answer); }
     bool const scaled = keep_scaling(arguments, answer);
     if (!traced && !scaled) {

@@ -14,10 +14,11 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array positionals{
-    Positional{"PATH",
-               "traces of a run, a file a rank or folders of them: PyTorch profiler JSON, Chrome traces, Nsight "
-               "Systems SQLite, tables of key_averages(), plain, gzip or zstd; or parts that --shard wrote",
-               true},
+    Positional{
+        "PATH",
+        "traces of a run, a file a rank or folders of them: PyTorch profiler JSON, Chrome traces, Nsight "
+        "Systems SQLite, tables of key_averages(), plain, gzip or zstd; parts that --shard wrote; - for standard input",
+        true},
 };
 
 constexpr char const* examples = "  headroom trace ./profiler/\n"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -126,6 +127,84 @@ std::size_t matched_of(std::vector<std::int32_t> const& partners) {
     return partners.size() - static_cast<std::size_t>(std::ranges::count(partners, no_partner));
 }
 
+/// Differences of the ends of partners, from the smallest on.
+std::vector<std::int64_t> differences_of(CollectiveTrack const& reference, CollectiveTrack const& other,
+                                         std::vector<std::int32_t> const& partners) {
+    std::vector<std::int64_t> differences;
+    for (std::size_t k = 0; k < partners.size(); ++k) {
+        if (partners[k] == no_partner) { continue; }
+        differences.push_back(wide_difference(other.end[k], reference.end[static_cast<std::size_t>(partners[k])]));
+    }
+    std::ranges::sort(differences);
+    return differences;
+}
+
+/// How far the sorted values are from the middle of them, at most.
+std::int64_t reach_of(std::vector<std::int64_t> const& sorted) {
+    if (sorted.empty()) { return 0; }
+    std::int64_t const middle = sorted[(sorted.size() - 1) / 2];
+    return std::max(wide_difference(sorted.back(), middle), wide_difference(middle, sorted.front()));
+}
+
+/// The middle of those `count` sorted values that lie closest together.
+std::int64_t densest_of(std::vector<std::int64_t> const& sorted, std::size_t count) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i + count <= sorted.size(); ++i) {
+        bool const closer =
+            wide_difference(sorted[i + count - 1], sorted[i]) < wide_difference(sorted[best + count - 1], sorted[best]);
+        best = closer ? i : best;
+    }
+    return sorted[best + count / 2];
+}
+
+/// Partners whose ends lie together once the clocks are `offset` apart, in order: of equal calls the nearest, within `reach`.
+std::vector<std::int32_t> at_the_same_time(CollectiveTrack const& reference, CollectiveTrack const& other,
+                                           std::int64_t offset, std::int64_t reach) {
+    std::vector<std::int32_t> result(other.end.size(), no_partner);
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < other.end.size(); ++k) {
+        std::int64_t const end = wide_difference(other.end[k], offset);
+        while (next < reference.end.size() && wide_difference(end, reference.end[next]) > reach) { ++next; }
+        std::int64_t nearest = reach;
+        for (std::size_t at = next; at < reference.end.size(); ++at) {
+            std::int64_t const after = wide_difference(reference.end[at], end);
+            if (after > nearest) { break; }
+            std::int64_t const distance = after < 0 ? wide_difference(0, after) : after;
+            if (reference.call[at] != other.call[k] || distance > nearest) { continue; }
+            nearest = distance;
+            result[k] = static_cast<std::int32_t>(at);
+            next = at + 1;
+        }
+    }
+    return result;
+}
+
+/// A piece that lost some in its middle lies right on one side of the gap alone, and a whole collective off on the
+/// other. Then time decides, with the clocks as they are in one of the stretches between gaps; the piece where that leaves
+/// more out.
+std::vector<std::int32_t> without_lost(CollectiveTrack const& reference, CollectiveTrack const& other,
+                                       std::vector<std::int32_t> piece) {
+    std::int64_t const half = half_a_period(reference.end);
+    auto const n = static_cast<std::int64_t>(reference.end.size()), m = static_cast<std::int64_t>(other.end.size());
+    if (m >= n || matched_of(piece) < 3 || reach_of(differences_of(reference, other, piece)) <= half) { return piece; }
+    std::int64_t furthest = half;
+    std::size_t const enough = matched_of(piece);
+    constexpr std::int64_t most_shifts = 16;
+    for (std::int64_t back = 0; back <= std::min(n - m, most_shifts); ++back) {
+        auto const laid = laid_at(overlap_at(n - m - back, n, m), other.end.size());
+        auto const differences = differences_of(reference, other, laid);
+        std::size_t const stretch =
+            differences.size() / static_cast<std::size_t>(n - m + 1); // of n - m gaps one has so many
+        auto by_time =
+            at_the_same_time(reference, other, densest_of(differences, std::max<std::size_t>(stretch, 1)), half);
+        auto const reach = reach_of(differences_of(reference, other, by_time));
+        if (matched_of(by_time) < enough || reach >= furthest) { continue; }
+        furthest = reach;
+        piece = std::move(by_time);
+    }
+    return piece;
+}
+
 } // namespace
 
 std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, CollectiveTrack const& other) {
@@ -137,93 +216,15 @@ std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, Collecti
         }
         return laid_at(best_place(reference, other, places(reference.call, other.call), straight), other.call.size());
     }
-    if (auto piece = as_piece(reference, other, reference.call, other.call)) { return *piece; }
+    if (auto piece = as_piece(reference, other, reference.call, other.call)) {
+        return without_lost(reference, other, std::move(*piece));
+    }
     auto by_call = common_subsequence(reference.call, other.call, edit_limit);
     std::size_t const shorter = std::min(reference.call.size(), other.call.size());
     if (matched_of(by_call) * 10 >= shorter * 9) { return by_call; }
     if (auto piece = as_piece(reference, other, reference.name, other.name)) { return *piece; }
     auto by_name = common_subsequence(reference.name, other.name, edit_limit);
     return matched_of(by_name) > matched_of(by_call) ? by_name : by_call;
-}
-
-namespace {
-
-/// Furthest positions on each diagonal after each number of edits, to walk back on.
-class EditPaths {
-public:
-    EditPaths(std::vector<std::uint64_t> const& a, std::vector<std::uint64_t> const& b, std::int32_t skip,
-              std::int32_t n, std::int32_t m)
-        : a_(a), b_(b), skip_(skip), n_(n), m_(m) {}
-
-    /// Pairs on a longest common subsequence, into `result`; false where it takes more edits than allowed.
-    bool find(std::int32_t most, std::vector<std::int32_t>& result) {
-        std::vector<std::int32_t> before{0};
-        for (std::int32_t edits = 0; edits <= most; ++edits) {
-            std::vector<std::int32_t> reach(2 * static_cast<std::size_t>(edits) + 1);
-            for (std::int32_t k = -edits; k <= edits; k += 2) {
-                std::int32_t x = edits == 0 ? 0 : entry(before, edits, k).x;
-                while (x < n_ && x - k < m_ && x - k >= 0 && same(x, x - k)) { ++x; }
-                reach[index(k, edits)] = x;
-                if (x >= n_ && x - k >= m_) {
-                    walk_back(edits, k, x, result);
-                    return true;
-                }
-            }
-            history_.push_back(reach);
-            before = std::move(reach);
-        }
-        return false;
-    }
-
-private:
-    struct Entry {
-        std::int32_t x, diagonal;
-    };
-    static std::size_t index(std::int32_t k, std::int32_t edits) { return static_cast<std::size_t>(k + edits); }
-    [[nodiscard]] bool same(std::int32_t x, std::int32_t y) const {
-        return a_[static_cast<std::size_t>(skip_ + x)] == b_[static_cast<std::size_t>(skip_ + y)];
-    }
-    /// Where diagonal k is entered with one edit more than `before` has.
-    static Entry entry(std::vector<std::int32_t> const& before, std::int32_t edits, std::int32_t k) {
-        std::int32_t const last = edits - 1;
-        bool const down = k == -edits || (k != edits && before[index(k - 1, last)] < before[index(k + 1, last)]);
-        return down ? Entry{before[index(k + 1, last)], k + 1} : Entry{before[index(k - 1, last)] + 1, k - 1};
-    }
-    void walk_back(std::int32_t edits, std::int32_t k, std::int32_t x, std::vector<std::int32_t>& result) const {
-        for (;; --edits) {
-            Entry const from =
-                edits == 0 ? Entry{0, 0} : entry(history_[static_cast<std::size_t>(edits - 1)], edits, k);
-            while (x > from.x) {
-                --x;
-                result[static_cast<std::size_t>(skip_ + x - k)] = skip_ + x;
-            }
-            if (edits == 0) { return; }
-            // A step to the right left its own element behind.
-            x = from.diagonal < k ? from.x - 1 : from.x;
-            k = from.diagonal;
-        }
-    }
-
-    std::vector<std::uint64_t> const &a_, &b_;
-    std::int32_t skip_, n_, m_;
-    std::vector<std::vector<std::int32_t>> history_;
-};
-
-} // namespace
-
-std::vector<std::int32_t> common_subsequence(std::vector<std::uint64_t> const& a, std::vector<std::uint64_t> const& b,
-                                             std::int32_t most_edits) {
-    std::vector<std::int32_t> result(b.size(), no_partner);
-    std::size_t first = 0, last = 0;
-    std::size_t const shorter = std::min(a.size(), b.size());
-    while (first < shorter && a[first] == b[first]) { ++first; }
-    while (last < shorter - first && a[a.size() - 1 - last] == b[b.size() - 1 - last]) { ++last; }
-    for (std::size_t i = 0; i < first; ++i) { result[i] = static_cast<std::int32_t>(i); }
-    for (std::size_t i = 1; i <= last; ++i) { result[b.size() - i] = static_cast<std::int32_t>(a.size() - i); }
-    auto const middle_a = static_cast<std::int32_t>(a.size() - first - last);
-    auto const middle_b = static_cast<std::int32_t>(b.size() - first - last);
-    EditPaths(a, b, static_cast<std::int32_t>(first), middle_a, middle_b).find(most_edits, result);
-    return result;
 }
 
 } // namespace headroom

@@ -21,7 +21,7 @@ inline constexpr std::int32_t no_partner = -1;
 ///
 /// Equal tracks go position by position. A track that is a piece of the other (its trace began later or ended
 /// earlier) is laid where the ends of both differ by the most constant amount, whatever the clocks; where that does not
-/// tell, at the end. Everything else by a longest common subsequence of calls, of names where calls agree badly;
+/// tell, at the end; one that lost some in the middle by its ends, once the clocks are taken off. Everything else by a longest common subsequence of calls, of names where calls agree badly;
 /// where more than 1,024 differ, by what is equal at both ends.
 /// O(n) where tracks are equal; else O(n + (n + edits) edits), and 4,096 places of 64 samples for pieces.
 std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, CollectiveTrack const& other);

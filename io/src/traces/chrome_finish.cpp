@@ -1,5 +1,7 @@
 #include "traces/chrome_finish.hpp"
 
+#include "traces/chrome_devices.hpp"
+#include "traces/chrome_host.hpp"
 #include "traces/chrome_split.hpp"
 #include "traces/trace_builder.hpp"
 
@@ -98,18 +100,6 @@ void tie_calls(ChromePart& part, bool device_work) {
         if (call == by_external.end()) { continue; }
         part.collectives.push_back(*call->second);
         part.collectives.back().span = tie.call.span;
-    }
-}
-
-/// Where nothing ran on a device, communication of the host is communication.
-void name_host_communication(ChromePart& part) {
-    std::vector<bool> communicates(part.names.size());
-    for (std::uint32_t name = 0; name < part.names.size(); ++name) {
-        communicates[name] = names_communication(part.names[name]);
-    }
-    for (std::size_t span = 0; span < part.size(); ++span) {
-        bool const host = part.kind[span] == SpanKind::host || part.kind[span] == SpanKind::annotation;
-        if (host && communicates[part.name[span]]) { part.kind[span] = SpanKind::communication; }
     }
 }
 
@@ -251,11 +241,12 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     std::vector<bool> left_out; // empty: nothing
     pair_edges(part, left_out);
     find_twins(part, left_out);
+    name_device_lanes(part);
     bool const device_work =
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
     tie_calls(part, device_work);
-    if (!device_work) { name_host_communication(part); }
+    if (!device_work) { name_host_communication(part, part.is_kineto || metadata.is_kineto); }
     RankTrace trace;
     trace.source = where;
     trace.format = part.is_kineto || metadata.is_kineto ? "kineto" : "chrome";

@@ -95,10 +95,12 @@ void ChromePart::join_sides(ChromePart& next, std::uint32_t spans) {
     join_column(edges, next.edges, [&](Edge row) {
         return Edge{row.span == no_span ? no_span : row.span + spans, threaded[row.thread], row.time, row.at};
     });
-    join_column(lane_names, next.lane_names, [&](LaneName const& row) {
+    auto const named = [&](LaneName const& row) {
         Place const process = joined(next, row.process);
         return LaneName{process, joined(next, row.thread), words.plain(next.words[row.text])};
-    });
+    };
+    join_column(lane_names, next.lane_names, named);
+    join_column(process_names, next.process_names, named);
 }
 
 } // namespace headroom::io

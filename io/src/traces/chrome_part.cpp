@@ -39,6 +39,10 @@ constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel}
                                    CategoryRow{"cpu_op", ChromeCategory::operation},
                                    CategoryRow{"operator", ChromeCategory::operation},
                                    CategoryRow{"user_annotation", ChromeCategory::annotation},
+                                   CategoryRow{"comm", ChromeCategory::communication},
+                                   CategoryRow{"communication", ChromeCategory::communication},
+                                   CategoryRow{"collective", ChromeCategory::communication},
+                                   CategoryRow{"nccl", ChromeCategory::communication},
                                    CategoryRow{"python_function", ChromeCategory::left_out},
                                    CategoryRow{"python function", ChromeCategory::left_out},
                                    CategoryRow{"overhead", ChromeCategory::left_out},
@@ -109,6 +113,10 @@ std::size_t slot_of(ChromePart::Lane const& lane) {
 
 } // namespace
 
+bool is_of_profiler(ChromeCategory category) {
+    return category != ChromeCategory::none && category != ChromeCategory::communication;
+}
+
 ChromeCategory chrome_category(std::string_view category) {
     std::string small(category.substr(0, 32));
     for (char& letter : small) {
@@ -134,7 +142,7 @@ ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
     bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
     if (same && text.size() <= 16) { return cached.category; }
     cached = {first, last, text.size(), chrome_category(text)};
-    is_kineto = is_kineto || cached.category != ChromeCategory::none;
+    is_kineto = is_kineto || is_of_profiler(cached.category);
     return cached.category;
 }
 
@@ -280,6 +288,7 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
     case ChromeCategory::call: return traits_of(named).synchronizes ? SpanKind::synchronization : SpanKind::launch;
     case ChromeCategory::annotation:
     case ChromeCategory::device_annotation: return SpanKind::annotation;
+    case ChromeCategory::communication: return SpanKind::communication;
     default: return SpanKind::host;
     }
 }
@@ -337,9 +346,14 @@ void ChromePart::add_shape(ChromeEvent const& event, std::uint32_t span) {
 }
 
 void ChromePart::add_lane_name(ChromeEvent const& event) {
-    if (event.text_of(ChromeKey::name) != "thread_name" || !event.has(label)) { return; }
+    std::string_view const what = event.text_of(ChromeKey::name);
+    bool const of_process = what == "process_name";
+    if ((!of_process && what != "thread_name") || !event.has(label)) { return; }
     std::string_view const text = event.text_of(label).substr(0, 256);
-    if (!text.empty()) { lane_names.push_back({place_of(event, process), place_of(event, thread), words.raw(text)}); }
+    if (text.empty()) { return; }
+    Place const of = place_of(event, process); // first: words are numbered in the order of reading
+    Place const within = of_process ? 0 : place_of(event, thread);
+    (of_process ? process_names : lane_names).push_back({of, within, words.raw(text)});
 }
 
 } // namespace headroom::io

@@ -26,8 +26,9 @@ enum class ChromeCategory : std::uint8_t {
     call, ///< of the driver or the runtime
     operation,
     annotation,
-    left_out, ///< flows, counters, Python's call stacks, what profilers say of themselves
-    none,     ///< that is known
+    communication, ///< of traces that are written by hand
+    left_out,      ///< flows, counters, Python's call stacks, what profilers say of themselves
+    none,          ///< that is known
 };
 ChromeCategory chrome_category(std::string_view category);
 
@@ -95,7 +96,7 @@ public:
     std::vector<Edge> edges;
     std::vector<Lane> threads; ///< of edges
     std::vector<RankRow> ranks;
-    std::vector<LaneName> lane_names;
+    std::vector<LaneName> lane_names, process_names; ///< the latter without a thread
     ChromeFaults faults;
     std::uint64_t events = 0;
     bool is_kineto = false;

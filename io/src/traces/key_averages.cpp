@@ -254,6 +254,7 @@ RankTrace KeyAverages::read(WholeText const& text) {
     }
     for (auto const& row : table_.rows) { read_row(row); }
     for (std::size_t const line : table_.unread) { builder_.issue_at("row that does not fit the header", place(line)); }
+    if (table_.cut) { builder_.issue_at("table without its end: rows may be missing", where_); }
     if (table_.more) { builder_.issue_at("second table, left out", where_); }
     RankTrace& trace = builder_.trace();
     trace.events = table_.rows.size();

@@ -55,15 +55,20 @@ std::vector<std::string_view> cells_by_gap(std::string_view line) {
     return cells;
 }
 
-/// Takes "[rank3]:" off a line; its digits.
+/// Takes off a line what tells whose it is, its digits: "[rank3]:", "[default3]:" of torchrun, "[1,3]<stdout>:" of mpirun.
 std::string_view take_rank(std::string_view& line) {
-    constexpr std::string_view marker = "[rank";
-    if (!line.starts_with(marker)) { return {}; }
-    std::size_t const end = line.find_first_not_of("0123456789", marker.size());
-    if (end == std::string_view::npos || end == marker.size() || line.substr(end, 2) != "]:") { return {}; }
-    auto const digits = line.substr(marker.size(), end - marker.size());
-    line.remove_prefix(end + 2);
-    return digits;
+    struct Mark {
+        std::string_view before, behind;
+    };
+    for (Mark const mark : {Mark{"[rank", "]:"}, Mark{"[default", "]:"}, Mark{"[1,", "]<stdout>:"}}) {
+        if (!line.starts_with(mark.before)) { continue; }
+        std::size_t const first = mark.before.size(), end = line.find_first_not_of("0123456789", first);
+        if (end == std::string_view::npos || end == first || !line.substr(end).starts_with(mark.behind)) { continue; }
+        auto const digits = line.substr(first, end - first);
+        line.remove_prefix(end + mark.behind.size());
+        return digits;
+    }
+    return {};
 }
 
 class KeyTableReader {
@@ -72,6 +77,7 @@ public:
 
     KeyTable read() {
         while (!text_.empty()) { take_line(); }
+        table_.cut = state_ == State::rows;
         return std::move(table_);
     }
 

@@ -18,7 +18,8 @@ struct KeyTable {
     std::vector<std::size_t> unread;      ///< lines of the table that have another number of cells
     std::vector<std::string_view> footer; ///< lines behind the table
     bool more = false;                    ///< another table follows
-    std::string rank;                     ///< digits of "[rank3]:" before every line
+    bool cut = false;                     ///< no rule ends the rows
+    std::string rank;                     ///< digits of "[rank3]:" and the like before every line
     [[nodiscard]] int column(std::string_view name) const;
 };
 

@@ -128,7 +128,7 @@ template <class Take> void NcuTable::give(std::string& rows, std::vector<std::si
     rows.clear(), lines.clear();
 }
 
-/// Rows begin with a quote or a number; what the profiler and the program say between them does not.
+/// Rows begin with a quote or a number, units with a comma; what the profiler and the program say between them does not.
 template <class Take> void NcuTable::each_record(Take take) {
     std::string rows;
     std::vector<std::size_t> lines;
@@ -145,7 +145,7 @@ template <class Take> void NcuTable::each_record(Take take) {
         std::size_t const first = line++;
         char const* const begin = rest.data();
         std::string_view row = next_line();
-        bool const is_row = !row.empty() && (quoted ? row.front() == '"' : row.front() >= '0' && row.front() <= '9');
+        bool const is_row = row.find_first_of(quoted ? "\"" : "0123456789,") == 0;
         if (!is_row) {
             if (!row.empty() && !row.starts_with("==")) { issue("line that is no row", first); }
             continue;

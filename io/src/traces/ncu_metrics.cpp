@@ -102,6 +102,7 @@ bool NcuMetrics::take(std::string_view metric, std::string_view unit, double val
     }
     if (is_one_of(metric, {"sm__cycles_elapsed.avg.per_second", "SM Frequency"})) {
         std::optional<double> factor = rate_factor(unit, "cycle");
+        if (!factor) { factor = factor_of(unit, "hz"); } // "Ghz", as it writes since 2022
         if (!factor) { factor = factor_of(unit, "Hz"); }
         if (!factor && unit.starts_with("cycle/")) { // "cycle/nsecond"
             auto const time = second_factor(unit.substr(6));

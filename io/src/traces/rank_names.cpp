@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -143,6 +144,46 @@ void name_ranks(std::vector<RankDigest*> const& unstated, std::size_t of_all, Ra
     }
 }
 
+/// Who wrote a trace: the rank that it states, else the worker that PyTorch names its file by, before a time:
+/// "node1_4711.1700000000000.pt.trace.json". Empty where nobody says.
+std::string writer_of(RankDigest const& digest) {
+    if (digest.stated_rank) { return "rank " + std::to_string(*digest.stated_rank); }
+    std::string_view path = digest.source;
+    path = path.substr(0, path.rfind(".pt.trace.json"));
+    if (path.size() == digest.source.size()) { return {}; }
+    auto const dot = path.rfind('.');
+    bool const time = dot != std::string_view::npos && dot + 1 < path.size() &&
+                      std::all_of(path.begin() + static_cast<std::ptrdiff_t>(dot) + 1, path.end(), is_digit);
+    return time ? "file " + std::string{path.substr(0, dot)} : std::string{};
+}
+
+bool overlap(RankDigest const& one, RankDigest const& other) {
+    auto const moment = [](RankDigest const& digest, Ticks at) {
+        std::int64_t result = 0; // times may be anything
+        return __builtin_add_overflow(digest.epoch_ns, at, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+    };
+    auto const &mine = one.breakdown.whole, &theirs = other.breakdown.whole;
+    return moment(one, mine.begin) < moment(other, theirs.end) && moment(other, theirs.begin) < moment(one, mine.end);
+}
+
+/// Traces that one process wrote one after the other, each of some steps.
+class Writers {
+public:
+    /// The first trace of the process that `digest` is a later one of; nothing where it is no later one.
+    RankDigest* first_of(RankDigest& digest) {
+        std::string const writer = writer_of(digest);
+        if (writer.empty() || !digest.clock_is_absolute) { return nullptr; }
+        auto& known = traces_[writer];
+        bool const apart =
+            std::none_of(known.begin(), known.end(), [&](RankDigest const* one) { return overlap(*one, digest); });
+        if (apart) { known.push_back(&digest); }
+        return apart && known.size() > 1 ? known.front() : nullptr;
+    }
+
+private:
+    std::map<std::string, std::vector<RankDigest*>> traces_;
+};
+
 } // namespace
 
 void unassign_rank(RankDigest& digest) {
@@ -158,9 +199,13 @@ void unassign_rank(RankDigest& digest) {
 void assign_ranks(std::vector<RankDigest>& digests) {
     RanksTaken taken;
     std::vector<RankDigest*> unstated, twice;
+    std::vector<std::pair<RankDigest*, RankDigest const*>> later;
+    Writers writers;
     for (RankDigest& digest : digests) {
         unassign_rank(digest);
-        if (!digest.stated_rank) {
+        if (RankDigest const* const first = writers.first_of(digest); first != nullptr) {
+            later.emplace_back(&digest, first);
+        } else if (!digest.stated_rank) {
             unstated.push_back(&digest);
         } else if (taken.take(*digest.stated_rank)) {
             digest.rank = *digest.stated_rank;
@@ -168,11 +213,15 @@ void assign_ranks(std::vector<RankDigest>& digests) {
             twice.push_back(&digest);
         }
     }
-    name_ranks(unstated, digests.size(), taken);
+    name_ranks(unstated, digests.size() - later.size(), taken);
     for (RankDigest* const digest : twice) {
         count_issue(digest->issues, stated_twice, digest->source + ": rank " + std::to_string(*digest->stated_rank));
         digest->rank = taken.next();
         digest->rank_from = "order";
+    }
+    for (auto const& [digest, first] : later) {
+        digest->rank = first->rank;
+        digest->rank_from = first->rank_from;
     }
     for (RankDigest& digest : digests) {
         if (digest.graph) { digest.graph->rank = digest.rank; }

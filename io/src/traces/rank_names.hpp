@@ -28,7 +28,9 @@ NamedNumber folder_number(std::string_view path);
 /// Gives every digest its rank. What a trace states holds; of two that state the same the first in the order of `digests`
 /// keeps it. Traces that state none take it from the names of their files, by the first of the rules above that gives
 /// all of them numbers of their own; else the smallest free ranks in order, as do those whose rank was taken.
-/// Depends on `stated_rank`, `source` and the order alone, so it may be done again with more digests.
+/// Traces of one rank, or of one worker by PyTorch's names of files, that do not overlap in time are of one process that
+/// was profiled several times: they share a rank.
+/// Depends on `stated_rank`, `source`, times and the order alone, so it may be done again with more digests.
 void assign_ranks(std::vector<RankDigest>& digests);
 
 /// As the trace states it, before anything was assigned.

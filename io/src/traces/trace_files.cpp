@@ -124,7 +124,7 @@ void leave_plans_out(std::vector<Found>& found, std::vector<std::string>& left_o
 }
 
 void add_path(std::string const& name, FolderWalk& walk, TraceFiles& files) {
-    fs::path const path{name};
+    fs::path const path{name == "-" ? "/dev/stdin" : name};
     std::error_code error;
     fs::file_status const status = fs::status(path, error);
     if (!fs::exists(status)) {

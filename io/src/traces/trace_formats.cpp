@@ -21,7 +21,12 @@ struct OtherFile {
     std::string_view magic, suffix, why, hint;
 };
 constexpr std::string_view unpack = "unpack it first; gzip and zstd are read as they are";
+constexpr std::string_view export_nsys = "export the report: nsys export --type sqlite FILE";
 constexpr std::array others{
+    OtherFile{"Time (%),", "", "it is a table of nsys stats", export_nsys},
+    OtherFile{"Start (ns),", "", "it is a table of nsys stats", export_nsys},
+    OtherFile{"", ".xplane.pb", "it is XLA's own format", "name the trace.json.gz beside it"},
+    OtherFile{"", ".pftrace", "it is Perfetto's own format", "convert it: traceconv json FILE"},
     OtherFile{"\xfd\x37zXZ", "", "it is compressed by xz", unpack},
     OtherFile{"BZh", "", "it is compressed by bzip2", unpack},
     OtherFile{"PK\x03\x04", "", "it is a zip archive", unpack},

@@ -1,0 +1,289 @@
+#include "traces/chrome_devices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+/// What a lane holds.
+enum class Role : std::uint8_t {
+    host,
+    work,       ///< kernels, copies and waits, told apart by their names
+    operations, ///< of a compiled program, some inside others
+    transfers,  ///< of a compiled program, beside its operations
+    computation,
+    copies,
+    communication,
+    restated, ///< time that other lanes show, too
+};
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+std::string small(std::string_view text) {
+    std::string letters(text);
+    std::transform(letters.begin(), letters.end(), letters.begin(),
+                   [](char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte | 0x20) : byte; });
+    return letters;
+}
+
+/// "Stream 7", "Stream #13(Compute,MemcpyH2D)".
+bool names_stream(std::string_view thread) {
+    std::string const text = small(thread.substr(0, 16));
+    if (!starts(text, "stream")) { return false; }
+    auto const number = text.find_first_not_of(" #", 6);
+    return number != std::string::npos && number > 6 && is_digit(text[number]);
+}
+
+/// The number behind the last `word`, where nothing else follows: "/device:GPU:3", "6 GPU0".
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) {
+    auto const at = text.rfind(word);
+    if (at == std::string_view::npos) { return {}; }
+    std::int64_t number = 0;
+    auto const* const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data() + at + word.size(), end, number);
+    return error == std::errc{} && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+/// The number of a device that a process stands for.
+std::optional<std::int64_t> device_number(std::string_view process) {
+    for (std::string_view const word : {"/device:GPU:", "/device:TPU:"}) {
+        if (auto const number = number_after(process, word)) { return number; }
+    }
+    auto const space = process.rfind(' '); // rocprof puts a number of its own before it
+    std::string_view const last = process.substr(space == std::string_view::npos ? 0 : space + 1);
+    bool const bare = space == std::string_view::npos ||
+                      std::all_of(process.begin(), process.begin() + static_cast<std::ptrdiff_t>(space), is_digit);
+    if (bare && starts(last, "GPU")) { return number_after(last, "GPU"); }
+    for (std::string_view const word : {"Device ", "stage ", "rank ", "Rank ", "MPI rank ", "MPI Rank "}) {
+        if (starts(process, word)) { return number_after(process, word); }
+    }
+    return {};
+}
+
+bool names_rank(std::string_view process) {
+    constexpr std::array words{"stage ", "rank ", "Rank ", "MPI rank ", "MPI Rank "};
+    return std::any_of(words.begin(), words.end(), [&](auto word) { return starts(process, word); });
+}
+
+/// Lanes of XLA's profiler that draw the work of others by its module, step or source.
+bool names_restatement(std::string_view thread) {
+    constexpr std::array names{
+        "Steps",          "XLA Modules",           "XLA TraceMe", "Framework Ops", "Framework Name Scope",
+        "TensorFlow Ops", "TensorFlow Name Scope", "Source code", "Source",        "Launch Stats",
+        "XLA Ops",        "Async XLA Ops"};
+    return std::find(names.begin(), names.end(), thread) != names.end();
+}
+
+SpanKind kind_of_work(std::string_view name) {
+    if (names_communication(name)) { return SpanKind::communication; }
+    std::string const text = small(name.substr(0, 64));
+    for (std::string_view const copy :
+         {"memcpy", "memset", "[cuda mem", "hipmem", "copyhostto", "copydeviceto", "fillbuffer", "sdma", "rdma"}) {
+        if (starts(text, copy)) { return SpanKind::memory; }
+    }
+    for (std::string_view const wait : {"notify_", "event_", "notify wait", "event wait"}) {
+        if (starts(text, wait)) { return SpanKind::device_wait; }
+    }
+    return starts(text, "graph ") ? SpanKind::annotation : SpanKind::compute; // rpd draws graphs around their kernels
+}
+
+/// "all-reduce.5", "%all-gather-start", "fusion.3", "copy-done.1".
+SpanKind kind_of_operation(std::string_view name) {
+    if (starts(name, "%")) { name.remove_prefix(1); }
+    for (std::string_view const word : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "ragged-all-to-all",
+                                        "collective-permute", "collective-broadcast", "send", "recv"}) {
+        if (!starts(name, word)) { continue; }
+        bool const ends =
+            name.size() == word.size() || std::string_view{".-_"}.find(name[word.size()]) != std::string_view::npos;
+        if (ends) { return SpanKind::communication; }
+    }
+    for (std::string_view const word : {"copy-start", "copy-done", "infeed", "outfeed"}) {
+        if (starts(name, word)) { return SpanKind::memory; }
+    }
+    return names_communication(name) ? SpanKind::communication : SpanKind::compute;
+}
+
+/// Lanes of a step that `headroom predict --timeline` wrote.
+Role predicted_role(std::string_view thread) {
+    constexpr std::array links{"tensor",    "context", "experts",      "send",
+                               "send back", "receive", "receive back", "data parallel"};
+    if (thread == "compute") { return Role::computation; }
+    if (thread == "to the host" || thread == "from the host") { return Role::copies; }
+    return std::find(links.begin(), links.end(), thread) != links.end() ? Role::communication : Role::host;
+}
+
+/// An operation that starts a transfer takes no time to speak of; the one that waits for its end says again what the
+/// lane of transfers shows, where there is one.
+SpanKind kind_of_step(std::string_view name, bool transfers_shown) {
+    SpanKind const kind = kind_of_operation(name);
+    bool const moves = kind == SpanKind::communication || kind == SpanKind::memory;
+    if (moves && name.find("-start") != std::string_view::npos) { return SpanKind::annotation; }
+    bool const waits = moves && transfers_shown && name.find("-done") != std::string_view::npos;
+    return waits ? SpanKind::device_wait : kind;
+}
+
+class DeviceLanes {
+public:
+    explicit DeviceLanes(ChromePart& part);
+    void apply();
+
+private:
+    using Place = ChromePart::Place;
+    struct Process {
+        std::string_view name;
+        bool streams = false, operations = false, transfers = false;
+    };
+    [[nodiscard]] std::string_view word_of(Place place) const;
+    [[nodiscard]] std::string_view thread_name(ChromePart::Lane const& lane) const;
+    [[nodiscard]] Role role_of(ChromePart::Lane const& lane) const;
+    void leave_containers_out(std::uint32_t lane);
+    void number_devices(std::vector<Role> const& roles);
+
+    ChromePart& part_;
+    std::map<Place, Process> processes_;
+    std::map<std::pair<Place, Place>, std::string_view> threads_;
+    bool ascend_ = false, xla_ = false;
+};
+
+DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
+    for (auto const& row : part.process_names) { processes_[row.process].name = part.words[row.text]; }
+    for (auto const& row : part.lane_names) { threads_[{row.process, row.thread}] = part.words[row.text]; }
+    for (auto const& lane : part.lanes) {
+        Process& process = processes_[lane.process];
+        if (process.name.empty()) { process.name = word_of(lane.process); }
+        ascend_ = ascend_ || process.name == "Ascend Hardware";
+        xla_ = xla_ || starts(process.name, "/device:");
+        process.streams = process.streams || names_stream(thread_name(lane));
+        process.operations = process.operations || thread_name(lane) == "XLA Ops";
+        process.transfers = process.transfers || thread_name(lane) == "Async XLA Ops";
+    }
+}
+
+std::string_view DeviceLanes::word_of(Place place) const {
+    auto const number = static_cast<std::uint64_t>(place) - static_cast<std::uint64_t>(ChromePart::word_base);
+    bool const word = ChromePart::is_word(place) && number < part_.words.size();
+    return word ? part_.words[static_cast<std::uint32_t>(number)] : std::string_view{};
+}
+
+std::string_view DeviceLanes::thread_name(ChromePart::Lane const& lane) const {
+    auto const stated = threads_.find({lane.process, lane.thread});
+    return stated == threads_.end() ? word_of(lane.thread) : stated->second;
+}
+
+Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
+    if (lane.device) { return Role::host; }
+    Process const& process = processes_.at(lane.process);
+    std::string_view const thread = thread_name(lane);
+    if (names_stream(thread)) { return Role::work; }
+    if (ascend_ && process.name == "Overlap Analysis") { return Role::restated; }
+    if (ascend_ && (process.name == "Communication" || process.name == "HCCL")) {
+        return starts(thread, "Plane") ? Role::restated : Role::communication;
+    }
+    if (process.name == "COPY" || process.name == "1 COPY") { return Role::copies; }
+    if (process.name == "critical path") { return Role::restated; }
+    if (starts(process.name, "stage ")) { return predicted_role(thread); }
+    if (process.name != "Ascend Hardware" && process.name.find("GPU") == std::string_view::npos &&
+        process.name.find("TPU") == std::string_view::npos) {
+        return Role::host; // also beside the streams of "Device 0" and "rank 3"
+    }
+    bool const of_device = device_number(process.name) || process.name == "Ascend Hardware";
+    if (!of_device) { return Role::host; }
+    if (process.streams) { return Role::restated; }
+    if (process.operations && thread == "Async XLA Ops") { return Role::transfers; }
+    if (process.operations) { return thread == "XLA Ops" ? Role::operations : Role::restated; }
+    return names_restatement(thread) ? Role::restated : Role::work;
+}
+
+/// Loops, conditions and calls stand around what runs in them: only that counts, else its communication would seem to
+/// run beside computation.
+void DeviceLanes::leave_containers_out(std::uint32_t lane) {
+    std::vector<std::uint32_t> spans;
+    for (std::uint32_t span = 0; span < part_.size(); ++span) {
+        bool const runs = part_.kind[span] != SpanKind::annotation && part_.end[span] > part_.begin[span];
+        if (runs && part_.lane[span] == lane) { spans.push_back(span); }
+    }
+    std::sort(spans.begin(), spans.end(), [&](auto left, auto right) {
+        return std::tuple(part_.begin[left], -part_.end[left], left) <
+               std::tuple(part_.begin[right], -part_.end[right], right);
+    });
+    for (std::size_t next = 1; next < spans.size(); ++next) {
+        auto const outer = spans[next - 1], inner = spans[next];
+        bool const same = part_.begin[outer] == part_.begin[inner] && part_.end[outer] == part_.end[inner];
+        if (part_.end[inner] <= part_.end[outer] && !same) { part_.kind[outer] = SpanKind::annotation; }
+    }
+}
+
+/// A rank for each device of several, and for processes that are called ranks; nothing where their numbers do not tell
+/// them apart.
+void DeviceLanes::number_devices(std::vector<Role> const& roles) {
+    std::map<Place, std::int64_t> numbers;
+    std::set<std::int64_t> given;
+    for (std::size_t at = 0; at < roles.size(); ++at) {
+        Place const process = part_.lanes[at].process;
+        bool const works = roles[at] == Role::work || roles[at] == Role::operations || roles[at] == Role::computation;
+        if ((!works && !names_rank(processes_.at(process).name)) || numbers.contains(process)) { continue; }
+        auto const number = device_number(processes_.at(process).name);
+        if (!number || !given.insert(*number).second) { return; }
+        numbers.emplace(process, *number);
+    }
+    if (numbers.size() < 2 || !part_.ranks.empty()) { return; }
+    std::set<std::pair<bool, Place>> placed;
+    for (std::uint32_t span = 0; span < part_.size(); ++span) {
+        auto const& lane = part_.lanes[part_.lane[span]];
+        auto const known = numbers.find(lane.process);
+        bool const is_new = known != numbers.end() && placed.insert({lane.device, lane.process}).second;
+        if (is_new) { part_.ranks.push_back({span, known->second}); }
+    }
+}
+
+void DeviceLanes::apply() {
+    std::vector<Role> roles(part_.lanes.size());
+    std::transform(part_.lanes.begin(), part_.lanes.end(), roles.begin(),
+                   [&](ChromePart::Lane const& lane) { return role_of(lane); });
+    for (std::size_t span = 0; span < part_.size(); ++span) { // of calls and annotations a category tells
+        bool const bare = part_.kind[span] == SpanKind::host || part_.kind[span] == SpanKind::communication;
+        if (!bare) { roles[part_.lane[span]] = Role::host; }
+    }
+    for (std::size_t span = 0; span < part_.size(); ++span) {
+        std::string_view const name = part_.names[part_.name[span]];
+        SpanKind& kind = part_.kind[span];
+        switch (roles[part_.lane[span]]) {
+        case Role::host:
+            if (xla_ && starts(name, "$")) { kind = SpanKind::annotation; } // a frame of Python's call stack
+            break;
+        case Role::work: kind = kind == SpanKind::communication ? kind : kind_of_work(name); break;
+        case Role::computation: kind = SpanKind::compute; break;
+        case Role::operations:
+            kind = kind_of_step(name, processes_.at(part_.lanes[part_.lane[span]].process).transfers);
+            break;
+        case Role::transfers: kind = kind_of_operation(name); break;
+        case Role::copies: kind = SpanKind::memory; break;
+        case Role::communication: kind = SpanKind::communication; break;
+        case Role::restated: kind = SpanKind::annotation; break;
+        }
+    }
+    for (std::uint32_t lane = 0; lane < roles.size(); ++lane) {
+        part_.lanes[lane].device = part_.lanes[lane].device || roles[lane] != Role::host;
+        if (roles[lane] == Role::operations) { leave_containers_out(lane); }
+    }
+    std::erase_if(part_.ranks, [&](auto const& row) { return roles[part_.lane[row.span]] == Role::restated; });
+    number_devices(roles);
+}
+
+} // namespace
+
+void name_device_lanes(ChromePart& part) {
+    bool const told = std::any_of(part.lanes.begin(), part.lanes.end(), [](auto const& lane) { return lane.device; });
+    if (!told) { DeviceLanes{part}.apply(); }
+}
+
+} // namespace headroom::io
