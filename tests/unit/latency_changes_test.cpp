@@ -143,6 +143,17 @@ TEST(Changes, OfSamplesThroughADigest) {
     EXPECT_NEAR(changes[0].after / changes[0].before, 1.2, 0.02);
 }
 
+TEST(Changes, StateMeansOfSamples) {
+    // a few hundred samples to a side are blocks of one and two, whose middle one is nowhere near the mean
+    LatencyDigest digest;
+    for (int i = 0; i < 600; ++i) { digest.add((i < 300 ? 1.0 : 2.0) * (i % 10 == 9 ? 91.0 : 1.0) + 0.001 * (i % 7)); }
+    auto const changes = find_changes(digest.blocks());
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_NEAR(changes[0].at, 300.0, 4.0);
+    EXPECT_NEAR(changes[0].before, 10.0, 0.3);
+    EXPECT_NEAR(changes[0].after, 20.0, 0.6);
+}
+
 // ---- likeness of neighbours ----
 
 struct Shares {

@@ -35,8 +35,8 @@ Json changes_json(TailSource const& source, TailUnit unit) {
         json.push(Json::object()
                       .set("at_seconds", source.changes_by_time ? Json{one.at} : Json{})
                       .set("at_sample", source.changes_by_time ? Json{} : Json{one.at})
-                      .set(unit.key("median_before"), one.before)
-                      .set(unit.key("median_after"), one.after)
+                      .set(unit.key("mean_before"), one.before)
+                      .set(unit.key("mean_after"), one.after)
                       .set("probability", one.probability));
     }
     return json;

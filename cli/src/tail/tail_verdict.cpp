@@ -83,7 +83,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
     for (ChangePoint const& one : source.changes) {
         std::string const at = source.changes_by_time ? "after " + TailUnit{true}.words(one.at)
                                                       : "at sample " + grouped(std::llround(one.at));
-        add(at + " the median goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
+        add(at + " the mean goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
             " and stays there (chance: " + chance(one.probability) + "): these are two runs, not one");
     }
     if (source.times_backwards > 0) {

@@ -104,7 +104,7 @@ LatencyHistogram corrected_for_omission(LatencyHistogram const& samples, double 
 struct ChangePoint {
     std::size_t block = 0;            ///< the first of the new level
     double at = 0.0;                  ///< its start: seconds, or a number of samples
-    double before = 0.0, after = 0.0; ///< medians of the blocks' means on both sides, up to the next change
+    double before = 0.0, after = 0.0; ///< means of the samples on both sides, up to the next change
     double probability = 1.0;         ///< of so clear a change by chance, after correction for all that were looked at
 };
 
