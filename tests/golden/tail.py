@@ -75,6 +75,10 @@ every = sorted(taken for _, taken in ten + twenty)
 close(both["percentiles"]["p99"]["value_seconds"], ranked(every, 0.99), "p99 of both", ERROR * 1.01)
 equal(both["samples"]["count"], 40000, "samples of both")
 equal(both["each"][1]["percentiles"]["p99"]["value_seconds"], value["percentiles"]["p99"]["value_seconds"], "each apart is as alone")
+for key in ("independent_share", "independent_tail_share"):  # variances of means add up, not counts
+    shares = [source[key] for source in both["sources"]]
+    check(shares[0] < 0.8 * shares[1] or key == "independent_tail_share", f"ten replicas wait, twenty do not: {shares}")
+    close(both["samples"][key], 2 / (1 / shares[0] + 1 / shares[1]), f"{key} of both")
 
 # ---- the slowest of K ----
 coarse = table("coarse.csv", ["latency_ms"], [(10 + i % 7 if i % 100 else 100,) for i in range(10000)])
