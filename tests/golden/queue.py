@@ -171,6 +171,13 @@ for replicas in (1, 3, 16):
             for row in simulated["compared"]:
                 checked += 1
                 missed += not row["within_interval"] and abs(row["closed_form"] - row["simulated"]) > 1e-9
+            for row in simulated["percentile_intervals"]:
+                name = row["percentile"].replace(".", "") + "_seconds"
+                low, high = row["low_seconds"] or 0, row["high_seconds"] or math.inf
+                check(low <= simulated[name] <= high < 2 * simulated[name] or high == math.inf, f"interval of {row}")
+                if value["answer"]["method"] == "exact" and row["percentile"] != "p99.9":
+                    checked += 1
+                    missed += not low <= value["answer"][name] <= high
 check(missed <= 0.12 * checked, f"intervals of 95 %: {missed} of {checked} miss")
 value = queue("--arrivals", "80/s", "--service", "10ms", "--replicas", 1, "--service-variation", 0, "--simulate")
 check(value["simulation"]["agrees"], f"M/D/1: {value['simulation']['verdict']}")

@@ -83,7 +83,8 @@ struct SimulationReport {
     Seconds duration, warm_up;
     SimulatedQueue run;
     std::array<Seconds, queue_quantiles.size()> quantiles = {};
-    std::vector<ComparedMean> compared; ///< none where there is no closed form
+    std::array<SimulatedQuantile, queue_quantiles.size()> intervals = {}; ///< of those, with the same values
+    std::vector<ComparedMean> compared;                                   ///< none where there is no closed form
     bool agrees = true;
     std::vector<std::string> notes;
 };
