@@ -115,6 +115,8 @@ struct QueueReport {
 inline constexpr double near_the_floor = 1.1; ///< of the service's own p99: more replicas shorten it no further
 
 QueueReport queue_report(QueueQuestion question);
+/// Of the service alone: below it no number of replicas brings a latency.
+Seconds service_quantile(QueueQuestion const& question, double q);
 /// Up to a million; nothing where no number keeps it.
 std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjective const& objective);
 /// The count that the answer is about, and those that are listed beside it.
