@@ -40,9 +40,10 @@ TEST(LatencyJson, NumbersAndObjectsALine) {
 
 TEST(LatencyJson, WhatIsNoJsonIsLeftOutWithItsFirstLine) {
     for (std::string const wrong :
-         {"{\"ms\":1,\"a\":01x}", "{\"ms\":1,\"a\":tru}", "{\"ms\":1,\"a\":NaN}", "{\"ms\":1,\"a\":[1,tru]}",
-          "{\"ms\":1", "{\"ms\":1} 2", "{\"ms\":1}}", "{\"ms\":1,}", "{\"ms\" 1}", "{ms:1}", "{\"ms\":1,\"a\":\"\\x\"}",
-          "{\"ms\":1e}", "{\"ms\":1.}", "{\"ms\":-}", "{\"ms\":+1}", "{\"ms\":1,\"a\":\"tab\tinside\"}"}) {
+         {"{\"ms\":1,\"a\":01x}", "{\"ms\":1,\"a\":tru}", "{\"ms\":1,\"a\":nul}", "{\"ms\":1,\"a\":nulll}",
+          "{\"ms\":1,\"a\":NaN}", "{\"ms\":1,\"a\":[1,tru]}", "{\"ms\":1", "{\"ms\":1} 2", "{\"ms\":1}}", "{\"ms\":1,}",
+          "{\"ms\" 1}", "{ms:1}", "{\"ms\":1,\"a\":\"\\x\"}", "{\"ms\":1e}", "{\"ms\":1.}", "{\"ms\":-}", "{\"ms\":+1}",
+          "{\"ms\":1,\"a\":\"tab\tinside\"}"}) {
         for (std::uint64_t const first : {1U, 2U}) {
             std::string const good = "{\"ms\":3}\n", bad = wrong + "\n";
             auto const samples = read_latencies((first == 1 ? bad + good : good + bad) + "{\"ms\":4}\n" + bad);

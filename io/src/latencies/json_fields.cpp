@@ -74,7 +74,7 @@ private:
         case document::json_type::string: return value.get_string().get(text) == simdjson::SUCCESS;
         case document::json_type::number: return value.get_double().get(number) == simdjson::SUCCESS;
         case document::json_type::boolean: return value.get_bool().get(truth) == simdjson::SUCCESS;
-        default: return value.is_null();
+        default: return value.is_null().get(truth) == simdjson::SUCCESS && truth;
         }
     }
 
