@@ -41,7 +41,10 @@ private:
         ++arrays_;
         for (auto found : array) {
             document::value element;
-            if (std::move(found).get(element) != simdjson::SUCCESS || !value(element, depth)) { return false; }
+            if (simdjson::simdjson_result<document::value>{found}.get(element) != simdjson::SUCCESS ||
+                !value(element, depth)) {
+                return false;
+            }
         }
         --arrays_;
         keep({.value = "[]", .is_nested = true});
