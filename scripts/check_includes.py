@@ -21,7 +21,7 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/", "unsupported/Eigen/"),
-    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/", "simdjson.h"),
     "probe": ("nlohmann/json.hpp", "hwloc.h", "cpuid.h", "immintrin.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
 }
 

@@ -145,6 +145,8 @@ for code, words, arguments in (
         (2, "generates no text", ["resnet-50", "--cluster", "dgx-h100"]),
         (2, "did you mean 'ttft'", ["llama-3-8b", "--cluster", "dgx-h100", "--objective", "tttf<=1s"]),
         (2, "two shares", ["llama-3-8b", "--cluster", "dgx-h100", "--objective", "ttft_p99<=1s,tpot_p95<=1s"]),
+        (2, "--tp: 3 does not divide 32 heads", ["llama-3-8b", "--cluster", "dgx-h100", "--tp", 3]),
+        (2, "--prefill-chunk: 5000000 is too many", ["llama-3-8b", "--cluster", "dgx-h100", "--prefill-chunk", "5000000"]),
         (2, "share a scale-up link", ["llama-3-8b", "--cluster", "dgx-h100", "--tp", 16]),
         (2, "has no unit", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", CORPUS / "dirty.csv", "--time-column", "output_tokens", "--output-column", "arrival (ms)"]),
         (4, "no such file", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", "missing.csv"]),

@@ -156,6 +156,17 @@ for variation, wins in ((turn * 0.99, "faster"), (turn * 1.01, "more")):
                              "--service-variation", variation)["scale_up_or_out"]
     equal("faster" if up["latency_seconds"] < shared["latency_seconds"] else "more", wins, f"at c_s^2 {variation}")
 
+# ---- what no number of replicas keeps, in the words of what was asked; a share of nothing is nothing -----------------
+lone = run("queue", "--arrivals", "403.753/s", "--service", "0.8596s", "--objective", "p50<=1us", "--simulate")
+equal(lone.code, 3, f"{lone}: exit")
+check("the service alone has a p50 of 596 ms" in " ".join(lone.out.split()), f"its median: {lone.out[:300]}")
+check("0000000" not in lone.out and max(map(len, lone.out.splitlines())) <= 80, "a probability of 1e-61 takes no 60 zeros")
+few = run("queue", "--arrivals", "100/s", "--service", "10ms", "--places", 1, "--objective", "p99<=10s,blocked<=0.1%")
+check("at most 0.100 % turned away: there are too few places" in " ".join(few.out.split()), f"places: {few.out[:300]}")
+loss = queue("--arrivals", "100/s", "--service", "10ms", "--places", 1, "--replicas", 1)["answer"]
+close(loss["blocked"], 0.5, "one server, one place, a load of one: Erlang's B is a half")
+close(loss["p99_seconds"], 0.01 * math.log(100), "and nobody waits")
+
 # ---- simulated against formulas, over a grid ------------------------------------------------------------------------
 checked = missed = 0
 for replicas in (1, 3, 16):
@@ -171,6 +182,13 @@ for replicas in (1, 3, 16):
             for row in simulated["compared"]:
                 checked += 1
                 missed += not row["within_interval"] and abs(row["closed_form"] - row["simulated"]) > 1e-9
+            for row in simulated["percentile_intervals"]:
+                name = row["percentile"].replace(".", "") + "_seconds"
+                low, high = row["low_seconds"] or 0, row["high_seconds"] or math.inf
+                check(low <= simulated[name] <= high < 2 * simulated[name] or high == math.inf, f"interval of {row}")
+                if value["answer"]["method"] == "exact" and row["percentile"] != "p99.9":
+                    checked += 1
+                    missed += not low <= value["answer"][name] <= high
 check(missed <= 0.12 * checked, f"intervals of 95 %: {missed} of {checked} miss")
 value = queue("--arrivals", "80/s", "--service", "10ms", "--replicas", 1, "--service-variation", 0, "--simulate")
 check(value["simulation"]["agrees"], f"M/D/1: {value['simulation']['verdict']}")

@@ -75,6 +75,10 @@ every = sorted(taken for _, taken in ten + twenty)
 close(both["percentiles"]["p99"]["value_seconds"], ranked(every, 0.99), "p99 of both", ERROR * 1.01)
 equal(both["samples"]["count"], 40000, "samples of both")
 equal(both["each"][1]["percentiles"]["p99"]["value_seconds"], value["percentiles"]["p99"]["value_seconds"], "each apart is as alone")
+for key in ("independent_share", "independent_tail_share"):  # variances of means add up, not counts
+    shares = [source[key] for source in both["sources"]]
+    check(shares[0] < 0.8 * shares[1] or key == "independent_tail_share", f"ten replicas wait, twenty do not: {shares}")
+    close(both["samples"][key], 2 / (1 / shares[0] + 1 / shares[1]), f"{key} of both")
 
 # ---- the slowest of K ----
 coarse = table("coarse.csv", ["latency_ms"], [(10 + i % 7 if i % 100 else 100,) for i in range(10000)])
@@ -143,6 +147,14 @@ check("did not move" in same["verdict"], "in words")
 stepped = table("stepped.csv", ["latency_ms"], [(repr((10 if i < 6000 else 15) + numbers.random()),) for i in range(10000)])
 found = tail(stepped)["sources"][0]["changes"]
 check(len(found) == 1 and 5700 <= found[0]["at_sample"] <= 6300, f"the level changes at sample 6000: {found}")
+mixed = [(10 if i < 6000 else 15) + (90 if i % 10 == 0 else 0) + numbers.random() for i in range(10000)]  # means 19.5 and 24.5, medians 10.5 and 15.5
+mixed = table("mixed.csv", ["latency_ms"], [(repr(one),) for one in mixed])
+found = tail(mixed)
+changes = found["sources"][0]["changes"]
+equal(len(changes), 1, f"a level whose mean is not its median: {changes}")
+close(changes[0]["mean_before_seconds"], 0.0195, "mean before the change", 0.02)
+close(changes[0]["mean_after_seconds"], 0.0245, "mean after it", 0.02)
+check(any("the mean goes from 19.5 ms to 24.5 ms" in one for one in found["warnings"]), f"and is called so: {found['warnings']}")
 
 # ---- doubled replicas whose p99 did not move ----
 doubled = tail(after, "--baseline", before, "--objective", "p99<=150ms", "--replicas", 20, code=3)

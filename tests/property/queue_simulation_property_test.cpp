@@ -191,6 +191,52 @@ TEST(QueueSimulationProperty, IntervalsHoldTheMeanAsOftenAsTheySay) {
     }
 }
 
+/// Latencies of M/M/1 are exponential of mean s / (1 - rho).
+TEST(QueueSimulationProperty, IntervalsHoldQuantilesAsOftenAsTheySay) {
+    constexpr int seeds = 200;
+    constexpr std::array quantiles{0.5, 0.99};
+    for (auto const& [rho, requests] : {std::pair{0.5, 20'000.0}, std::pair{0.8, 100'000.0}}) {
+        std::array<int, quantiles.size()> held{};
+        for (int seed = 1; seed <= seeds; ++seed) {
+            QueueExperiment experiment = experiment_of(rho, 1);
+            experiment.duration = Seconds{requests / rho};
+            experiment.seed = static_cast<std::uint64_t>(seed);
+            SimulatedQueue const run = simulate_queue(experiment);
+            for (std::size_t i = 0; i < quantiles.size(); ++i) {
+                SimulatedQuantile const found = simulated_quantile(run, quantiles[i]);
+                double const low = found.low.value_or(0.0), high = found.high.value_or(1e300);
+                double const closed = -std::log1p(-quantiles[i]) / (1.0 - rho);
+                EXPECT_LE(low, found.value);
+                EXPECT_GE(high, found.value);
+                held[i] += low <= closed && closed <= high ? 1 : 0;
+            }
+        }
+        for (int const count : held) {
+            EXPECT_GE(count, seeds * 90 / 100) << rho; // of 95 %, once in 10^3 by chance
+            EXPECT_LT(count, seeds) << rho << ": wider than they need be";
+        }
+    }
+}
+
+TEST(QueueSimulationProperty, BatchesAreAllRequests) {
+    for (Dispatch const dispatch : all_dispatches) {
+        SimulatedQueue const run = simulate_queue(experiment_of(0.8, 5, dispatch));
+        LatencyHistogram all;
+        for (LatencyHistogram const& batch : run.batches) { all.merge(batch); }
+        EXPECT_EQ(run.batches.size(), 32U);
+        EXPECT_EQ(all, run.latency);
+        EXPECT_EQ(all.count(), run.requests);
+        SimulatedQuantile const far = simulated_quantile(run, 1.0 - 0.2 / static_cast<double>(run.requests));
+        EXPECT_FALSE(far.high);
+        EXPECT_THROW(simulated_quantile(run, 1.0), InputError);
+    }
+    QueueExperiment even = experiment_of(0.5, 1); // always the same, and nobody waits
+    even.gaps.variation = even.service.variation = 0.0;
+    SimulatedQuantile const same = simulated_quantile(simulate_queue(even), 0.5);
+    EXPECT_EQ(same.low, same.value);
+    EXPECT_EQ(same.high, same.value);
+}
+
 // ---- drawn times ---------------------------------------------------------------------------------------------------
 
 TEST(QueueSimulationProperty, DrawnTimesHaveTheirMoments) {

@@ -143,6 +143,17 @@ TEST(Changes, OfSamplesThroughADigest) {
     EXPECT_NEAR(changes[0].after / changes[0].before, 1.2, 0.02);
 }
 
+TEST(Changes, StateMeansOfSamples) {
+    // a few hundred samples to a side are blocks of one and two, whose middle one is nowhere near the mean
+    LatencyDigest digest;
+    for (int i = 0; i < 600; ++i) { digest.add((i < 300 ? 1.0 : 2.0) * (i % 10 == 9 ? 91.0 : 1.0) + 0.001 * (i % 7)); }
+    auto const changes = find_changes(digest.blocks());
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_NEAR(changes[0].at, 300.0, 4.0);
+    EXPECT_NEAR(changes[0].before, 10.0, 0.3);
+    EXPECT_NEAR(changes[0].after, 20.0, 0.6);
+}
+
 // ---- likeness of neighbours ----
 
 struct Shares {
@@ -161,10 +172,11 @@ Shares shares_of(double memory, int count) {
             state = memory * state + std::sqrt(1.0 - memory * memory) * normal(random);
             digest.add(20.0 + state);
         }
-        shares.all += independent_share(digest.blocks(), digest.values().variance()) / runs;
-        shares.tail += independent_tail_share(digest.blocks()) / runs;
-        EXPECT_EQ(independent_share(digest, 0.99), independent_tail_share(digest.blocks()));
-        EXPECT_LE(independent_share(digest, 0.5), independent_share(digest, 0.999));
+        SampleWorth const worth = worth_of(digest);
+        EXPECT_EQ(worth.body, independent_share(digest.blocks(), digest.values().variance()));
+        EXPECT_EQ(worth.tail, independent_tail_share(digest.blocks()));
+        shares.all += worth.body / runs;
+        shares.tail += worth.tail / runs;
     }
     return shares;
 }
@@ -183,7 +195,8 @@ TEST(IndependentShare, IsThatOfAutoregression) {
 }
 
 TEST(IndependentShare, AWholeOneWhereNothingIsKnown) {
-    EXPECT_EQ(independent_share(LatencyDigest{}, 0.5), 1.0);
+    EXPECT_EQ(worth_of(LatencyDigest{}).body, 1.0);
+    EXPECT_EQ(worth_of(LatencyDigest{}).tail, 1.0);
     EXPECT_EQ(independent_share(std::span<DigestBlock const>{}, 1.0), 1.0);
     EXPECT_EQ(independent_tail_share({}), 1.0);
     std::vector<DigestBlock> const equal(100, DigestBlock{.count = 10, .mean = 3.0});
@@ -192,6 +205,40 @@ TEST(IndependentShare, AWholeOneWhereNothingIsKnown) {
     EXPECT_EQ(independent_tail_share(equal), 1.0);
     std::vector<DigestBlock> const few(5, DigestBlock{.count = 10, .mean = 3.0});
     EXPECT_EQ(independent_share(few, 1.0), 1.0);
+}
+
+TEST(SampleWorth, OfTheTailFromTheNinetyNinthPercentileOn) {
+    SampleWorth const worth{.body = 0.1, .tail = 0.4},
+        together{.body = 0.9, .tail = 0.2}; // slow ones that come together
+    EXPECT_EQ(worth.at(0.5), 0.1);
+    EXPECT_EQ(worth.at(0.98), 0.1);
+    EXPECT_EQ(worth.at(0.99), 0.4);
+    EXPECT_EQ(worth.at(0.9999), 0.4);
+    EXPECT_EQ(together.at(0.5), 0.2);
+    EXPECT_EQ(together.at(0.99), 0.2);
+}
+
+TEST(SampleWorth, OfTwoRunsIsThatOfTheMeanOfBoth) {
+    constexpr double memory = 0.9, of_alike = (1.0 - memory) / (1.0 + memory);
+    constexpr int alike = 1000, apart = 3000, runs = 1500;
+    CounterRandom random{5};
+    double squares = 0.0; // of means of both, whose samples vary by 1 about 0
+    for (int run = 0; run < runs; ++run) {
+        double sum = 0.0, state = normal(random);
+        for (int i = 0; i < alike; ++i) {
+            state = memory * state + std::sqrt(1.0 - memory * memory) * normal(random);
+            sum += state;
+        }
+        for (int i = 0; i < apart; ++i) { sum += normal(random); }
+        squares += sum / (alike + apart) * (sum / (alike + apart)) / runs;
+    }
+    SampleWorth const joined = joined_worth({.body = of_alike, .tail = 0.5}, alike, {}, apart);
+    // a variance from so many runs is off by sqrt(2 / runs) = 3.7 %
+    EXPECT_NEAR(joined.body * squares * (alike + apart), 1.0, 0.13);
+    EXPECT_DOUBLE_EQ(joined.tail, 4000.0 / (1000.0 / 0.5 + 3000.0));
+    EXPECT_EQ(joined_worth({}, 0, {.body = 0.3, .tail = 0.7}, 5).body, 0.3);
+    EXPECT_EQ(joined_worth({.body = 0.3, .tail = 0.7}, 5, {.body = 0.1, .tail = 0.1}, 0).tail, 0.7);
+    EXPECT_EQ(joined_worth({}, 0, {}, 0).body, 1.0);
 }
 
 } // namespace

@@ -38,6 +38,33 @@ TEST(LatencyJson, NumbersAndObjectsALine) {
     EXPECT_EQ(read_latencies("[{\"latency_ms\":3},\n{\"latency_ms\":4}]").digest.values().most(), 0.004);
 }
 
+TEST(LatencyJson, WhatIsNoJsonIsLeftOutWithItsFirstLine) {
+    for (std::string const wrong :
+         {"{\"ms\":1,\"a\":01x}", "{\"ms\":1,\"a\":tru}", "{\"ms\":1,\"a\":nul}", "{\"ms\":1,\"a\":nulll}",
+          "{\"ms\":1,\"a\":NaN}", "{\"ms\":1,\"a\":[1,tru]}", "{\"ms\":1", "{\"ms\":1} 2", "{\"ms\":1}}", "{\"ms\":1,}",
+          "{\"ms\" 1}", "{ms:1}", "{\"ms\":1,\"a\":\"\\x\"}", "{\"ms\":1e}", "{\"ms\":1.}", "{\"ms\":-}", "{\"ms\":+1}",
+          "{\"ms\":1,\"a\":\"tab\tinside\"}"}) {
+        for (std::uint64_t const first : {1U, 2U}) {
+            std::string const good = "{\"ms\":3}\n", bad = wrong + "\n";
+            auto const samples = read_latencies((first == 1 ? bad + good : good + bad) + "{\"ms\":4}\n" + bad);
+            EXPECT_EQ(samples.digest.values().count(), 2U) << wrong;
+            EXPECT_EQ(samples.digest.values().most(), 0.004) << wrong;
+            EXPECT_EQ(dirt_of(samples, "no JSON"), (DirtSeen{2, first})) << wrong;
+        }
+    }
+    std::string deep = "{\"ms\":1,\"a\":" + std::string(100'000, '[') + "1" + std::string(100'000, ']') + "}\n";
+    EXPECT_EQ(dirt_of(read_latencies("{\"ms\":3}\n" + deep), "no JSON"), (DirtSeen{1, 2}));
+}
+
+TEST(LatencyJson, TextsComeWithoutTheirEscapes) {
+    std::string const text = "{\"a\\u002fb\":\"say \\\"yes\\\"\",\"ms\":12}\n{\"a\\/b\":\"no\",\"ms\":13}\n";
+    EXPECT_EQ(read_latencies(text, {.where = {{"a/b", "say \"yes\""}}}).digest.values().most(), 0.012);
+    EXPECT_EQ(read_latencies(text, {.where = {{"a/b", "no"}}}).digest.values().least(), 0.013);
+    EXPECT_EQ(
+        read_latencies("{\"id\":123456789012345678901234567890,\"ms\":12}\n", {.column = "ms"}).digest.values().most(),
+        0.012);
+}
+
 TEST(LatencyJson, FieldsWithinObjectsHavePoints) {
     std::string const text = "{\"request\":{\"name\":\"a\",\"t\":[1,2]},\"x\":{\"cost\":5}}\n"
                              "{\"request\":{\"name\":\"b\"},\"x\":{\"cost\":6}}\n";

@@ -58,6 +58,16 @@ TEST(RequestTrace, CompressedIsTheSame) {
     }
 }
 
+TEST(RequestTrace, AnArchiveThatIsCutIsRefused) {
+    std::ifstream file{corpus("azure.csv.gz"), std::ios::binary};
+    std::string const packed{std::istreambuf_iterator<char>{file}, {}};
+    for (std::size_t const kept : {packed.size() - 1, packed.size() - 8, packed.size() / 2, std::size_t{12}}) {
+        std::string const path = testing::TempDir() + "cut.csv.gz";
+        std::ofstream{path, std::ios::binary}.write(packed.data(), static_cast<std::streamsize>(kept));
+        EXPECT_THROW(read_request_trace(path, {}), InputError) << kept;
+    }
+}
+
 TEST(RequestTrace, UnitsThatAFormatHas) {
     RequestTrace const mooncake = read_request_trace(corpus("mooncake.jsonl"), {});
     EXPECT_EQ(mooncake.format, "jsonl");
@@ -107,8 +117,8 @@ TEST(RequestTrace, WhatIsNoTraceIsRefused) {
     EXPECT_THAT(refusal("a,b\n1,2\n", Fault::usage), HasSubstr("no column of when a request arrived"));
     EXPECT_THAT(refusal("[{}]", Fault::unreadable), HasSubstr("one JSON array"));
     EXPECT_THAT(refusal(std::string{"a\0b", 3}, Fault::unreadable), HasSubstr("zero byte"));
-    EXPECT_THAT(refusal("arrival_s,prompt,output\n" + std::string(3u << 20, '1'), Fault::unreadable),
-                HasSubstr("1 MiB"));
+    EXPECT_THAT(refusal("arrival_s,prompt,output\n" + std::string(40u << 20, '1'), Fault::unreadable),
+                HasSubstr("16 MiB"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n1,2,3\n", Fault::usage, {.prompt_column = "promt"}),
                 HasSubstr("did you mean 'prompt'?"));
 }
@@ -134,13 +144,18 @@ TEST(RequestCells, TokensAreWhole) {
     for (char const* wrong : {"-1", "1.5", "nan", "inf", "", "12k"}) { EXPECT_FALSE(tokens_from(wrong)) << wrong; }
 }
 
-TEST(RequestCells, QuotesAndSpaces) {
-    std::vector<std::string> cells;
-    ASSERT_TRUE(split_cells(" a , \"b,\"\"c\" ,d", ',', cells));
-    EXPECT_THAT(cells, testing::ElementsAre("a", "b,\"c", "d"));
-    ASSERT_TRUE(split_cells("a,", ',', cells));
-    EXPECT_EQ(cells.size(), 2u);
-    EXPECT_FALSE(split_cells("\"a", ',', cells));
+TEST(RequestTrace, QuotesAndSpaces) {
+    RequestTrace const trace =
+        read("\"prompt, in \"\"tokens\"\"\"; arrival_s ;output\n\"12\" ; 1.5 ;3\n \"13\";\"2\";4\n\"14;3;4\n1;2\n",
+             {.prompt_column = "prompt, in \"tokens\""});
+    ASSERT_EQ(trace.requests.size(), 2u);
+    EXPECT_EQ(trace.requests[0].prompt, 12);
+    EXPECT_EQ(trace.requests[1].prompt, 13);
+    EXPECT_EQ(trace.requests[1].arrives, 0.5);
+    ASSERT_EQ(trace.dirt.size(), 1u); // a quote that does not end, and a row that is short
+    EXPECT_EQ(trace.dirt[0].count, 2u);
+    EXPECT_EQ(trace.dirt[0].first_line, 4u);
+    EXPECT_THAT(refusal("\"arrival_s,prompt,output\n1,2,3\n", Fault::unreadable), HasSubstr("never closed"));
 }
 
 } // namespace

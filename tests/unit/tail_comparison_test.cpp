@@ -251,7 +251,8 @@ TEST(TailComparison, LikeSamplesSayLess) {
             }
         }
         plain += compare_tails(both[0].values(), both[1].values(), asked).probability <= 0.05 ? 1 : 0;
-        TailComparison const found = compare_tails(both[0], both[1], asked);
+        TailComparison const found =
+            compare_tails(both[0].values(), both[1].values(), asked, worth_of(both[0]), worth_of(both[1]));
         distances += found.probability <= 0.05 ? 1 : 0;
         changes +=
             std::ranges::any_of(found.quantiles, [](auto const& one) { return one.probability <= 0.05; }) ? 1 : 0;
@@ -259,6 +260,21 @@ TEST(TailComparison, LikeSamplesSayLess) {
     EXPECT_GT(plain, runs / 5);
     EXPECT_LE(distances, 0.05 * runs + 3.5 * std::sqrt(0.05 * runs));
     EXPECT_LE(changes, 0.05 * runs + 3.5 * std::sqrt(0.05 * runs));
+}
+
+TEST(TailComparison, ATailThatIsWorthMoreThanTheRestIsComparedAsSuch) {
+    CounterRandom random{4};
+    LatencyHistogram const first = histogram_of(drawn(20'000, random, lognormal));
+    LatencyHistogram const second = histogram_of(drawn(20'000, random, slower_tail));
+    SampleWorth const worth{.body = 0.05, .tail = 1.0};
+    TailComparison const plain = compare_tails(first, second, asked);
+    TailComparison const found = compare_tails(first, second, asked, worth, worth);
+    ASSERT_EQ(found.quantiles.size(), asked.size());
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        bool const tail = asked[i] >= 0.99;
+        EXPECT_EQ(found.quantiles[i].low == plain.quantiles[i].low, tail) << asked[i];
+        EXPECT_EQ(found.quantiles[i].high == plain.quantiles[i].high, tail) << asked[i];
+    }
 }
 
 TEST(TailComparison, EqualValuesAndZeros) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -47,14 +48,21 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
     return row;
 }
 
+/// As the option has it that gave the degree.
+InputError of_option(InputError const& error) {
+    ErrorText text = error.text();
+    if (text.where == "tp") { text.where = "--tp"; }
+    return InputError{error.fault(), std::move(text)};
+}
+
 /// Every degree asked about; of those nobody gave the ones that the model allows.
 std::vector<PlanRow> plan_rows(InferenceQuestion const& question) {
     std::vector<PlanRow> rows;
     for (int const degree : question.degrees) {
         try {
             rows.push_back(plan_row(question, degree));
-        } catch (InputError const&) {
-            if (question.degrees_given || degree == 1) { throw; }
+        } catch (InputError const& error) {
+            if (question.degrees_given || degree == 1) { throw of_option(error); }
         }
     }
     return rows;

@@ -66,7 +66,7 @@ private:
         if (!cache) { assume("cache_precision", usual, "default; of keys and values"); }
         plan.most_sequences = count("--max-batch", plan.most_sequences, most_sequences, "max_batch",
                                     "default; sequences in one iteration");
-        plan.prefill_chunk = count("--prefill-chunk", plan.prefill_chunk, longest_prompt, "prefill_chunk",
+        plan.prefill_chunk = count("--prefill-chunk", plan.prefill_chunk, longest_prefill_chunk, "prefill_chunk",
                                    "default; tokens of prompts in one iteration");
         if (auto const share = given_.text("--memory-share")) {
             plan.memory_share = io::parse_between(*share, 0.01, 1.0, "share of the memory", "--memory-share");

@@ -74,12 +74,6 @@ QueueRow row_with(QueueQuestion const& question, int replicas, double arrivals, 
     return row;
 }
 
-Seconds service_p99(QueueQuestion const& question) {
-    ServedQueue idle = queue_with(question, 1, 0.0);
-    idle.dispatch = Dispatch::shared_line;
-    return *quantile_of(idle, 0.99);
-}
-
 // ---- the load -----------------------------------------------------------------------------------------------------
 
 void add_curve(QueueReport& report, int replicas) {
@@ -120,7 +114,7 @@ void add_doubling(QueueReport& report) {
                            .other_lines = {},
                            .twice_traffic = queue_row(question, 2 * now.replicas, 2.0 * arrivals),
                            .service_mean = question.queue.load.service,
-                           .service_p99 = service_p99(question)};
+                           .service_p99 = service_quantile(question, 0.99)};
     if (question.queue.dispatch == Dispatch::shared_line) { // the other way: two lines, each before half of them
         question.queue.load.arrival_variation = 1.0 + (question.queue.load.arrival_variation - 1.0) / 2.0;
         question.queue.shape.places = report.question.queue.shape.places;
@@ -234,6 +228,12 @@ QueueRow queue_row(QueueQuestion const& question, int replicas, double arrivals_
     return row_with(question, replicas, arrivals_per_second, row_requests);
 }
 
+Seconds service_quantile(QueueQuestion const& question, double q) {
+    ServedQueue idle = queue_with(question, 1, 0.0);
+    idle.dispatch = Dispatch::shared_line;
+    return *quantile_of(idle, q);
+}
+
 QueueReport queue_report(QueueQuestion question) {
     QueueReport report;
     question.queue.service = question.samples ? &question.samples->digest.values() : nullptr;
@@ -241,7 +241,7 @@ QueueReport queue_report(QueueQuestion question) {
     QueueQuestion const& asked = report.question;
     double const arrivals = asked.queue.load.arrivals_per_second;
     if (asked.objective) { report.fewest = fewest_replicas(asked, *asked.objective); }
-    LatencyObjective const floor{.q = 0.99, .latency = service_p99(asked) * near_the_floor, .blocked = 0.01};
+    LatencyObjective const floor{.q = 0.99, .latency = service_quantile(asked, 0.99) * near_the_floor, .blocked = 0.01};
     report.enough = fewest_replicas(asked, floor);
     int const answered = answered_replicas(report);
     report.answer = row_with(asked, answered, arrivals, answer_requests);

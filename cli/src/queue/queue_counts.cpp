@@ -11,8 +11,10 @@ std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjecti
     ServedQueue queue = question.queue;
     double const arrivals = queue.load.arrivals_per_second;
     double const of_one = capacity_of_server(queue.load, queue.shape);
-    if (near_answer(queue_with(question, 2, of_one))) { return servers_for(queue, objective); }
-    if (!answer_of(queue_with(question, 2, of_one))) { queue.dispatch = Dispatch::random; }
+    bool const lonely = queue.shape.places && *queue.shape.places < 2 && queue.dispatch == Dispatch::shared_line;
+    ServedQueue const few = queue_with(question, lonely ? 1 : 2, of_one); // stands for any number of them
+    if (near_answer(few)) { return servers_for(queue, objective); }
+    if (!answer_of(few)) { queue.dispatch = Dispatch::random; }
     auto const enough = servers_for(queue, objective);
     if (!enough) { return std::nullopt; }
     QueueQuestion asked = question;

@@ -101,6 +101,17 @@ Json mean_json(SimulatedMean const& mean) {
     return Json::object().set("value", mean.value).set("low", mean.low).set("high", mean.high);
 }
 
+Json intervals_json(SimulationReport const& simulation) {
+    Json json = Json::array();
+    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
+        json.push(Json::object()
+                      .set("percentile", percentile_name(queue_quantiles[i]))
+                      .set("low_seconds", simulation.intervals[i].low)
+                      .set("high_seconds", simulation.intervals[i].high));
+    }
+    return json;
+}
+
 Json simulation_json(SimulationReport const& simulation, Json agrees) {
     SimulatedQueue const& run = simulation.run;
     Json compared = Json::array();
@@ -132,6 +143,7 @@ Json simulation_json(SimulationReport const& simulation, Json agrees) {
         .set("p90_seconds", simulation.quantiles[1].base())
         .set("p99_seconds", simulation.quantiles[2].base())
         .set("p999_seconds", simulation.quantiles[3].base())
+        .set("percentile_intervals", intervals_json(simulation))
         .set("compared", compared)
         .set("agrees", std::move(agrees))
         .set("notes", Json::array_of(simulation.notes));

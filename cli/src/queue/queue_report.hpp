@@ -83,7 +83,8 @@ struct SimulationReport {
     Seconds duration, warm_up;
     SimulatedQueue run;
     std::array<Seconds, queue_quantiles.size()> quantiles = {};
-    std::vector<ComparedMean> compared; ///< none where there is no closed form
+    std::array<SimulatedQuantile, queue_quantiles.size()> intervals = {}; ///< of those, with the same values
+    std::vector<ComparedMean> compared;                                   ///< none where there is no closed form
     bool agrees = true;
     std::vector<std::string> notes;
 };
@@ -114,6 +115,8 @@ struct QueueReport {
 inline constexpr double near_the_floor = 1.1; ///< of the service's own p99: more replicas shorten it no further
 
 QueueReport queue_report(QueueQuestion question);
+/// Of the service alone: below it no number of replicas brings a latency.
+Seconds service_quantile(QueueQuestion const& question, double q);
 /// Up to a million; nothing where no number keeps it.
 std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjective const& objective);
 /// The count that the answer is about, and those that are listed beside it.

@@ -78,7 +78,8 @@ SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds
          .warm_up = report.warm_up,
          .seed = seed});
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
-        report.quantiles[i] = Seconds{report.run.latency.quantile(queue_quantiles[i])};
+        report.intervals[i] = simulated_quantile(report.run, queue_quantiles[i]);
+        report.quantiles[i] = Seconds{report.intervals[i].value};
     }
     if (memories / 5.0 * memory_seconds(queue) > report.duration.base()) {
         report.notes.push_back("the queue remembers how full it was for about " +

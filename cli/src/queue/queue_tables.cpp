@@ -129,6 +129,14 @@ Table pooling_table(QueueReport const& report) {
     return table;
 }
 
+/// An end that nothing tells is left open.
+std::string interval_words(SimulatedQuantile const& quantile) {
+    if (!quantile.low && !quantile.high) { return "-"; }
+    if (!quantile.low) { return "up to " + time_words(Seconds{*quantile.high}); }
+    if (!quantile.high) { return "from " + time_words(Seconds{*quantile.low}); }
+    return time_words(Seconds{*quantile.low}) + " to " + time_words(Seconds{*quantile.high});
+}
+
 Table simulation_table(SimulationReport const& simulation, QueueRow const& closed_form) {
     Table table{
         .title = "Simulated, request by request",
@@ -145,7 +153,7 @@ Table simulation_table(SimulationReport const& simulation, QueueRow const& close
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         bool const known = !simulation.compared.empty();
         table.rows.push_back({percentile_name(queue_quantiles[i]), known ? time_words(closed_form.quantiles[i]) : "-",
-                              time_words(simulation.quantiles[i]), "-", ""});
+                              time_words(simulation.quantiles[i]), interval_words(simulation.intervals[i]), ""});
     }
     return table;
 }

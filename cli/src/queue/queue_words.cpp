@@ -33,7 +33,7 @@ int least_stable(QueueReport const& report) {
 }
 
 Seconds floor_of(QueueReport const& report) {
-    return report.doubling ? report.doubling->service_p99 : report.answer.p99();
+    return report.doubling ? report.doubling->service_p99 : service_quantile(report.question, 0.99);
 }
 
 /// What can be done about a tail that is the service's own.
@@ -42,11 +42,18 @@ constexpr char const* levers = "shorten the service, let it vary less, or send s
 std::string objective_verdict(QueueReport const& report) {
     QueueQuestion const& question = report.question;
     if (!question.objective) { return {}; }
-    std::string const wanted = objective_words(*question.objective);
+    std::string wanted = objective_words(*question.objective);
+    if (question.queue.shape.places) {
+        wanted += " and at most " + percent(question.objective->blocked) + " % turned away";
+    }
     if (!report.fewest) {
-        return "No number of replicas keeps " + wanted + ": " +
-               (question.queue.shape.places ? "too few places, or " : "") + "the service alone has a p99 of " +
-               time_words(floor_of(report)) + ", and more replicas shorten the wait only. ";
+        Seconds const alone = service_quantile(question, question.objective->q);
+        std::string const why = alone > question.objective->latency
+                                    ? "the service alone has a " + percentile_name(question.objective->q) + " of " +
+                                          time_words(alone) + ", and more replicas shorten the wait only. "
+                                : question.queue.shape.places ? std::string{"there are too few places. "}
+                                                              : std::string{"a million are too few. "};
+        return "No number of replicas keeps " + wanted + ": " + why;
     }
     std::string words = wanted + " takes " + replicas_words(*report.fewest) + " at least";
     if (*report.fewest != report.answer.replicas) {
@@ -125,7 +132,8 @@ std::string rate_words(double per_second) {
 }
 
 std::string mean_words(ComparedMean const& mean, double value) {
-    return mean.unit == "seconds" ? time_words(Seconds{value}) : format_base(value, {}, 4);
+    constexpr double nothing = 1e-10; // shares and counts, as times are
+    return mean.unit == "seconds" ? time_words(Seconds{value}) : format_base(value < nothing ? 0.0 : value, {}, 4);
 }
 
 std::string time_words(Seconds time) {

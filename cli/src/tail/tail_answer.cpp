@@ -67,15 +67,14 @@ TailSource source_of(TailPart const& part, TailQuestion const& question) {
     source.first_backwards = digest.first_backwards();
     source.changes_by_time = digest.has_times();
     if (digest.values().count() > 1) {
-        source.worth = independent_share(digest.blocks(), digest.values().variance());
-        source.tail_worth = independent_tail_share(digest.blocks());
+        source.worth = worth_of(digest);
         source.changes = find_changes(digest.blocks());
     }
     bool const times = samples.unit != "1";
     if (times && part.steps == std::nullopt && samples.format != "trace") {
         source.omission = find_omission(digest, intended_interval(samples, question));
     }
-    source.percentiles = percentiles_of(digest.values(), question.coverage, source.worth, source.tail_worth);
+    source.percentiles = percentiles_of(digest.values(), question.coverage, source.worth);
     return source;
 }
 
@@ -89,9 +88,7 @@ std::optional<double> correction_of(TailSource const& source, TailQuestion const
 
 void merge_part(TailSet& set, TailPart const& part, TailSource const& source, TailQuestion const& question) {
     LatencyHistogram const& values = part.samples.digest.values();
-    auto const before = static_cast<double>(set.values.count()), more = static_cast<double>(values.count());
-    set.worth = (set.worth * before + source.worth * more) / (before + more);
-    set.tail_worth = (set.tail_worth * before + source.tail_worth * more) / (before + more);
+    set.worth = joined_worth(set.worth, set.values.count(), source.worth, values.count());
     set.values.merge(values);
     if (auto const interval = correction_of(source, question)) {
         if (!set.corrected) { set.corrected.emplace(); }
@@ -127,9 +124,6 @@ void correct_percentiles(TailSet& set) {
     }
 }
 
-/// One for all quantiles of a comparison: the less.
-double worth_of(TailSet const& set) { return std::min(set.worth, set.tail_worth); }
-
 void compare_runs(TailAnswer& answer) {
     if (!answer.baseline) { return; }
     if (answer.baseline->times != answer.set.times) {
@@ -144,8 +138,8 @@ void compare_runs(TailAnswer& answer) {
                           .hint = "give the raw latencies of that run"}};
     }
     std::vector<double> const quantiles(tail_quantiles.begin(), tail_quantiles.end() - 1);
-    answer.comparison = compare_tails(answer.baseline->values, answer.set.values, quantiles, worth_of(*answer.baseline),
-                                      worth_of(answer.set));
+    answer.comparison =
+        compare_tails(answer.baseline->values, answer.set.values, quantiles, answer.baseline->worth, answer.set.worth);
 }
 
 void fit_families(TailAnswer& answer) {
@@ -206,15 +200,14 @@ void refuse_without_samples(TailAnswer const& answer) {
 
 } // namespace
 
-std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth,
-                                           double tail_worth) {
+std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, SampleWorth worth) {
     std::vector<TailPercentile> rows;
     for (double const q : tail_quantiles) {
         if (q >= 1.0) {
             rows.push_back({.q = 1.0, .value = values.most(), .low = {}, .high = {}});
             continue;
         }
-        QuantileEstimate const found = quantile_estimate(values, q, coverage, worth_at(q, worth, tail_worth));
+        QuantileEstimate const found = quantile_estimate(values, q, coverage, worth.at(q));
         TailPercentile row{.q = q, .value = {}, .low = found.low, .high = found.high, .coverage = found.coverage};
         row.samples_beyond = found.samples_beyond;
         row.samples_needed = samples_for_quantile(q, coverage);
@@ -263,7 +256,7 @@ TailSet set_of(std::vector<TailPart> parts, TailQuestion const& question) {
         set.arrival_variation = gap_variation(parts);
     }
     complete_correction(set, parts, question);
-    set.percentiles = percentiles_of(set.values, question.coverage, set.worth, set.tail_worth);
+    set.percentiles = percentiles_of(set.values, question.coverage, set.worth);
     correct_percentiles(set);
     return set;
 }

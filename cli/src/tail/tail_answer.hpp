@@ -43,8 +43,7 @@ struct TailSource {
     double duration_seconds = 0.0; ///< 0: no times
     std::uint64_t times_backwards = 0;
     std::optional<std::uint64_t> first_backwards = {};
-    double worth = 1.0;      ///< of a sample as an independent one
-    double tail_worth = 1.0; ///< the same of those beyond the 99th percentile
+    SampleWorth worth = {};
     std::optional<OmissionFinding> omission = {};
     std::vector<ChangePoint> changes = {};
     bool changes_by_time = false; ///< at seconds, else at numbers of samples
@@ -58,7 +57,7 @@ struct TailSet {
     std::vector<TailSource> sources;
     LatencyHistogram values;
     std::optional<LatencyHistogram> corrected = {};
-    double worth = 1.0, tail_worth = 1.0;
+    SampleWorth worth = {};
     std::optional<double> arrivals_per_second = {}; ///< where every part has times
     std::optional<double> arrival_variation = {};   ///< c^2 of their gaps; of one part whose times are fine enough
     std::vector<TailPercentile> percentiles = {};
@@ -138,12 +137,7 @@ TailSet set_of(std::vector<TailPart> parts, TailQuestion const& question);
 TailAnswer answer_of(TailQuestion const& question, std::vector<TailPart> parts, std::vector<TailPart> baseline);
 
 /// Rows of the percentiles of samples.
-std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, double worth,
-                                           double tail_worth);
-/// What samples are worth at a quantile: from p99 on what the slow ones are, before it the lesser of both.
-inline double worth_at(double q, double worth, double tail_worth) {
-    return q < 0.99 ? std::min(worth, tail_worth) : tail_worth;
-}
+std::vector<TailPercentile> percentiles_of(LatencyHistogram const& values, double coverage, SampleWorth worth);
 /// --objective. The samples are times.
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set);
 

@@ -45,9 +45,8 @@ Series interval_series(TailAnswer const& answer, TailScale scale) {
     for (int step = 1; step <= 16 * steps_per_decade; ++step) {
         double const one_in = std::pow(10.0, static_cast<double>(step) / steps_per_decade);
         if (one_in > count) { break; }
-        QuantileEstimate const found =
-            quantile_estimate(answer.set.values, 1.0 - 1.0 / one_in, answer.question.coverage,
-                              worth_at(1.0 - 1.0 / one_in, answer.set.worth, answer.set.tail_worth));
+        QuantileEstimate const found = quantile_estimate(
+            answer.set.values, 1.0 - 1.0 / one_in, answer.question.coverage, answer.set.worth.at(1.0 - 1.0 / one_in));
         if (!found.low || !found.high) { continue; }
         series.x.push_back(one_in);
         series.y.push_back(found.value / scale.size);

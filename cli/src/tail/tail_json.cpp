@@ -35,8 +35,8 @@ Json changes_json(TailSource const& source, TailUnit unit) {
         json.push(Json::object()
                       .set("at_seconds", source.changes_by_time ? Json{one.at} : Json{})
                       .set("at_sample", source.changes_by_time ? Json{} : Json{one.at})
-                      .set(unit.key("median_before"), one.before)
-                      .set(unit.key("median_after"), one.after)
+                      .set(unit.key("mean_before"), one.before)
+                      .set(unit.key("mean_after"), one.after)
                       .set("probability", one.probability));
     }
     return json;
@@ -81,8 +81,8 @@ Json source_json(TailSource const& source, TailUnit unit) {
         .set("rows", source.rows)
         .set("histogram_error", source.histogram_error)
         .set("duration_seconds", source.duration_seconds > 0.0 ? Json{source.duration_seconds} : Json{})
-        .set("independent_share", source.worth)
-        .set("independent_tail_share", source.tail_worth)
+        .set("independent_share", source.worth.body)
+        .set("independent_tail_share", source.worth.tail)
         .set("times_backwards", source.times_backwards)
         .set("first_backwards", source.first_backwards)
         .set("omission", omission_json(source.omission))
@@ -131,8 +131,8 @@ Json samples_json(TailAnswer const& answer) {
         .set(answer.unit.key("least"), set.values.least())
         .set(answer.unit.key("most"), set.values.most())
         .set("relative_error", LatencyHistogram::relative_error)
-        .set("independent_share", set.worth)
-        .set("independent_tail_share", set.tail_worth)
+        .set("independent_share", set.worth.body)
+        .set("independent_tail_share", set.worth.tail)
         .set("arrivals_per_second", set.arrivals_per_second);
 }
 

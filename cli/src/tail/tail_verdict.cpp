@@ -83,7 +83,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
     for (ChangePoint const& one : source.changes) {
         std::string const at = source.changes_by_time ? "after " + TailUnit{true}.words(one.at)
                                                       : "at sample " + grouped(std::llround(one.at));
-        add(at + " the median goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
+        add(at + " the mean goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
             " and stays there (chance: " + chance(one.probability) + "): these are two runs, not one");
     }
     if (source.times_backwards > 0) {
@@ -95,7 +95,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
         add(grouped(one.count) + " left out: " + printable(one.kind) + " (first in line " + grouped(one.first_line) +
             ")");
     }
-    double const worth = std::min(source.worth, source.tail_worth);
+    double const worth = source.worth.at(0.5);
     if (worth < 0.5) {
         add("neighbours are alike: " + grouped(source.count) + " samples say as much as " +
             grouped(std::llround(std::max(1.0, worth * static_cast<double>(source.count)))) +
@@ -114,7 +114,7 @@ std::string independent_words(double worth, std::uint64_t count) {
 std::string too_few_words(TailAnswer const& answer) {
     for (TailPercentile const& row : answer.set.percentiles) {
         if (row.q >= 1.0 || (row.low && row.high)) { continue; }
-        double const worth = worth_at(row.q, answer.set.worth, answer.set.tail_worth);
+        double const worth = answer.set.worth.at(row.q);
         std::string const there = grouped(answer.set.values.count());
         return "from " + percentile_name(row.q) +
                " on there are too few samples: " + (row.value ? "an interval of " : "") + percentile_name(row.q) +

@@ -54,11 +54,25 @@ double independent_share(std::span<DigestBlock const> blocks, double variance);
 /// Source:     [FishmanYarberry1997], [Geyer1992]
 double independent_tail_share(std::span<DigestBlock const> blocks);
 
-/// What part samples are worth where their quantile q is asked for: as their tail says from the 99th percentile on, else
-/// as the lesser of both says. 1 where they have no order.
-/// Holds for:  neighbours that are like each other over less than a hundredth of the samples: intervals of autoregressive
-///             logarithms then cover what they state within 3 %.
-double independent_share(LatencyDigest const& samples, double q);
+/// What part of samples are worth as much as independent ones.
+struct SampleWorth {
+    double body = 1.0; ///< as `independent_share` says
+    double tail = 1.0; ///< as `independent_tail_share` says
+    /// Where the quantile q is asked for: as the tail says from the 99th percentile on, else the lesser of both.
+    /// Holds for:  neighbours that are like each other over less than a hundredth of the samples: intervals of
+    ///             autoregressive logarithms then cover what they state within 3 %.
+    [[nodiscard]] double at(double q) const;
+};
+
+/// Of the samples of a digest; 1 where they have no order.
+SampleWorth worth_of(LatencyDigest const& samples);
+
+/// Of two runs put together, as variances of means add up where neither run depends on the other:
+///
+///     (n + m) / (n / v + m / w)
+///
+/// A run without samples changes nothing.
+SampleWorth joined_worth(SampleWorth first, std::uint64_t first_count, SampleWorth second, std::uint64_t second_count);
 
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
@@ -104,7 +118,7 @@ LatencyHistogram corrected_for_omission(LatencyHistogram const& samples, double 
 struct ChangePoint {
     std::size_t block = 0;            ///< the first of the new level
     double at = 0.0;                  ///< its start: seconds, or a number of samples
-    double before = 0.0, after = 0.0; ///< medians of the blocks' means on both sides, up to the next change
+    double before = 0.0, after = 0.0; ///< means of the samples on both sides, up to the next change
     double probability = 1.0;         ///< of so clear a change by chance, after correction for all that were looked at
 };
 
@@ -148,17 +162,13 @@ struct TailComparison {
 ///     ln low  = ln(y/x) - sqrt((ln y/y_low)^2 + (ln x_high/x)^2),   ln high = ln(y/x) + sqrt((ln y_high/y)^2 + (ln x/x_low)^2)
 ///
 /// and its probability is that for which such an interval just reaches 1 (1e-15 at least). A^2 is Scholz and Stephens' for
-/// equal values in cells, over (1/(m v) + 1/(n w)) / (1/m + 1/n) for samples worth v and w; its probability is that of the
-/// limit, sum_j Z_j^2 / (j (j + 1)), taken as far from its mean in deviations.
+/// equal values in cells, over (1/(m v) + 1/(n w)) / (1/m + 1/n) for samples worth v and w at the median; its probability is
+/// that of the limit, sum_j Z_j^2 / (j (j + 1)), taken as far from its mean in deviations.
 /// Assumes:    the runs do not depend on each other.
 /// Errors:     InputError{insufficient} where a run has fewer than 20 samples; as `quantile_estimate`.
 /// Source:     [ScholzStephens1987], [AndersonDarling1952], [ZouDonner2008], [Holm1979], [DavidNagaraja2003]
-TailComparison compare_tails(LatencyHistogram const& first, LatencyHistogram const& second,
-                             std::span<double const> quantiles, double first_worth = 1.0, double second_worth = 1.0);
-
-/// The same with what the samples of each are worth, quantile by quantile; the distance takes the lesser share of both
-/// as a whole.
-TailComparison compare_tails(LatencyDigest const& first, LatencyDigest const& second,
-                             std::span<double const> quantiles);
+TailComparison compare_tails(LatencyHistogram const& first_samples, LatencyHistogram const& second_samples,
+                             std::span<double const> quantiles, SampleWorth first_worth = {},
+                             SampleWorth second_worth = {});
 
 } // namespace headroom

@@ -70,7 +70,25 @@ struct SimulatedQueue {
     SimulatedMean wait_probability, waiting; ///< of requests; copies in lines, over time
     LatencyHistogram latency, wait;          ///< seconds, each request once
     std::uint64_t events = 0;                ///< arrivals, ends of services and second copies, counted or not
+    std::vector<LatencyHistogram> batches;   ///< latencies, batch by batch
 };
+
+/// A quantile of simulated latencies, and the interval that the true one lies in 95 times of 100; an end is missing where
+/// so few requests are beyond it that none of them tells where it is.
+struct SimulatedQuantile {
+    double value = 0.0;
+    std::optional<double> low, high;
+};
+
+/// By batch means of the share that the quantile is not exceeded by:
+///
+///     [x(q - h), x(q + h)],   h half the interval of F(x(q))
+///
+/// Assumes:    as `SimulatedMean`: batches long against the queue's memory. Of an M/M/1 queue's latencies, 32 batches hold
+///             p50 and p99 92 to 97 times of 100 with 20,000 requests at 0.5 and with 100,000 at 0.8.
+/// Errors:     InputError{usage} for a quantile outside (0, 1); InputError{insufficient} where nothing was served.
+/// Source:     [LawKelton2000]
+SimulatedQuantile simulated_quantile(SimulatedQueue const& run, double q);
 
 /// A discrete-event simulation of the queue, request by request; the same seed gives the same bits.
 ///

@@ -19,6 +19,9 @@ namespace headroom {
 
 // ---- one replica ---------------------------------------------------------------------------------------------------
 
+/// Beyond these a plan is refused.
+inline constexpr int most_batch_sequences = 1 << 20, longest_prefill_chunk = 1 << 22;
+
 /// How a replica serves a model: an engine with continuous batching.
 struct ServingPlan {
     int tp = 1; ///< accelerators of a replica, which share every layer

@@ -1,5 +1,7 @@
 #include "queueing/batch_means.hpp"
 
+#include "queueing/checks.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -41,3 +43,23 @@ SimulatedMean batch_mean(std::span<BatchSum const> batches) {
 }
 
 } // namespace headroom::queueing
+
+namespace headroom {
+
+SimulatedQuantile simulated_quantile(SimulatedQueue const& run, double q) {
+    if (!(q > 0.0 && q < 1.0)) { queueing::refuse("quantile", "not between 0 and 1", "", "give e.g. 0.99"); }
+    SimulatedQuantile quantile{.value = run.latency.quantile(q), .low = {}, .high = {}};
+    double const up_to = LatencyHistogram::cell_of(quantile.value).high;
+    std::vector<queueing::BatchSum> shares;
+    for (LatencyHistogram const& batch : run.batches) {
+        auto const count = static_cast<double>(batch.count());
+        shares.push_back({count > 0.0 ? count - batch.share_above(up_to) * count : 0.0, count});
+    }
+    SimulatedMean const share = queueing::batch_mean(shares);
+    double const half = 0.5 * (share.high - share.low), least = 1.0 / static_cast<double>(run.latency.count());
+    if (q - half >= least) { quantile.low = run.latency.quantile(q - half); }
+    if (q + half <= 1.0 - least) { quantile.high = run.latency.quantile(q + half); }
+    return quantile;
+}
+
+} // namespace headroom

@@ -10,7 +10,8 @@ QueueMeter::QueueMeter(QueueExperiment const& experiment)
     : begin_{experiment.warm_up.base()},
       length_{experiment.duration.base() / experiment.batches},
       batches_{static_cast<std::size_t>(experiment.batches)},
-      boundary_{begin_} {}
+      boundary_{begin_},
+      in_batch_(1) {}
 
 /// The warm-up is the batch before the first, and what comes after the end belongs to no time.
 void QueueMeter::end_batch() {
@@ -35,20 +36,21 @@ void QueueMeter::close() {
     of_latency_.push_back({latencies_, requests});
     of_waited_.push_back({waited_, requests});
     result_.requests += requests_;
+    record();
+    if (of_wait_.size() < batches_) { in_batch_.emplace_back(); }
     waits_ = latencies_ = waited_ = 0.0;
     requests_ = 0;
 }
 
 void QueueMeter::record() {
     result_.wait.record(std::span<double const>{wait_.data(), kept_});
-    result_.latency.record(std::span<double const>{latency_.data(), kept_});
+    in_batch_.back().record(std::span<double const>{latency_.data(), kept_});
     kept_ = 0;
 }
 
 void QueueMeter::finish() {
     pass(begin_ + static_cast<double>(batches_) * length_);
     close();
-    record();
 }
 
 namespace {
@@ -72,7 +74,7 @@ void QueueMeter::add(QueueMeter const& other) {
     result_.blocked += other.result_.blocked;
     result_.hedged += other.result_.hedged;
     result_.wait.merge(other.result_.wait);
-    result_.latency.merge(other.result_.latency);
+    for (std::size_t i = 0; i < in_batch_.size(); ++i) { in_batch_[i].merge(other.in_batch_[i]); }
     events_ += other.events_;
 }
 
@@ -84,6 +86,8 @@ SimulatedQueue QueueMeter::result(double servers) {
     result_.utilization = batch_mean(of_busy_);
     result_.waiting = batch_mean(of_waiting_);
     result_.events = events_;
+    for (LatencyHistogram const& batch : in_batch_) { result_.latency.merge(batch); }
+    result_.batches = std::move(in_batch_);
     return std::move(result_);
 }
 

@@ -63,6 +63,7 @@ private:
     std::uint64_t requests_ = 0, events_ = 0;
     std::size_t begun_ = 0, kept_ = 0;
     std::array<double, 1024> wait_{}, latency_{};
+    std::vector<LatencyHistogram> in_batch_; ///< latencies; the last is of the batch that goes on
     std::vector<BatchSum> of_waiting_, of_busy_, of_wait_, of_latency_, of_waited_;
     SimulatedQueue result_;
 };

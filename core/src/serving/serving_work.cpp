@@ -21,13 +21,13 @@ constexpr int largest_small_head = 80;
 constexpr double conversion_share = 3.0 / 4.0;
 
 void check_figures(ServingPlan const& plan) {
-    if (plan.tp < 1) { refuse("serving: tp", "below 1"); }
-    if (plan.most_sequences < 1) { refuse("serving: sequences of a batch", "below 1"); }
-    if (plan.most_sequences > 1 << 20) { refuse("serving: sequences of a batch", "more than 1,048,576"); }
-    if (plan.prefill_chunk < 1) { refuse("serving: tokens of a prefill chunk", "below 1"); }
-    if (plan.prefill_chunk > 1 << 22) { refuse("serving: tokens of a prefill chunk", "more than 4,194,304"); }
+    if (plan.tp < 1) { refuse("tp", "below 1"); }
+    if (plan.most_sequences < 1) { refuse("sequences of a batch", "below 1"); }
+    if (plan.most_sequences > most_batch_sequences) { refuse("sequences of a batch", "more than 1,048,576"); }
+    if (plan.prefill_chunk < 1) { refuse("tokens of a prefill chunk", "below 1"); }
+    if (plan.prefill_chunk > longest_prefill_chunk) { refuse("tokens of a prefill chunk", "more than 4,194,304"); }
     if (!(plan.memory_share > 0.0 && plan.memory_share <= 1.0)) {
-        refuse("serving: share of memory", "not above 0 and up to 1");
+        refuse("share of memory", "not above 0 and up to 1");
     }
 }
 
@@ -43,8 +43,8 @@ void check_model(Model const& model) {
 
 void check_division(std::string const& what, int tp, int shared) {
     if (shared % tp != 0) {
-        refuse("serving: tp",
-               std::to_string(tp) + " ranks cannot share " + std::to_string(shared) + " " + what + " evenly");
+        refuse("tp", std::to_string(tp) + " does not divide " + std::to_string(shared) + " " + what,
+               "each rank takes as many: give a divisor");
     }
 }
 

@@ -159,6 +159,17 @@ std::vector<std::size_t> placed(std::span<double const> values, std::vector<Stre
     return rise ? splits : as_found;
 }
 
+/// Of all samples in these blocks.
+double mean_between(std::span<DigestBlock const> blocks, std::size_t first, std::size_t last) {
+    double sum = 0.0, count = 0.0;
+    for (DigestBlock const& block : blocks.subspan(first, last - first)) {
+        auto const size = static_cast<double>(block.count);
+        sum += size * block.mean;
+        count += size;
+    }
+    return count > 0.0 ? sum / count : 0.0;
+}
+
 } // namespace
 
 std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, double significance) {
@@ -177,8 +188,8 @@ std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, doubl
         std::size_t const last = i + 1 == splits.size() ? levels.size() : splits[i + 1];
         changes.push_back({.block = splits[i],
                            .at = blocks[splits[i]].start,
-                           .before = median_between(levels, first, splits[i]),
-                           .after = median_between(levels, splits[i], last),
+                           .before = mean_between(blocks, first, splits[i]),
+                           .after = mean_between(blocks, splits[i], last),
                            .probability = found.probabilities[i]});
     }
     return changes;

@@ -49,12 +49,21 @@ double independent_tail_share(std::span<DigestBlock const> blocks) {
     return share_from(shares, size, share * (1.0 - share));
 }
 
-double independent_share(LatencyDigest const& samples, double q) {
-    constexpr double tail = 0.99; // that blocks count exceedances of
+double SampleWorth::at(double q) const {
+    constexpr double tail_from = 0.99; // that blocks count exceedances of
+    return q >= tail_from ? tail : std::min(tail, body);
+}
+
+SampleWorth worth_of(LatencyDigest const& samples) {
     auto const& blocks = samples.blocks();
-    if (blocks.empty()) { return 1.0; }
-    double const of_tail = independent_tail_share(blocks);
-    return q >= tail ? of_tail : std::min(of_tail, independent_share(blocks, samples.values().variance()));
+    if (blocks.empty()) { return {}; }
+    return {.body = independent_share(blocks, samples.values().variance()), .tail = independent_tail_share(blocks)};
+}
+
+SampleWorth joined_worth(SampleWorth first, std::uint64_t first_count, SampleWorth second, std::uint64_t second_count) {
+    auto const n = static_cast<double>(first_count), m = static_cast<double>(second_count);
+    if (n + m == 0.0) { return {}; }
+    return {.body = (n + m) / (n / first.body + m / second.body), .tail = (n + m) / (n / first.tail + m / second.tail)};
 }
 
 } // namespace headroom

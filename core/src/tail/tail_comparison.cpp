@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -17,13 +16,12 @@ namespace {
 
 constexpr std::uint64_t fewest = 20;
 constexpr double stated_coverage = 0.95;
-constexpr double tail_from = 0.99; ///< quantiles that the tail of a digest says the worth of
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A run with what it is worth for a quantile.
 struct Side {
     LatencyHistogram const& samples;
-    std::function<double(double)> worth;
+    SampleWorth worth;
 };
 
 /// ln of a quantile with how far its interval reaches to either side.
@@ -35,7 +33,7 @@ struct LogQuantile {
 double logarithm(double value) { return std::log(std::max(value, std::ldexp(1.0, LatencyHistogram::least_exponent))); }
 
 LogQuantile log_quantile(Side const& side, double q, double coverage) {
-    QuantileEstimate const estimate = quantile_estimate(side.samples, q, coverage, side.worth(q));
+    QuantileEstimate const estimate = quantile_estimate(side.samples, q, coverage, side.worth.at(q));
     double const value = logarithm(estimate.value);
     return {.value = value,
             .down = estimate.low ? value - logarithm(*estimate.low) : infinite,
@@ -117,7 +115,11 @@ std::vector<QuantileChange> quantile_changes(Side const& first, Side const& seco
     return changes;
 }
 
-TailComparison compare(Side const& first, Side const& second, std::span<double const> quantiles) {
+} // namespace
+
+TailComparison compare_tails(LatencyHistogram const& first_samples, LatencyHistogram const& second_samples,
+                             std::span<double const> quantiles, SampleWorth first_worth, SampleWorth second_worth) {
+    Side const first{first_samples, first_worth}, second{second_samples, second_worth};
     constexpr double middle = 0.5;
     check_count(first.samples, "first run");
     check_count(second.samples, "second run");
@@ -125,7 +127,7 @@ TailComparison compare(Side const& first, Side const& second, std::span<double c
     double const of_first = 1.0 / static_cast<double>(first.samples.count());
     double const of_second = 1.0 / static_cast<double>(second.samples.count());
     double const inflation =
-        (of_first / first.worth(middle) + of_second / second.worth(middle)) / (of_first + of_second);
+        (of_first / first.worth.at(middle) + of_second / second.worth.at(middle)) / (of_first + of_second);
     TailDistance const distance = tail_distance(cells, inflation);
     TailComparison comparison;
     comparison.quantiles = quantile_changes(first, second, quantiles);
@@ -133,25 +135,6 @@ TailComparison compare(Side const& first, Side const& second, std::span<double c
     comparison.probability = distance.probability;
     comparison.larger = share_larger(cells);
     return comparison;
-}
-
-/// Of a digest: found once, as it looks at all blocks.
-std::function<double(double)> worth_of(LatencyDigest const& samples) {
-    double const middle = independent_share(samples, 0.5), tail = independent_share(samples, tail_from);
-    return [middle, tail](double q) { return q >= tail_from ? tail : middle; };
-}
-
-} // namespace
-
-TailComparison compare_tails(LatencyHistogram const& first, LatencyHistogram const& second,
-                             std::span<double const> quantiles, double first_worth, double second_worth) {
-    return compare({first, [first_worth](double) { return first_worth; }},
-                   {second, [second_worth](double) { return second_worth; }}, quantiles);
-}
-
-TailComparison compare_tails(LatencyDigest const& first, LatencyDigest const& second,
-                             std::span<double const> quantiles) {
-    return compare({first.values(), worth_of(first)}, {second.values(), worth_of(second)}, quantiles);
 }
 
 } // namespace headroom

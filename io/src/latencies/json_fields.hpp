@@ -1,22 +1,28 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headroom::io {
 
-/// A field of an object, as it stands: "data.value" and 12.5, "error" and the text without its quotes.
+/// A field of an object: "data.value" and 12.5 as it stands, "error" and its text without quotes and escapes.
 struct ReadField {
     std::string_view value;
-    bool is_text = false, is_nested = false; ///< nested: an array
+    bool is_nested = false; ///< an array, whose value is "[]"
 };
 
 /// Values of the fields of one object, found by their names; objects within objects have names with points.
-/// Escapes in texts and names stay as they are.
+/// Views hold until the next object is read. Of names that come twice the last one counts.
 class JsonFields {
 public:
+    JsonFields();
+    ~JsonFields();
+    JsonFields(JsonFields&&) noexcept;
+    JsonFields& operator=(JsonFields&&) noexcept;
+
     /// All fields of an object, with their names, for choosing among them. False where it is no JSON object.
     bool read_all(std::string_view text);
     [[nodiscard]] std::vector<std::string> const& names() const { return names_; }
@@ -28,19 +34,8 @@ public:
     bool read_wanted(std::string_view text);
 
 private:
-    bool object(int depth);
-    bool value(int depth);
-    bool text_value(std::string_view& inside);
-    bool plain_value();
-    bool array(int depth);
-    void blanks();
-    bool take(char c);
-    void keep(ReadField field);
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-    std::string path_;
-    bool all_ = true;
+    struct Parser;
+    std::unique_ptr<Parser> parser_;
     std::vector<std::string> names_;
     std::vector<ReadField> fields_;
 };

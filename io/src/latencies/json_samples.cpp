@@ -201,37 +201,29 @@ void JsonLineReader::object(std::string_view text, std::uint64_t number) {
     samples_.take_cell(value.value, sent, number);
 }
 
-/// The first line that is an object.
-std::string_view first_object(std::string_view head) {
+/// The first line that is an object, read with all its fields; what is broken before it is left out with the rest.
+bool read_first_object(std::string_view head, JsonFields& fields) {
     while (!head.empty()) {
         std::size_t const end = std::min(head.find('\n'), head.size());
         std::string_view const line = trimmed_line(head.substr(0, end));
-        if (line.starts_with('{')) { return line; }
+        if (line.starts_with('{') && fields.read_all(line)) { return true; }
         head.remove_prefix(std::min(end + 1, head.size()));
     }
-    return {};
+    return false;
 }
 
 } // namespace
 
 bool looks_like_json_lines(std::string_view head) {
-    std::string_view const line = first_object(whole_lines(head));
     JsonFields fields;
-    return trimmed_line(whole_lines(head)).starts_with('{') && fields.read_all(line);
+    return trimmed_line(whole_lines(head)).starts_with('{') && read_first_object(whole_lines(head), fields);
 }
 
 void read_json_lines(HeadSource& source, SampleBuilder& samples) {
     std::string_view const head = whole_lines(source.head());
     JsonLineReader reader{samples};
     JsonFields first;
-    if (std::string_view const line = first_object(head); !line.empty()) {
-        if (!first.read_all(line)) {
-            unreadable_error(samples.where(), "the first object is no JSON", {}, "one object a line");
-        }
-        reader.set_layout(json_layout(first, samples), head);
-    } else {
-        reader.set_layout({}, head);
-    }
+    reader.set_layout(read_first_object(head, first) ? json_layout(first, samples) : JsonLayout{}, head);
     LineFeed lines{source, samples.where()};
     for (std::string_view line; lines.next(line);) { reader.line(line, lines.number()); }
     samples.found().rows = lines.number();

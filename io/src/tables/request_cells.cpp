@@ -192,31 +192,4 @@ NamedColumn named_column(std::string_view header) {
     return column;
 }
 
-bool split_cells(std::string_view line, char separator, std::vector<std::string>& cells) {
-    cells.clear();
-    for (std::size_t at = 0;; ++at) {
-        while (at < line.size() && line[at] == ' ') { ++at; }
-        std::string cell;
-        if (at < line.size() && line[at] == '"') {
-            for (++at;; ++at) {
-                if (at >= line.size()) { return false; }
-                if (line[at] != '"') {
-                    cell += line[at];
-                } else if (at + 1 < line.size() && line[at + 1] == '"') {
-                    cell += line[at++];
-                } else {
-                    break;
-                }
-            }
-            at = std::min(line.find(separator, at), line.size());
-        } else {
-            std::size_t const end = std::min(line.find(separator, at), line.size());
-            cell = std::string{trimmed(line.substr(at, end - at))};
-            at = end;
-        }
-        cells.push_back(std::move(cell));
-        if (at >= line.size()) { return true; }
-    }
-}
-
 } // namespace headroom::io

@@ -34,8 +34,4 @@ struct NamedColumn {
 };
 NamedColumn named_column(std::string_view header);
 
-/// A line of a table, cell by cell, spaces around each removed; quotes as in RFC 4180.
-/// False where a quote is never closed.
-bool split_cells(std::string_view line, char separator, std::vector<std::string>& cells);
-
 } // namespace headroom::io

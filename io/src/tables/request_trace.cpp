@@ -1,5 +1,7 @@
 #include "headroom/io/request_trace.hpp"
 
+#include "latencies/csv_row.hpp"
+#include "latencies/line_feed.hpp"
 #include "records/record.hpp"
 #include "tables/request_columns.hpp"
 #include "traces/byte_source.hpp"
@@ -16,57 +18,7 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::size_t block_size = 1u << 18, longest_line = 1u << 20;
 constexpr SourceLimits limits{.text = std::uint64_t{64} << 30, .ratio = 2000.0};
-
-/// Lines of a source, numbered from 1, in memory that does not grow with it.
-class Lines {
-public:
-    Lines(ByteSource& source, std::string_view where) : source_{source}, where_{where} {}
-
-    bool next(std::string_view& line) {
-        for (;;) {
-            auto const end = held_.find('\n', searched_);
-            if (end != std::string::npos || (over_ && at_ < held_.size())) {
-                std::size_t const stop = std::min(end, held_.size());
-                line = std::string_view{held_}.substr(at_, stop - at_);
-                at_ = searched_ = std::min(stop + 1, held_.size());
-                ++number_;
-                if (line.ends_with('\r')) { line.remove_suffix(1); }
-                if (number_ == 1 && line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
-                return true;
-            }
-            if (over_) { return false; }
-            fill();
-        }
-    }
-    [[nodiscard]] std::uint64_t number() const { return number_; }
-
-private:
-    void fill() {
-        held_.erase(0, at_);
-        at_ = 0;
-        searched_ = held_.size();
-        if (held_.size() > longest_line) {
-            unreadable_error(fmt::format("{}:{}", where_, number_ + 1), "a line of more than 1 MiB",
-                             "no request takes that long");
-        }
-        held_.resize(searched_ + block_size);
-        std::size_t const got = source_.read(held_.data() + searched_, block_size);
-        held_.resize(searched_ + got);
-        over_ = got < block_size;
-        if (over_ && !source_.damage().empty()) {
-            unreadable_error(where_, fmt::format("the archive is {}", source_.damage()), "", "fetch it again");
-        }
-    }
-
-    ByteSource& source_;
-    std::string_view where_;
-    std::string held_;
-    std::size_t at_ = 0, searched_ = 0;
-    std::uint64_t number_ = 0;
-    bool over_ = false;
-};
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -161,23 +113,24 @@ private:
     std::vector<std::int64_t> times_;
 };
 
-void read_table(Lines& lines, std::string_view header, std::string_view where, RequestTraceQuestion const& question,
+void read_table(LineFeed& lines, std::string_view header, std::string_view where, RequestTraceQuestion const& question,
                 RequestTrace& trace, Collector& collector) {
     trace.format = "csv";
     char const separator = separator_of(header);
-    std::vector<std::string> cells;
-    if (!split_cells(header, separator, cells)) {
+    CsvRow row;
+    if (!row.split(header, separator)) {
         unreadable_error(fmt::format("{}:{}", where, lines.number()), "a quote that is never closed", "");
     }
-    collector.columns(find_request_columns(cells, where, false, question));
+    collector.columns(find_request_columns({row.cells().begin(), row.cells().end()}, where, false, question));
     auto const at = collector.columns().at;
-    std::size_t const width = cells.size();
+    std::size_t const width = row.cells().size();
     for (std::string_view line; lines.next(line);) {
         if (is_blank(line)) { continue; }
         ++trace.rows;
-        if (!split_cells(line, separator, cells) || cells.size() != width) {
+        if (!row.split(line, separator) || row.cells().size() != width) {
             collector.dirty("not as many cells as the header", lines.number());
         } else {
+            auto const& cells = row.cells();
             collector.row(cells[at[0]], cells[at[1]], cells[at[2]], lines.number());
         }
     }
@@ -191,7 +144,7 @@ std::optional<std::string> cell_of(nlohmann::json const& object, std::string con
     return found->is_number() ? std::optional{found->dump()} : std::nullopt;
 }
 
-void read_objects(Lines& lines, std::string_view first, std::string_view where, RequestTraceQuestion const& question,
+void read_objects(LineFeed& lines, std::string_view first, std::string_view where, RequestTraceQuestion const& question,
                   RequestTrace& trace, Collector& collector) {
     trace.format = "jsonl";
     bool known = false;
@@ -221,14 +174,20 @@ void read_objects(Lines& lines, std::string_view first, std::string_view where, 
     } while (lines.next(line));
 }
 
+void check_whole(ByteSource const& source, std::string_view where) {
+    if (source.damage().empty()) { return; }
+    unreadable_error(where, fmt::format("the archive is {}", source.damage()), "", "fetch it again");
+}
+
 RequestTrace read_source(ByteSource& source, std::string_view where, RequestTraceQuestion const& question) {
     RequestTrace trace;
-    Lines lines{source, where};
+    LineFeed lines{source, where};
     Collector collector{where, trace};
     std::string_view line;
     bool any = lines.next(line);
     while (any && is_blank(line)) { any = lines.next(line); }
     if (!any) {
+        check_whole(source, where);
         throw InputError{Fault::insufficient,
                          {.where = std::string{where}, .problem = "no requests", .why = "it is empty"}};
     }
@@ -246,6 +205,7 @@ RequestTrace read_source(ByteSource& source, std::string_view where, RequestTrac
     } else {
         read_table(lines, held, where, question, trace, collector);
     }
+    check_whole(source, where);
     collector.finish();
     return trace;
 }

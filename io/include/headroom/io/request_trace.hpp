@@ -49,7 +49,7 @@ inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and
 /// BurstGPT (Timestamp, Request tokens, Response tokens) and Vidur (arrived_at, num_prefill_tokens, num_decode_tokens).
 /// Times are dates ("2023-11-16 18:15:46.68", a zone may follow), numbers with units ("12ms"), or bare numbers whose unit
 /// the header ("arrival_ms", "time (s)"), a known format, or the caller says.
-/// Errors: InputError{unreadable} for what is neither format, lines over 1 MiB, damaged archives; InputError{usage} where
+/// Errors: InputError{unreadable} for what is neither format, lines over 16 MiB, damaged archives; InputError{usage} where
 /// a column is not there, or a unit is told by nothing; InputError{insufficient} where no row is left.
 RequestTrace read_request_trace(std::filesystem::path const& path, RequestTraceQuestion const& question);
 /// The same of a text that is in memory already.
