@@ -52,6 +52,25 @@ TEST(TwoFlowsOnOneLink, ShareItWhileBothAreUnderWay) {
               (std::vector<Ticks>{32'000'000, 42'000'000}));
 }
 
+/// Expectation: rates are settled when the first comes, when the second does, and when the first has ended; the end of
+/// the last changes no rate.
+TEST(TwoFlowsOnOneLink, AreSettledWheneverARateChanges) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    std::vector const both{one_message(message, 0, 2), one_message(message, 1, 2, 10.0 * us)};
+    SimulatedFlows const flows = simulate_flows(both, star);
+    EXPECT_EQ(flows.settlements, 3);
+    EXPECT_EQ(flows.messages, 2);
+}
+
+/// Expectation: the same times, all of them earlier.
+TEST(TwoFlowsOnOneLink, MayBeginBeforeTheOrigin) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    EXPECT_EQ(finished(star, {one_message(message, 0, 2, -40.0 * us), one_message(message, 1, 2, -30.0 * us)}),
+              (std::vector<Ticks>{-8'000'000, 2'000'000}));
+}
+
 /// Expectation: what carries nothing takes the latency and no share.
 TEST(EmptyMessages, TakeTheLatencyOnly) {
     Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
