@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,28 @@ TEST(TwoFlowsOnOneLink, MayBeginBeforeTheOrigin) {
     test::Written const message{2, {{{0, 1, 1e6}}}};
     EXPECT_EQ(finished(star, {one_message(message, 0, 2, -40.0 * us), one_message(message, 1, 2, -30.0 * us)}),
               (std::vector<Ticks>{-8'000'000, 2'000'000}));
+}
+
+std::string refusal(Topology const& topology, PlacedSchedule const& placed) {
+    try {
+        finished(topology, {placed});
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), Fault::usage);
+        return error.text().problem;
+    }
+    return "";
+}
+
+TEST(PlacedSchedules, NameEndpointsThatAreThereOnceEach) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    EXPECT_EQ(refusal(star, one_message(message, 0, 2)), "");
+    EXPECT_EQ(refusal(star, one_message(message, 0, 3)), "there is no endpoint 3");
+    EXPECT_EQ(refusal(star, one_message(message, -1, 0)), "there is no endpoint -1");
+    EXPECT_EQ(refusal(star, one_message(message, 1, 1)), "endpoint 1 is twice in a group");
+    PlacedSchedule short_of_one = one_message(message, 0, 1);
+    short_of_one.endpoints.pop_back();
+    EXPECT_EQ(refusal(star, short_of_one), "a schedule has more participants than endpoints");
 }
 
 /// Expectation: what carries nothing takes the latency and no share.
