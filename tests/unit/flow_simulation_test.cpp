@@ -53,6 +53,14 @@ TEST(TwoFlowsOnOneLink, ShareItWhileBothAreUnderWay) {
               (std::vector<Ticks>{32'000'000, 42'000'000}));
 }
 
+/// Expectation: 1.6 ps of latency and 0.6 ps of bytes are 2.2 ps, rounded once; what arrives at 2 ps and takes 0.6 ps is 3.
+TEST(OneFlow, IsRoundedOnce) {
+    Link const fast{.latency = Seconds{1.6e-12}, .bandwidth = 50.0 * GB / s};
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = fast});
+    test::Written const message{2, {{{0, 1, 0.03}}}};
+    EXPECT_EQ(finished(star, {one_message(message, 0, 2)}), (std::vector<Ticks>{2}));
+}
+
 /// Expectation: rates are settled when the first comes, when the second does, and when the first has ended; the end of
 /// the last changes no rate.
 TEST(TwoFlowsOnOneLink, AreSettledWheneverARateChanges) {

@@ -33,13 +33,7 @@ public:
         bool const is_first = !empty() && first() == source;
         alarm = {.time = time, .version = alarm.version + 1};
         Event const event{.source = source, .version = alarm.version};
-        if (time == never) {
-            if (is_first) { events_.take(); }
-        } else if (is_first) {
-            events_.replace_first(time, event);
-        } else {
-            events_.put(time, event);
-        }
+        if (time != never) { is_first ? events_.replace_first(time, event) : events_.put(time, event); }
         if (is_first) { drop_passed(); }
         if (events_.size() > 2 * alarms_.size() + few) { sweep(); }
     }

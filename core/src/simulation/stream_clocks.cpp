@@ -109,7 +109,6 @@ void StreamClocks::note_all(std::span<std::uint32_t const> clocks) {
 void StreamClocks::come(StreamId stream, int tasks) {
     Route const& route = routes_[stream];
     note(route.clock);
-    clocks_[route.clock].has_others = true;
     if (route.link != none) {
         sharers_[route.link] += tasks;
         note_all(of_link_[route.link]);
@@ -137,13 +136,13 @@ void StreamClocks::begin(TaskId task, StreamId stream, Ticks cost, Ticks now) {
     come(stream, 1);
 }
 
-/// What is left of its tasks is rounded up when their rate changes or others come.
+/// What is left of its tasks is rounded up when their rate changes; others that come or go have brought it up to now.
 void StreamClocks::set_rate(Clock& clock, Ticks now) const {
     bool const is_slowed = clock.influence.chip != none && network_[clock.influence.chip] > 0;
     Ticks const gains = is_slowed ? slowed_ : 1;
     Ticks const in = (is_slowed ? whole_ : 1) *
                      (clock.influence.link == none ? 1 : std::max<Ticks>(sharers_[clock.influence.link], 1));
-    if (!clock.has_others && gains * clock.in == clock.gains * in) { return; }
+    if (gains * clock.in == clock.gains * in) { return; }
     advance(clock, now);
     clock.gains = gains;
     clock.in = in;
@@ -159,7 +158,7 @@ void StreamClocks::settle(Ticks now) {
         Clock& clock = clocks_[noted];
         set_rate(clock, now);
         ends_.set(noted, end_of_first(clock));
-        clock.noted = clock.has_others = false;
+        clock.noted = false;
     }
     noted_.clear();
 }

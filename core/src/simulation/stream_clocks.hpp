@@ -58,7 +58,6 @@ private:
         Influence influence;
         EventQueue<Ticks, Running, Ties::any> running = {}; ///< by what it will show at their ends
         bool noted = false;                                 ///< to be settled
-        bool has_others = false;                            ///< tasks began or ended
     };
     struct Route {
         std::uint32_t clock, link, network; ///< of a stream; `network`: the chip that it keeps busy
