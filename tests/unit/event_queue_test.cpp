@@ -76,5 +76,29 @@ TEST(EventQueue, WithoutBirthsTimesStillCome) {
     EXPECT_TRUE(events.empty());
 }
 
+TEST(EventQueue, WhatIsKeptKeepsItsOrder) {
+    test::CounterRandom random{3};
+    for (int round = 0; round < 100; ++round) {
+        EventQueue<int, std::uint64_t> events;
+        std::vector<std::pair<int, std::uint64_t>> kept;
+        std::uint64_t const nth = 1 + random.next() % 5;
+        for (std::uint64_t i = 0; i < 60; ++i) {
+            int const time = random.below(10);
+            events.put(time, i);
+            if (i % nth == 0 && time != 7) { kept.emplace_back(time, i); }
+        }
+        events.keep_only([nth](int time, std::uint64_t i) { return i % nth == 0 && time != 7; });
+        std::uint64_t const late = 60;
+        events.put(3, late); // behind those of its time that were kept
+        kept.emplace_back(3, late);
+        std::ranges::sort(kept);
+        ASSERT_EQ(events.size(), kept.size());
+        for (auto const& [time, event] : kept) {
+            ASSERT_EQ(events.next(), time);
+            ASSERT_EQ(events.take(), event);
+        }
+    }
+}
+
 } // namespace
 } // namespace headroom::simulation

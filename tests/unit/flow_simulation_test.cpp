@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,55 @@ TEST(TwoFlowsOnOneLink, ShareItWhileBothAreUnderWay) {
     test::Written const message{2, {{{0, 1, 1e6}}}};
     EXPECT_EQ(finished(star, {one_message(message, 0, 2), one_message(message, 1, 2, 10.0 * us)}),
               (std::vector<Ticks>{32'000'000, 42'000'000}));
+}
+
+/// Expectation: 1.6 ps of latency and 0.6 ps of bytes are 2.2 ps, rounded once; what arrives at 2 ps and takes 0.6 ps is 3.
+TEST(OneFlow, IsRoundedOnce) {
+    Link const fast{.latency = Seconds{1.6e-12}, .bandwidth = 50.0 * GB / s};
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = fast});
+    test::Written const message{2, {{{0, 1, 0.03}}}};
+    EXPECT_EQ(finished(star, {one_message(message, 0, 2)}), (std::vector<Ticks>{2}));
+}
+
+/// Expectation: rates are settled when the first comes, when the second does, and when the first has ended; the end of
+/// the last changes no rate.
+TEST(TwoFlowsOnOneLink, AreSettledWheneverARateChanges) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    std::vector const both{one_message(message, 0, 2), one_message(message, 1, 2, 10.0 * us)};
+    SimulatedFlows const flows = simulate_flows(both, star);
+    EXPECT_EQ(flows.settlements, 3);
+    EXPECT_EQ(flows.messages, 2);
+}
+
+/// Expectation: the same times, all of them earlier.
+TEST(TwoFlowsOnOneLink, MayBeginBeforeTheOrigin) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    EXPECT_EQ(finished(star, {one_message(message, 0, 2, -40.0 * us), one_message(message, 1, 2, -30.0 * us)}),
+              (std::vector<Ticks>{-8'000'000, 2'000'000}));
+}
+
+std::string refusal(Topology const& topology, PlacedSchedule const& placed) {
+    try {
+        finished(topology, {placed});
+    } catch (InputError const& error) {
+        EXPECT_EQ(error.fault(), Fault::usage);
+        return error.text().problem;
+    }
+    return "";
+}
+
+TEST(PlacedSchedules, NameEndpointsThatAreThereOnceEach) {
+    Topology const star = build_topology(StarNetwork{.endpoints = 3, .port = port});
+    test::Written const message{2, {{{0, 1, 1e6}}}};
+    EXPECT_EQ(refusal(star, one_message(message, 0, 2)), "");
+    EXPECT_EQ(refusal(star, one_message(message, 0, 3)), "there is no endpoint 3");
+    EXPECT_EQ(refusal(star, one_message(message, -1, 0)), "there is no endpoint -1");
+    EXPECT_EQ(refusal(star, one_message(message, 1, 1)), "endpoint 1 is twice in a group");
+    PlacedSchedule short_of_one = one_message(message, 0, 1);
+    short_of_one.endpoints.pop_back();
+    EXPECT_EQ(refusal(star, short_of_one), "a schedule has more participants than endpoints");
 }
 
 /// Expectation: what carries nothing takes the latency and no share.

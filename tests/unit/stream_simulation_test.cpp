@@ -106,6 +106,17 @@ TEST(RunStreams, ANetworkThatGoesOnWithoutAPauseRoundsOnce) {
     EXPECT_EQ(run_streams(program).end[0], 13);
 }
 
+TEST(RunStreams, RatesOfHoursOfTicksDoNotOverflow) {
+    // 10^16 ticks are three hours of picoseconds; times 762,569 they are more than 64 bits hold
+    Ticks const hours = 10'000'000'000'000'000, done = 7'625'690'000'000'000; // in them at 1 - 0.237431
+    StreamProgram program = one_chip(0.237431);
+    add(program, 0, done);
+    add(program, 1, 3 * hours, WorkKind::data);
+    EXPECT_EQ(run_streams(program).end[0], hours); // slowed to its end
+    program.cost = {2 * hours, hours};
+    EXPECT_EQ(run_streams(program).end[0], hours + 2 * hours - done); // the network ends before
+}
+
 TEST(RunStreams, TasksOnALinkHaveEqualParts) {
     // both at 1/2 until the shorter has its 4 at tick 8; the other has 6 left. With a third from the start:
     // thirds until 6, halves until 6 + 2 (4 - 2), the rest alone

@@ -5,6 +5,7 @@
 #include "graph/ready_lists.hpp"
 #include "graph/walk.hpp"
 #include "simulation/event_queue.hpp"
+#include "simulation/moments.hpp"
 
 #include "headroom/error.hpp"
 
@@ -66,12 +67,9 @@ public:
 
     Outcome run() {
         begin();
-        while (true) {
-            start_tasks();
-            if (running_.empty()) { break; }
-            end_tasks();
-            enlist();
-        }
+        start_tasks();
+        simulation::run_moments(
+            running_, now_, {}, [this](Running const& ended) { end(ended); }, [this] { follow(); });
         Outcome outcome{.makespan = now_, .used = {}};
         for (Pool const& pool : pools_) { outcome.used.push_back(pool.used()); }
         return outcome;
@@ -100,19 +98,20 @@ private:
         enlist();
     }
 
-    void end_tasks() {
-        now_ = running_.next();
-        do {
-            Running const ended = running_.take();
-            std::uint32_t const pool = job_.pool_of(ended.task);
-            pools_[pool].give_back(ended.worker);
-            touch(pool);
-            ended_.push_back(ended.task);
-            fetch_waiting(ended.task);
-        } while (!running_.empty() && running_.next() == now_);
+    void end(Running const& ended) {
+        std::uint32_t const pool = job_.pool_of(ended.task);
+        pools_[pool].give_back(ended.worker);
+        touch(pool);
+        ended_.push_back(ended.task);
+        fetch_waiting(ended.task);
+    }
+
+    void follow() {
         if (!running_.empty()) { fetch_waiting(running_.first().task); } // next, unless a shorter one is started
         for (TaskId const task : ended_) { release_after(task); }
         ended_.clear();
+        enlist();
+        start_tasks();
     }
 
     void fetch_waiting(TaskId task) const {

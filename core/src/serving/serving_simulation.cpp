@@ -3,7 +3,7 @@
 #include "queueing/drawn_times.hpp"
 #include "queueing/line_choice.hpp"
 #include "serving/replica.hpp"
-#include "simulation/event_queue.hpp"
+#include "simulation/alarms.hpp"
 
 #include "headroom/error.hpp"
 
@@ -86,8 +86,8 @@ class Fleet {
 public:
     Fleet(ServingPricer::Tables const& tables, ServingExperiment const& experiment, ServingSpan const& span,
           ServingTally& tally)
-        : choice_{choice_of(experiment)}, change_(static_cast<std::size_t>(experiment.replicas), Replica::never) {
-        replicas_.reserve(change_.size());
+        : choice_{choice_of(experiment)}, changes_(static_cast<std::size_t>(experiment.replicas)) {
+        replicas_.reserve(static_cast<std::size_t>(experiment.replicas));
         for (int r = 0; r < experiment.replicas; ++r) { replicas_.emplace_back(tables, experiment, span, tally); }
     }
 
@@ -96,10 +96,7 @@ public:
         std::uint32_t const to = choice_.pick();
         if (!replicas_[to].arrive(request)) { return; }
         choice_.come(to);
-        double const change = replicas_[to].next_change();
-        if (change == change_[to]) { return; }
-        change_[to] = change;
-        changes_.put(change, to);
+        changes_.set(to, replicas_[to].next_change());
     }
 
     void finish() {
@@ -107,31 +104,20 @@ public:
     }
 
 private:
-    /// An event that is not its replica's next change was overtaken by an arrival.
     void bring_to(double now) {
-        while (!changes_.empty() && changes_.next() < now) {
+        while (changes_.next() < now) {
             std::uint32_t const r = changes_.first();
-            if (changes_.next() != change_[r]) {
-                changes_.take();
-                continue;
-            }
             int const before = replicas_[r].present();
             // one change at a time: lines grow shorter in the order of time, however many iterations are added up
-            replicas_[r].advance(std::nextafter(change_[r], Replica::never));
+            replicas_[r].advance(std::nextafter(changes_.next(), Replica::never));
             for (int left = replicas_[r].present(); left < before; ++left) { choice_.leave(r); }
-            change_[r] = replicas_[r].next_change();
-            if (change_[r] < Replica::never) {
-                changes_.replace_first(change_[r], r);
-            } else {
-                changes_.take();
-            }
+            changes_.set(r, replicas_[r].next_change());
         }
     }
 
     queueing::LineChoice choice_;
     std::vector<Replica> replicas_;
-    std::vector<double> change_; ///< when each changes next
-    simulation::EventQueue<double, std::uint32_t> changes_;
+    simulation::Alarms<double> changes_; ///< when each changes next
 };
 
 bool steady(ServingTally const& all, double span, int replicas) {

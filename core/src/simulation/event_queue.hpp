@@ -43,6 +43,16 @@ public:
     /// Takes the next event off and puts another in, in one way through the heap.
     void replace_first(Time time, Event const& event) { rise(sink_hole(), make(time, event)); }
 
+    /// Drops all but those for which keep(time, event) says so, which keep their order.
+    template <class Keep> void keep_only(Keep keep) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < heap_.size(); ++i) {
+            Entry const entry = heap_[i];
+            if (keep(entry.time, entry.event)) { rise(kept++, entry); }
+        }
+        heap_.resize(kept);
+    }
+
 private:
     static constexpr std::size_t width = 4;
     struct Timed {

@@ -3,8 +3,6 @@
 #include "simulation/stream_checks.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <map>
 #include <numeric>
 
@@ -61,22 +59,8 @@ bool can_be_slowed(StreamProgram const& program) {
     return std::ranges::any_of(found, &Influence::any);
 }
 
-Tournament::Tournament(std::size_t players)
-    : leaves_{std::bit_ceil(std::max<std::size_t>(players, 2))}, value_(2 * leaves_, never) {}
-
-void Tournament::set(std::uint32_t player, Ticks value) {
-    std::size_t node = leaves_ + player;
-    for (value_[node] = value; node > 1; node /= 2) { value_[node / 2] = std::min(value_[node], value_[node ^ 1]); }
-}
-
-std::uint32_t Tournament::winner() const {
-    std::size_t node = 1;
-    while (node < leaves_) { node = 2 * node + (value_[2 * node] == value_[1] ? 0 : 1); }
-    return static_cast<std::uint32_t>(node - leaves_);
-}
-
 StreamClocks::StreamClocks(StreamProgram const& program)
-    : slowed_{whole_rate - lost_rate(program)}, whole_{whole_rate}, ends_{program.streams.size() + 1} {
+    : slowed_{whole_rate - lost_rate(program)}, whole_{whole_rate}, ends_{program.streams.size()} {
     Ticks const common = std::gcd(slowed_, whole_);
     slowed_ /= common;
     whole_ /= common;
@@ -89,16 +73,14 @@ void StreamClocks::make_clocks(StreamProgram const& program) {
     std::vector<Influence> const influences = influences_on(program);
     for (std::size_t s = 0; s < influences.size(); ++s) { members[influences[s]].push_back(static_cast<StreamId>(s)); }
     routes_.resize(program.streams.size());
-    running_.resize(program.streams.size());
     sharers_.assign(link_count(program), 0);
     of_link_.resize(sharers_.size());
     network_.assign(chip_count(program), 0);
     of_chip_.resize(network_.size());
-    std::uint32_t first = 0;
     for (auto const& [influence, streams] : members) {
         auto const clock = static_cast<std::uint32_t>(clocks_.size());
-        clocks_.push_back({.influence = influence, .first = first});
-        first += static_cast<std::uint32_t>(streams.size());
+        clocks_.push_back({.influence = influence});
+        clocks_.back().running.reserve(streams.size());
         if (influence.chip != none) { of_chip_[influence.chip].push_back(clock); }
         if (influence.link != none) { of_link_[influence.link].push_back(clock); }
         for (StreamId const s : streams) {
@@ -109,7 +91,7 @@ void StreamClocks::make_clocks(StreamProgram const& program) {
 }
 
 void StreamClocks::advance(Clock& clock, Ticks now) const {
-    if (clock.running > 0) { clock.shows += share(now - clock.at, clock.gains, clock.in); }
+    if (!clock.running.empty()) { clock.shows += share(now - clock.at, clock.gains, clock.in); }
     clock.at = now;
 }
 
@@ -127,7 +109,6 @@ void StreamClocks::note_all(std::span<std::uint32_t const> clocks) {
 void StreamClocks::come(StreamId stream, int tasks) {
     Route const& route = routes_[stream];
     note(route.clock);
-    clocks_[route.clock].has_others = true;
     if (route.link != none) {
         sharers_[route.link] += tasks;
         note_all(of_link_[route.link]);
@@ -138,46 +119,38 @@ void StreamClocks::come(StreamId stream, int tasks) {
     }
 }
 
-void StreamClocks::take_ended(Ticks now, std::vector<TaskId>& ended) {
-    while (ends_.smallest() == now) {
-        std::uint32_t const winner = ends_.winner();
-        Clock& clock = clocks_[winner];
-        advance(clock, now);
-        Running* const heap = running_.data() + clock.first;
-        while (clock.running > 0 && heap->end <= clock.shows) {
-            ended.push_back(heap->task);
-            come(heap->stream, -1);
-            std::pop_heap(heap, heap + clock.running, std::greater{});
-            --clock.running;
-        }
-        ends_.set(winner, never);
+void StreamClocks::take_ended(std::uint32_t of, Ticks now, std::vector<TaskId>& ended) {
+    Clock& clock = clocks_[of];
+    advance(clock, now);
+    while (!clock.running.empty() && clock.running.next() <= clock.shows) {
+        Running const one = clock.running.take();
+        ended.push_back(one.task);
+        come(one.stream, -1);
     }
 }
 
 void StreamClocks::begin(TaskId task, StreamId stream, Ticks cost, Ticks now) {
     Clock& clock = clocks_[routes_[stream].clock];
     advance(clock, now);
-    Running* const heap = running_.data() + clock.first;
-    heap[clock.running++] = {.end = clock.shows + cost, .task = task, .stream = stream};
-    std::push_heap(heap, heap + clock.running, std::greater{});
+    clock.running.put(clock.shows + cost, {.task = task, .stream = stream});
     come(stream, 1);
 }
 
-/// What is left of its tasks is rounded up when their rate changes or others come.
+/// What is left of its tasks is rounded up when their rate changes; others that come or go have brought it up to now.
 void StreamClocks::set_rate(Clock& clock, Ticks now) const {
     bool const is_slowed = clock.influence.chip != none && network_[clock.influence.chip] > 0;
     Ticks const gains = is_slowed ? slowed_ : 1;
     Ticks const in = (is_slowed ? whole_ : 1) *
                      (clock.influence.link == none ? 1 : std::max<Ticks>(sharers_[clock.influence.link], 1));
-    if (!clock.has_others && gains * clock.in == clock.gains * in) { return; }
+    if (gains * clock.in == clock.gains * in) { return; }
     advance(clock, now);
     clock.gains = gains;
     clock.in = in;
 }
 
 Ticks StreamClocks::end_of_first(Clock const& clock) const {
-    if (clock.running == 0) { return never; }
-    return clock.at + stretch(running_[clock.first].end - clock.shows, clock.in, clock.gains);
+    if (clock.running.empty()) { return never; }
+    return clock.at + stretch(clock.running.next() - clock.shows, clock.in, clock.gains);
 }
 
 void StreamClocks::settle(Ticks now) {
@@ -185,7 +158,7 @@ void StreamClocks::settle(Ticks now) {
         Clock& clock = clocks_[noted];
         set_rate(clock, now);
         ends_.set(noted, end_of_first(clock));
-        clock.noted = clock.has_others = false;
+        clock.noted = false;
     }
     noted_.clear();
 }

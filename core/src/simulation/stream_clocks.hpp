@@ -1,5 +1,7 @@
 #pragma once
 
+#include "simulation/alarms.hpp"
+#include "simulation/event_queue.hpp"
 #include "simulation/stream_order.hpp"
 
 #include "headroom/stream_simulation.hpp"
@@ -24,31 +26,21 @@ std::vector<Influence> influences_on(StreamProgram const& program);
 /// Whether any task may ever be slower than alone.
 bool can_be_slowed(StreamProgram const& program);
 
-/// The smallest of a few numbers of which one changes at a time: a tree of matches, each level half the one below.
-class Tournament {
-public:
-    explicit Tournament(std::size_t players);
-    void set(std::uint32_t player, Ticks value);
-    [[nodiscard]] Ticks smallest() const { return value_[1]; }
-    /// The first player that has the smallest.
-    [[nodiscard]] std::uint32_t winner() const;
-
-private:
-    std::size_t leaves_;
-    std::vector<Ticks> value_; ///< by node: 1 is the root, those of node i are 2 i and 2 i + 1
-};
-
 /// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has
 /// come: the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both.
-/// Then a change of rate is one change, however many tasks it concerns.
+/// Then a change of rate is one change, however many tasks it concerns: the order of a clock's tasks stays, and what is
+/// put forward or off is the clock's next end alone. In a queue of ends no order among equals is kept, since all that end
+/// at a tick are taken off before anything is made of them.
 class StreamClocks {
 public:
     explicit StreamClocks(StreamProgram const& program);
 
-    /// The next tick at which a task ends, `never` when none is under way. Rates are settled.
-    [[nodiscard]] Ticks next() const { return ends_.smallest(); }
-    /// Takes off the tasks that end at `now`, which is `next()`.
-    void take_ended(Ticks now, std::vector<TaskId>& ended);
+    using Ends = Alarms<Ticks, Ties::any>;
+
+    /// The ticks at which the next task of each clock ends, once rates are settled.
+    [[nodiscard]] Ends& ends() { return ends_; }
+    /// Takes off the tasks of a clock that end at `now`, for which it was set.
+    void take_ended(std::uint32_t clock, Ticks now, std::vector<TaskId>& ended);
     /// A task of some cost is under way from now on.
     void begin(TaskId task, StreamId stream, Ticks cost, Ticks now);
     /// Gives rates to all, after what ends and begins at `now`.
@@ -57,19 +49,15 @@ public:
 private:
     static constexpr std::uint32_t none = no_influence;
     struct Running {
-        Ticks end; ///< as the clock will show it
         TaskId task;
         StreamId stream;
-        bool operator>(Running const& other) const { return end != other.end ? end > other.end : task > other.task; }
     };
     struct Clock {
         Ticks shows = 0, at = 0; ///< what it showed when it was looked at last
         Ticks gains = 1, in = 1; ///< rate: so many ticks in so many
         Influence influence;
-        std::uint32_t first = 0;   ///< its heap among those of all
-        std::uint32_t running = 0; ///< tasks in it
-        bool noted = false;        ///< to be settled
-        bool has_others = false;   ///< tasks began or ended
+        EventQueue<Ticks, Running, Ties::any> running = {}; ///< by what it will show at their ends
+        bool noted = false;                                 ///< to be settled
     };
     struct Route {
         std::uint32_t clock, link, network; ///< of a stream; `network`: the chip that it keeps busy
@@ -86,12 +74,11 @@ private:
     Ticks slowed_, whole_; ///< rate of a kernel while its network is busy: so many in so many
     std::vector<Clock> clocks_;
     std::vector<Route> routes_;                                 ///< by stream
-    std::vector<Running> running_;                              ///< heaps of all clocks
     std::vector<Ticks> sharers_;                                ///< by link: tasks under way
     std::vector<std::uint32_t> network_;                        ///< by chip: network tasks under way
     std::vector<std::vector<std::uint32_t>> of_chip_, of_link_; ///< clocks
     std::vector<std::uint32_t> noted_;
-    Tournament ends_;
+    Ends ends_;
 };
 
 } // namespace headroom::simulation

@@ -1,4 +1,5 @@
 #include "simulation/chip_use.hpp"
+#include "simulation/moments.hpp"
 #include "simulation/stream_checks.hpp"
 #include "simulation/stream_clocks.hpp"
 #include "simulation/stream_order.hpp"
@@ -54,22 +55,22 @@ public:
 
     /// Whether it came to the end.
     bool go(std::stop_token const& stop) {
-        Patience patience{stop};
         order_.begin([this](TaskId task) { ready_.push_back(task); });
         begin_ready();
-        for (; clocks_.next() != never; begin_ready()) {
-            if (patience.is_over()) { return false; }
-            now_ = clocks_.next();
-            clocks_.take_ended(now_, ended_);
-            for (TaskId const task : ended_) { end(task); }
-            ended_.clear();
-        }
+        auto const ends = [this](std::uint32_t clock) { clocks_.take_ended(clock, now_, ended_); };
+        if (!run_moments(clocks_.ends(), now_, stop, ends, [this] { follow(); })) { return false; }
         if (begun_ != program_.size()) { throw_circle(program_); }
         run_.makespan = now_;
         return true;
     }
 
 private:
+    void follow() {
+        for (TaskId const task : ended_) { end(task); }
+        ended_.clear();
+        begin_ready();
+    }
+
     void end(TaskId task) {
         run_.end[task] = now_;
         order_.end(task, now_, [this](TaskId ready) { ready_.push_back(ready); });

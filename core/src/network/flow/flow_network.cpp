@@ -1,6 +1,7 @@
 #include "flow_network.hpp"
 
 #include "../ticks.hpp"
+#include "simulation/moments.hpp"
 
 #include <algorithm>
 #include <string>
@@ -51,18 +52,15 @@ SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules, std::
     result_ = {};
     result_.finished.assign(schedules.size(), 0);
     carried_.assign(topology_.links().size(), 0.0);
-    now_ = 0;
     for (std::uint32_t i = 0; i < schedules.size(); ++i) {
         check(schedules[i]);
         turns_.push_back(std::make_unique<Turns>(*schedules[i].schedule, *schedules[i].layout));
         result_.finished[i] = ticks_of(schedules[i].start.base());
         push(result_.finished[i], Kind::begins, i);
     }
-    while (!events_.empty() && !stop.stop_requested()) {
-        now_ = events_.next();
-        while (!events_.empty() && events_.next() == now_) { take(events_.take()); }
-        settle();
-    }
+    now_ = events_.empty() ? 0 : std::min<Ticks>(0, events_.next());
+    simulation::run_moments(
+        events_, now_, stop, [this](Event const& event) { take(event); }, [this] { settle(); });
     for (double const bytes : carried_) { result_.carried.emplace_back(bytes); }
     return std::move(result_);
 }
