@@ -26,7 +26,7 @@ const sampled = (tail) => {
     { figure: "How many are faster" },
   ];
   if (tail.fan_out.length > 1) {
-    figures.push({ figure: "Waiting for the slowest of K",
+    figures.push({ figure: "How long the slowest of K takes",
       marks: tail.fan_out.length + tail.fan_out.filter((row) => !row.p99_beyond_samples).length });
   }
   if (tail.hedging.delays.length > 1) figures.push({ figure: "What second copies buy", marks: 2 * tail.hedging.delays.length });
