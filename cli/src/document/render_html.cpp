@@ -19,7 +19,8 @@ h1 + p.strong { font-size: 1.1rem; border-left: 4px solid #0072b2; padding: .3re
           linear-gradient(to right, #1d273333, #1d273300) 0 0 / .7rem 100%,
           linear-gradient(to left, #1d273333, #1d273300) 100% 0 / .7rem 100%;
           background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
-.tall, details .scroll { max-height: 30rem; overflow-y: auto; }
+.tall, details .scroll { max-height: 30rem; overflow-y: auto; } .tall { border: 1px solid #d5dce4; }
+.rows { margin: .3rem 0; color: #5b6876; font-size: .85rem; }
 .tall thead th, details thead th { position: sticky; top: 0; background: #fff; box-shadow: 0 2px #b9c4d0; }
 .option { white-space: nowrap; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
@@ -36,7 +37,7 @@ details { margin-top: .4rem; }
 .legend span { display: inline-flex; align-items: center; gap: .4rem; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
-  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 9rem; }
+  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
   td:not(.number) { white-space: normal; } }
 @media print { .tall, details .scroll { max-height: none; } }
 )";
@@ -136,6 +137,9 @@ void add(std::string& out, Table const& table) {
         row(table.rows[r], "td");
     }
     out += "</tbody></table></div>\n";
+    if (table.rows.size() > many_rows) {
+        out += "<p class=\"rows\">" + counted(table.rows.size(), "row") + ", more than the frame shows at once.</p>\n";
+    }
 }
 
 /// Title, drawing, what to see in it, and its numbers; the script that draws closes the numbers.
