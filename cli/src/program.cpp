@@ -165,8 +165,21 @@ void add_entry(std::string& out, std::string const& name, std::string const& wor
     }
 }
 
+/// Lines that go on end as a shell has it, so that an example can be copied.
+std::string examples_of(Verb const& verb) {
+    static constexpr std::string_view next_line = "\n      ";
+    std::string text = verb.examples;
+    for (auto at = text.find(next_line); at != std::string::npos; at = text.find(next_line, at + next_line.size())) {
+        if (text[at - 1] == '\\') { continue; }
+        text.insert(at, " \\");
+        at += 2;
+    }
+    return text;
+}
+
 std::string help_of(Verb const& verb) {
-    std::string out = "headroom " + std::string{verb.name} + ": " + verb.summary + "\n\nusage: headroom " + verb.name;
+    std::string const first = "headroom " + std::string{verb.name} + ": " + verb.summary;
+    std::string out = join(wrap(first, 80), "\n  ") + "\n\nusage: headroom " + verb.name;
     for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
     out += verb.takes_command ? " [OPTIONS] -- COMMAND\n" : " [OPTIONS]\n";
     for (Positional const& positional : verb.positionals) {
@@ -195,7 +208,7 @@ std::string help_of(Verb const& verb) {
         }
     }
     add_entry(out, "--help", "print this and exit");
-    return out + "\nExamples\n" + verb.examples + "\n";
+    return out + "\nExamples\n" + examples_of(verb) + "\n";
 }
 
 /// Takes what stands after the first `--` out of the words.
