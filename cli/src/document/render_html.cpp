@@ -38,7 +38,7 @@ details { margin-top: .4rem; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
   table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
-  td:not(.number) { white-space: normal; } }
+  td.words { white-space: normal; min-width: 7.5rem; } }
 @media print { .tall, details .scroll { max-height: none; } }
 )";
 
@@ -116,11 +116,12 @@ void add(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             bool const number = table.columns[c].align == Align::right;
-            bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
+            std::size_t const columns = columns_of(cells[c]);
             out += std::string{"<"} + tag +
-                   (number ? " class=\"number\">"
-                    : text ? " class=\"text\">"
-                           : ">") +
+                   (number         ? " class=\"number\">"
+                    : columns > 30 ? " class=\"text\">" // a sentence is not squeezed into a word a line
+                    : columns > 16 ? " class=\"words\">"
+                                   : ">") +
                    (number ? escaped(cells[c]) : cell_words(cells[c])) + "</" + tag + ">";
         }
         out += "</tr>\n";
