@@ -32,7 +32,7 @@ Chart speedup() {
 TEST(PlotText, SmallChartLetterByLetter) {
     EXPECT_EQ(plot_text(speedup(), narrow), R"(speedup, x
 10 +---------------------------------------
-   |                          ceiling 10x .
+   |                        ceiling 10x   .
    |                                  . .
    |                                .
  5 +                            . . ------o
