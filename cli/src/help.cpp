@@ -88,7 +88,7 @@ std::string overview() {
         std::vector<std::string> subjects;
         for (Verb const& subject : subjects_of(name)) { subjects.emplace_back(subject.name + name.size() + 1); }
         std::string const words = subjects.empty() ? verb.summary : "what is real, timed: " + join(subjects, ", ");
-        out += "  " + name + std::string(12 - name.size(), ' ') + words + "\n";
+        out.append("  ").append(name).append(12 - name.size(), ' ').append(words).append("\n");
     }
     return out + "\n  headroom VERB --help      options of a verb, with examples\n"
                  "  headroom --version        version and catalog\n\n"
