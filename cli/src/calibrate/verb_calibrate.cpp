@@ -64,7 +64,7 @@ void check_description(Arguments const& arguments) {
 
 /// The calibration goes to --out; the report of it, which other verbs write there, to standard output.
 Output report_output(Arguments const& arguments) {
-    Output const output = read_output(arguments.without("--out"));
+    Output output = read_output(arguments.without("--out"));
     auto const file = arguments.text("--out");
     if (file && *file == "-") { refuse("--out", "is where the report goes", "", "name a file: --out machine.toml"); }
     if (file && !output.html.empty() && same_file(*file, output.html)) {
