@@ -180,7 +180,7 @@ std::string take_roofline(Taken const& taken, CalibrateQuestion const& question,
                           CalibrateAnswer& answer) {
     fit::CampaignRates const rates = fit::measured_rates(taken.campaign);
     std::string gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
-                              std::to_string(rates.flops.size()) + " of arithmetic";
+                        std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
         answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
                                               "whose peaks they are shares of");
