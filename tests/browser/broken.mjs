@@ -24,9 +24,16 @@ export const faults = [
 ];
 
 // The same for a page with a schedule.
-export const scheduleFaults = [
+const scheduleFaults = [
   { name: "a pass is missing", noticed: /pieces drawn/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > rect").remove() },
   { name: "a pass says nothing", noticed: /without a title/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > * > title").remove() },
   { name: "a gap is not hatched", noticed: /not hatched/, make: () => document.querySelector("svg:has(> defs pattern)").querySelectorAll(".pattern").forEach((one) => one.remove()) },
   { name: "a pass is too wide", noticed: /not covered once/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > rect").setAttribute("width", 400) },
 ];
+
+// And for one whose points have intervals.
+const intervalFaults = [
+  { name: "an interval is missing", noticed: /intervals for/, make: () => document.querySelector(".interval line").remove() },
+];
+
+export const faultsOf = { "predict-pipeline": scheduleFaults, "measure-roofline": intervalFaults };

@@ -3,6 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
+import { waitingCasesIn } from "./waiting_cases.mjs";
+
 const feasible = (plan) => plan.curve.filter((row) => row.feasible);
 
 const planned = (plan) => {
@@ -185,5 +187,6 @@ export function casesIn(scratch, source) {
       "--repeats", "3", "--", "sh", "-c", "sleep 0.$((6 / {workers}))"],
       expects: () => [{ figure: "Measured and fitted", marks: 9 }] },
     { name: "history", words: ["history", "show", "last", "--store", path.join(scratch, "measured.sqlite")] },
+    ...waitingCasesIn(scratch, source, traces),
   ];
 }

@@ -64,6 +64,8 @@ export function inspect() {
     if (["line", "points", "bars"].includes(series.mark)) {
       say(marks === series.points.length, `${name}, ${series.name}: ${marks} marks for ${series.points.length} points`);
       say(series.points.length === series.x.length, `${name}, ${series.name}: ${series.x.length - series.points.length} points cannot be drawn`);
+      const intervals = ["line", "points"].includes(series.mark) ? series.points.filter((i) => series.low[i] != null && series.high[i] != null).length : 0;
+      say(of(`.interval.series-${n} line`) === intervals, `${name}, ${series.name}: ${of(`.interval.series-${n} line`)} intervals for ${intervals}`);
       say(of(`.marks.series-${n} > * > title`) === marks, `${name}, ${series.name}: marks without a title`);
     }
     const paths = of(`.curve.series-${n} path[d^=M], .band.series-${n} path[d^=M]`);

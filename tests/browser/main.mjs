@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { faults, scheduleFaults } from "./broken.mjs";
+import { faults, faultsOf } from "./broken.mjs";
 import { casesIn } from "./cases.mjs";
 import { inspect } from "./inspect.mjs";
 
@@ -115,19 +115,18 @@ async function breakIt(browser, made, faults) {
 const scratch = mkdtempSync(path.join(tmpdir(), "headroom-browser-"));
 const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 try {
-  let first, pipeline;
+  let first;
   const wanted = process.env.HEADROOM_PAGES?.split(",");
   for (const one of casesIn(scratch, source).filter((one) => !wanted || wanted.includes(one.name))) {
     const made = pageOf(one, scratch);
     if (!made) { console.log(`${one.name}: skipped, the verb is not there yet`); continue; }
     if (!first && !readFileSync(made.file, "utf8").includes('id="figures"')) throw new Error("the program was built without the chart library");
     first ??= made;
-    if (one.name === "predict-pipeline") pipeline = made;
     await look(browser, one, made);
+    if (faultsOf[one.name]) await breakIt(browser, made, faultsOf[one.name]);
   }
   await lookWithoutScripts(browser, first);
   if (!wanted) await breakIt(browser, first, faults);
-  if (pipeline) await breakIt(browser, pipeline, scheduleFaults);
 } finally {
   await browser.close();
   rmSync(scratch, { recursive: true, force: true });

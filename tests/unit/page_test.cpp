@@ -71,6 +71,24 @@ TEST(Page, WithoutTheLibraryTheTablesAreOpenAndItIsSaid) {
     EXPECT_THAT(page, Not(HasSubstr("script-src")));
 }
 
+TEST(Page, OptionsKeepTheirHyphensAndNumbersTheirUnits) {
+    std::string const page =
+        render_html({"title", {Paragraph{"send copies (--hedge), or --service-samples <b>; 5 % -- no more"}}, ""}, {});
+    EXPECT_THAT(page, HasSubstr("(<span class=\"option\">--hedge</span>), or "
+                                "<span class=\"option\">--service-samples</span> &lt;b&gt;; 5&nbsp;% -- no more"));
+}
+
+TEST(Page, LongTablesHaveAWindowOfTheirOwn) {
+    Table table{"rows", {{"what", Align::left}, {"n"}}, {}};
+    table.rows.assign(60, {"a,b", "1,000"});
+    EXPECT_THAT(render_html({"title", {table}, ""}, {}), Not(HasSubstr("class=\"scroll tall\"")));
+    table.rows.push_back({"a,b", "1,000"});
+    std::string const page = render_html({"title", {table}, ""}, {});
+    EXPECT_THAT(page, HasSubstr("class=\"scroll tall\""));
+    EXPECT_THAT(page, HasSubstr("a,<wbr>b"));
+    EXPECT_THAT(page, HasSubstr(">1,000<"));
+}
+
 TEST(Page, WithoutFiguresThereIsNoScript) {
     std::string const page = render_html({"title", {Paragraph{"words"}}, ""}, {"library();", "sha256-abc"});
     EXPECT_THAT(page, Not(HasSubstr("<script")));

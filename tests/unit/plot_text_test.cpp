@@ -32,7 +32,7 @@ Chart speedup() {
 TEST(PlotText, SmallChartLetterByLetter) {
     EXPECT_EQ(plot_text(speedup(), narrow), R"(speedup, x
 10 +---------------------------------------
-   |                          ceiling 10x .
+   |                        ceiling 10x   .
    |                                  . .
    |                                .
  5 +                            . . ------o
@@ -141,6 +141,28 @@ TEST(ChartFrame, RoundTicksOnALinearAxis) {
     AxisRange const range{.low = 0.0, .high = 0.7};
     EXPECT_THAT(ticks_of(range, 5), testing::Pointwise(testing::DoubleEq(), std::vector<double>{0.0, 0.2, 0.4, 0.6}));
     EXPECT_EQ(tick_label(0.2 * 3.0, range), "0.6"); // not 0.6000000000000001
+}
+
+TEST(ChartFrame, NoTickStandsBetweenTwoCounts) {
+    Chart const counts{.x = {"sample"}, .series = {{.mark = Mark::points, .x = {1, 2, 3}, .y = {5, 4, 5}}}};
+    EXPECT_EQ(ticks_of(frame_of(counts).x, 13), (std::vector<double>{0, 1, 2, 3}));
+    Chart const times{.x = {"s"}, .series = {{.mark = Mark::points, .x = {1, 2.5, 3}, .y = {5, 4, 5}}}};
+    EXPECT_EQ(ticks_of(frame_of(times).x, 13).size(), 7U); // every half
+}
+
+// An interval that reaches to nothing is the widest of all: it is drawn down to the end of the axis, not left out.
+TEST(ChartFrame, IntervalsBelowALogarithmicAxisReachItsEnd) {
+    Series const series{.mark = Mark::points, .x = {1, 2}, .y = {10, 20}, .low = {0, 10}, .high = {100, 40}};
+    AxisRange const axis{.logarithmic = true, .low = 5.0, .high = 100.0};
+    ASSERT_TRUE(interval_at(series, 0, axis));
+    EXPECT_EQ(interval_at(series, 0, axis)->low, 5.0);
+    EXPECT_EQ(interval_at(series, 0, axis)->high, 100.0);
+    EXPECT_EQ(interval_at(series, 1, axis)->low, 10.0);
+    EXPECT_FALSE(interval_at(series, 2, axis));
+    EXPECT_EQ(interval_at(series, 0, {.high = 100.0})->low, 0.0);
+    Series band = series;
+    band.mark = Mark::band;
+    EXPECT_EQ(drawable(band, {.x = {.high = 3.0}, .y = axis, .rules = {}, .beyond = {}}).size(), 2U);
 }
 
 TEST(ChartFrame, NumbersOfAnAxisAreWrittenOneWay) {

@@ -13,6 +13,11 @@ function pointsOf(series) {
   }));
 }
 
+/** The lower end of an interval as it is drawn: down to the end of a logarithmic axis that has no place for it. */
+function lowOf(figure, { low, high }) {
+  return figure.y.scale === "log" && low <= 0 ? Math.min(figure.y.low, high) : low;
+}
+
 /** What a pointer over a mark is told. */
 function titleOf(figure, series) {
   return ({ x, y, low, high, label }) => {
@@ -49,7 +54,7 @@ function marksOf(figure, series, n) {
   const named = { ...common, className: `marks series-${n}`, title, ariaLabel: title };
   const curve = (more) => line(points, { ...common, className: `curve series-${n}`, stroke: colour, ariaLabel: () => series.name, ...more });
   const errors = ruleX(points.filter((p) => p.low != null && p.high != null), {
-    x: "x", y1: "low", y2: "high", stroke: colour, clip: true, className: `interval series-${n}`,
+    x: "x", y1: (p) => lowOf(figure, p), y2: "high", stroke: colour, clip: true, className: `interval series-${n}`,
   });
   const dots = () => {
     const chosen = n === 0 ? figure.chosen : null;
@@ -60,7 +65,7 @@ function marksOf(figure, series, n) {
     ];
   };
   switch (series.mark) {
-    case "band": return [areaY(points, { x: "x", y1: "low", y2: "high", fill: colour, fillOpacity: 0.18, clip: true,
+    case "band": return [areaY(points, { x: "x", y1: (p) => lowOf(figure, p), y2: "high", fill: colour, fillOpacity: 0.18, clip: true,
                                          className: `band series-${n}`, ariaLabel: () => series.name })];
     case "dashed": return [curve({ strokeDasharray: "5 4", strokeWidth: 1.5 })];
     case "smooth": return [curve({ strokeWidth: 2 })];

@@ -179,8 +179,8 @@ void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator,
 std::string take_roofline(Taken const& taken, CalibrateQuestion const& question, io::Catalog const& catalog,
                           CalibrateAnswer& answer) {
     fit::CampaignRates const rates = fit::measured_rates(taken.campaign);
-    std::string const gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
-                              std::to_string(rates.flops.size()) + " of arithmetic";
+    std::string gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
+                        std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
         answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
                                               "whose peaks they are shares of");
@@ -200,7 +200,7 @@ std::string take_roofline(Taken const& taken, CalibrateQuestion const& question,
 std::string take_scaling(Taken const& taken, CalibrateAnswer& answer) {
     fit::CampaignSteps steps = fit::measured_steps(taken.campaign);
     say_left_out(taken.name, steps.left_out, answer);
-    std::string const gives = "scaling: times of " + counted(steps.steps.size(), "count") + " of workers";
+    std::string gives = "scaling: times of " + counted(steps.steps.size(), "count") + " of workers";
     answer.scaling.push_back({taken.name, std::move(steps)});
     return gives;
 }

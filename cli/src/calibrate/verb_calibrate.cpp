@@ -32,16 +32,17 @@ constexpr std::array options{
     Option{"--save-machine", "FILE", "the machine of a roofline campaign, for roofline --machine", "Result"},
     Option{"--model", "MODEL", "what the traces ran: with it and the options below their step is kept too", "Evidence"},
 };
-constexpr char const* examples =
-    "  headroom calibrate ./profiler --out machine.toml\n"
-    "  headroom calibrate ./profiler all_reduce.log --nodes 2 --out machine.toml\n"
-    "  headroom calibrate ./profiler --cluster dgx-h100 --out machine.toml\n"
-    "  headroom calibrate ./profiler --model llama-3-8b --cluster dgx-h100 --workers 8 --dp 8 \\\n"
-    "      --global-batch 64 --out machine.toml\n"
-    "  headroom calibrate store:comm --nodes 2 --out machine.toml\n"
-    "  headroom calibrate --store runs.sqlite --campaign roofline --save-machine server.toml\n"
-    "  headroom calibrate machine.toml --explain\n"
-    "  headroom predict llama-3-8b --cluster dgx-h100 --workers 64 --calibration machine.toml";
+constexpr char const* examples = "  headroom calibrate ./profiler --out machine.toml\n"
+                                 "  headroom calibrate ./profiler all_reduce.log --nodes 2 --out machine.toml\n"
+                                 "  headroom calibrate ./profiler --cluster dgx-h100 --out machine.toml\n"
+                                 "  headroom calibrate ./profiler --model llama-3-8b --cluster dgx-h100 \\\n"
+                                 "      --workers 8 --dp 8 --global-batch 64 --out machine.toml\n"
+                                 "  headroom calibrate store:comm --nodes 2 --out machine.toml\n"
+                                 "  headroom calibrate --store runs.sqlite --campaign roofline \\\n"
+                                 "      --save-machine server.toml\n"
+                                 "  headroom calibrate machine.toml --explain\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 64 \\\n"
+                                 "      --calibration machine.toml";
 
 /// Options of the setting that say something of the evidence itself.
 constexpr std::array always{"--cluster", "--nodes", "--catalog"};
@@ -63,7 +64,7 @@ void check_description(Arguments const& arguments) {
 
 /// The calibration goes to --out; the report of it, which other verbs write there, to standard output.
 Output report_output(Arguments const& arguments) {
-    Output const output = read_output(arguments.without("--out"));
+    Output output = read_output(arguments.without("--out"));
     auto const file = arguments.text("--out");
     if (file && *file == "-") { refuse("--out", "is where the report goes", "", "name a file: --out machine.toml"); }
     if (file && !output.html.empty() && same_file(*file, output.html)) {

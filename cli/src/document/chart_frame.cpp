@@ -77,6 +77,10 @@ bool are_doublings(std::vector<double> values) {
     });
 }
 
+bool are_whole(std::vector<double> const& values) {
+    return std::ranges::all_of(values, [](double value) { return value == std::round(value); });
+}
+
 void settle(AxisRange& range, Extent data, Extent const& shown) {
     if (data.empty()) { data = range.logarithmic ? Extent{1.0, 10.0} : Extent{0.0, 1.0}; }
     range.low = std::min(data.low, shown.low);
@@ -123,6 +127,7 @@ AxisRange range_of(Chart const& chart, bool vertical, std::vector<Rule>& inside,
         }
     }
     settle(range, data, shown);
+    range.whole = !range.logarithmic && !vertical && !places.empty() && are_whole(places);
     range.doubles = range.logarithmic && !vertical && range.high < 1e5 && are_doublings(std::move(places));
     return range;
 }
@@ -141,7 +146,8 @@ double round_step(double least) {
 std::vector<double> linear_ticks(AxisRange const& range, std::size_t most) {
     std::vector<double> ticks;
     double const span = range.high - range.low;
-    double const step = round_step(span / static_cast<double>(std::max<std::size_t>(most, 2) - 1));
+    double const between = span / static_cast<double>(std::max<std::size_t>(most, 2) - 1);
+    double const step = round_step(range.whole && span >= 2.0 ? std::max(1.0, between) : between);
     double const first = std::ceil(range.low / step - 1e-9);
     for (double n = first; n * step <= range.high + 1e-9 * span && ticks.size() < most; n += 1.0) {
         ticks.push_back(n == 0.0 ? 0.0 : n * step); // no -0
@@ -241,11 +247,18 @@ std::string tick_label(double value, AxisRange const& range) {
     return std::string{text.data()} + letters[letter];
 }
 
+std::optional<DrawnInterval> interval_at(Series const& series, std::size_t i, AxisRange const& range) {
+    if (i >= series.low.size() || i >= series.high.size() || !range.holds(series.high[i])) { return std::nullopt; }
+    double const low = series.low[i];
+    if (range.holds(low)) { return DrawnInterval{low, series.high[i]}; }
+    if (range.logarithmic && low <= 0.0) { return DrawnInterval{std::min(range.low, series.high[i]), series.high[i]}; }
+    return std::nullopt;
+}
+
 std::vector<std::size_t> drawable(Series const& series, Frame const& frame) {
     std::vector<std::size_t> points;
     for (std::size_t i = 0; i < series.x.size(); ++i) {
-        bool const has_band = i < series.low.size() && i < series.high.size() && frame.y.holds(series.low[i]) &&
-                              frame.y.holds(series.high[i]);
+        bool const has_band = interval_at(series, i, frame.y).has_value();
         bool const has_point = i < series.y.size() && frame.y.holds(series.y[i]);
         if (frame.x.holds(series.x[i]) && (series.mark == Mark::band ? has_band : has_point)) { points.push_back(i); }
     }

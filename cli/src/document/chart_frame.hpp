@@ -2,6 +2,7 @@
 
 #include "document/document.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct AxisRange {
     bool logarithmic = false;
     double low = 0.0, high = 1.0;
     bool doubles = false; ///< its values are one number doubled: ticks stand at the values
+    bool whole = false;   ///< its values are counts: no tick stands between two of them
     /// 0 at the low end, 1 at the high end; not limited to them.
     [[nodiscard]] double share(double value) const;
     /// Whether the value can be drawn: a number of any sensible size, above zero where the axis is logarithmic.
@@ -33,6 +35,15 @@ std::vector<double> ticks_of(AxisRange const& range, std::size_t most);
 
 /// A round number in a few letters: 0.25, 8192, 1e-6; where the range goes beyond 1e5, 20k, 2.5M.
 std::string tick_label(double value, AxisRange const& range);
+
+/// An interval as it is drawn.
+struct DrawnInterval {
+    double low = 0.0, high = 0.0;
+};
+
+/// The interval of the i-th point, where it has one. A logarithmic axis has no place for an end at or below zero:
+/// there it reaches down to the end of the axis, for the widest intervals must not be those that are left out.
+std::optional<DrawnInterval> interval_at(Series const& series, std::size_t i, AxisRange const& range);
 
 /// Points of a series that can be drawn in this frame.
 std::vector<std::size_t> drawable(Series const& series, Frame const& frame);

@@ -107,7 +107,7 @@ Json json_of(Gantt const& gantt) {
         .set("kind", "gantt")
         .set("title", gantt.title)
         .set("unit", gantt.unit)
-        .set("x", axis_json({.title = gantt.unit}, {.low = 0.0, .high = gantt.end}, most_x_ticks))
+        .set("x", axis_json({.title = "time " + gantt.unit}, {.low = 0.0, .high = gantt.end}, most_x_ticks))
         .set("lanes", lanes)
         .set("kinds", kinds)
         .set("idle", gantt.idle)

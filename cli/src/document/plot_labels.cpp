@@ -131,7 +131,7 @@ std::vector<Slot> slots_along(Plot const& plot, Rule const& rule, double wide) {
     double const row = row_of(plot, rule);
     for (double const line : {row - 1.0, row + 1.0}) {
         for (double column = last_column(plot) - wide; column >= 1.0; column -= 1.0) {
-            slots.push_back({column, line});
+            slots.push_back({column, line, 3, 3}); // two names in one line are not one
         }
     }
     return slots;

@@ -51,9 +51,10 @@ void draw_band(Plot& plot, Series const& series, std::size_t ink) {
     std::vector<std::size_t> const points = drawable(series, plot.frame);
     for (std::size_t n = 0; n + 1 < points.size(); ++n) {
         std::size_t const i = points[n], next = points[n + 1];
-        Place const low = plot.at(series.x[i], series.low[i]), high = plot.at(series.x[i], series.high[i]);
-        Place const low2 = plot.at(series.x[next], series.low[next]),
-                    high2 = plot.at(series.x[next], series.high[next]);
+        DrawnInterval const here = interval_at(series, i, plot.frame.y).value_or(DrawnInterval{});
+        DrawnInterval const there = interval_at(series, next, plot.frame.y).value_or(DrawnInterval{});
+        Place const low = plot.at(series.x[i], here.low), high = plot.at(series.x[i], here.high);
+        Place const low2 = plot.at(series.x[next], there.low), high2 = plot.at(series.x[next], there.high);
         for (double column = std::ceil(low.column - 0.5); column <= low2.column + 0.5; column += 1.0) {
             double const share = std::clamp((column - low.column) / std::max(low2.column - low.column, 1e-9), 0.0, 1.0);
             double const bottom = low.row + share * (low2.row - low.row);
@@ -100,9 +101,9 @@ void draw_bars(Plot& plot, Series const& series, std::size_t ink) {
 
 void draw_intervals(Plot& plot, Series const& series, std::size_t ink) {
     for (std::size_t const i : drawable(series, plot.frame)) {
-        if (i >= series.low.size() || i >= series.high.size()) { return; }
-        if (!plot.frame.y.holds(series.low[i]) || !plot.frame.y.holds(series.high[i])) { continue; }
-        plot.canvas.line(plot.at(series.x[i], series.low[i]), plot.at(series.x[i], series.high[i]),
+        auto const interval = interval_at(series, i, plot.frame.y);
+        if (!interval) { continue; }
+        plot.canvas.line(plot.at(series.x[i], interval->low), plot.at(series.x[i], interval->high),
                          plot.pick("\u2502", "|"), Layer::curve, ink);
     }
 }

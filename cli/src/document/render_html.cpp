@@ -12,8 +12,17 @@ constexpr char const* style_sheet = R"(
 body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1d2733; background: #fff;
        max-width: 58rem; margin: 2rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.35rem; margin: 0 0 1rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
-p.strong { font-size: 1.1rem; font-weight: 600; border-left: 4px solid #0072b2; padding: .3rem 0 .3rem .8rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+p.strong { font-weight: 600; }
+h1 + p.strong { font-size: 1.1rem; border-left: 4px solid #0072b2; padding: .3rem 0 .3rem .8rem; }
+.scroll { overflow-x: auto; background: linear-gradient(to right, #fff 40%, #fff0) 0 0 / 2.5rem 100%,
+          linear-gradient(to left, #fff 40%, #fff0) 100% 0 / 2.5rem 100%,
+          linear-gradient(to right, #1d273333, #1d273300) 0 0 / .7rem 100%,
+          linear-gradient(to left, #1d273333, #1d273300) 100% 0 / .7rem 100%;
+          background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
+.tall, details .scroll { max-height: 30rem; overflow-y: auto; } .tall { border: 1px solid #d5dce4; }
+.rows { margin: .3rem 0; color: #5b6876; font-size: .85rem; }
+.tall thead th, details thead th { position: sticky; top: 0; background: #fff; box-shadow: 0 2px #b9c4d0; }
+.option { white-space: nowrap; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
 td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
@@ -21,14 +30,16 @@ h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
 tr.marked { background: #e8f1fb; font-weight: 600; }
 pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
 figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
-figcaption { max-width: 46rem; } summary { cursor: pointer; color: #0b5a8a; }
-details { margin-top: .4rem; } details .scroll { max-height: 24rem; overflow-y: auto; }
+figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: #0b5a8a; }
+details { margin-top: .4rem; }
 .drawing { position: relative; } .drawing svg { display: block; overflow: visible; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: #3a4654; }
 .legend span { display: inline-flex; align-items: center; gap: .4rem; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
-  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 9rem; } }
+  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
+  td.words { white-space: normal; min-width: 7.5rem; } }
+@media print { .tall, details .scroll { max-height: none; } }
 )";
 
 std::string escaped(std::string_view text) {
@@ -52,12 +63,48 @@ std::string heading(std::string const& title) { return title.empty() ? "" : "<h2
 
 // ---- words and tables ------------------------------------------------------------------------------------------
 
-/// A sentence, with no number parted from its "%".
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+/// Where the option ends that begins here, "--like-this"; `at` where none does.
+std::size_t end_of_option(std::string_view text, std::size_t at) {
+    bool const begins = text.substr(at, 2) == "--" && at + 2 < text.size() && is_letter(text[at + 2]) &&
+                        (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
+    if (!begins) { return at; }
+    std::size_t end = at + 3;
+    while (end < text.size() && (is_letter(text[end]) || text[end] == '-')) { ++end; }
+    return end;
+}
+
+/// A sentence, with no number parted from its "%" and no option from its hyphens.
 std::string sentence(std::string_view text) {
-    std::string out = escaped(text);
-    for (auto at = out.find(" %"); at != std::string::npos; at = out.find(" %", at)) { out.replace(at, 1, "&nbsp;"); }
+    std::string const all = escaped(text);
+    std::string out;
+    for (std::size_t at = 0; at < all.size();) {
+        if (std::size_t const end = end_of_option(all, at); end > at) {
+            out += "<span class=\"option\">" + all.substr(at, end - at) + "</span>";
+            at = end;
+        } else if (all.compare(at, 2, " %") == 0) {
+            out += "&nbsp;";
+            ++at;
+        } else {
+            out += all[at++];
+        }
+    }
     return out;
 }
+
+/// What a cell says; a narrow screen may part a list after its commas.
+std::string cell_words(std::string_view text) {
+    std::string const all = sentence(text);
+    std::string out;
+    for (char const c : all) {
+        out += c;
+        if (c == ',') { out += "<wbr>"; }
+    }
+    return out;
+}
+
+constexpr std::size_t many_rows = 60; ///< a table of more is moved through in a window of its own
 
 void add(std::string& out, Paragraph const& paragraph) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
@@ -69,16 +116,19 @@ void add(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             bool const number = table.columns[c].align == Align::right;
-            bool const text = columns_of(cells[c]) > 30; // a sentence is not squeezed into a word a line
+            std::size_t const columns = columns_of(cells[c]);
             out += std::string{"<"} + tag +
-                   (number ? " class=\"number\">"
-                    : text ? " class=\"text\">"
-                           : ">") +
-                   escaped(cells[c]) + "</" + tag + ">";
+                   (number         ? " class=\"number\">"
+                    : columns > 30 ? " class=\"text\">" // a sentence is not squeezed into a word a line
+                    : columns > 16 ? " class=\"words\">"
+                                   : ">") +
+                   (number ? escaped(cells[c]) : cell_words(cells[c])) + "</" + tag + ">";
         }
         out += "</tr>\n";
     };
-    out += heading(table.title) + "<div class=\"scroll\"><table>\n<thead><tr>";
+    out += heading(table.title) +
+           (table.rows.size() > many_rows ? "<div class=\"scroll tall\">" : "<div class=\"scroll\">") +
+           "<table>\n<thead><tr>";
     std::vector<std::string> titles;
     for (Column const& column : table.columns) { titles.push_back(column.title); }
     row(titles, "th");
@@ -88,6 +138,9 @@ void add(std::string& out, Table const& table) {
         row(table.rows[r], "td");
     }
     out += "</tbody></table></div>\n";
+    if (table.rows.size() > many_rows) {
+        out += "<p class=\"rows\">" + counted(table.rows.size(), "row") + ", more than the frame shows at once.</p>\n";
+    }
 }
 
 /// Title, drawing, what to see in it, and its numbers; the script that draws closes the numbers.

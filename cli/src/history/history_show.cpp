@@ -107,6 +107,7 @@ std::optional<Chart> order_chart(std::vector<PointSummary> const& points) {
     std::ranges::stable_sort(drawn, std::ranges::greater{}, [](auto const* point) { return point->summary->spread; });
     bool const all = drawn.size() <= most_series;
     drawn.resize(std::min(drawn.size(), most_series));
+    std::ranges::sort(drawn); // the legend lists them as the table does
     if (drawn.empty()) { return std::nullopt; }
     Chart chart{"Samples in the order in which they were taken",
                 all ? "Each over the median of its point."

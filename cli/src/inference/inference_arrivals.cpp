@@ -1,3 +1,4 @@
+#include "document/text.hpp"
 #include "inference/inference_report.hpp"
 
 #include <algorithm>
@@ -136,7 +137,8 @@ private:
         int const nodes = best.accelerators / node + 1;
         report_.question.assumptions.push_back({"idle_accelerators",
                                                 std::to_string(nodes * node - best.accelerators) + " of " +
-                                                    std::to_string(nodes) + (nodes == 1 ? " node" : " nodes"),
+                                                    std::to_string(nodes * node) + ", in " +
+                                                    counted(static_cast<std::size_t>(nodes), "node"),
                                                 "not paid for here; where nodes are rented whole, they are", false});
     }
 

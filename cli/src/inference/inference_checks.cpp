@@ -42,8 +42,7 @@ void check_positions(InferenceQuestion& question, std::string const& where) {
     auto const longer = std::ranges::count_if(question.requests, is_longer);
     if (longer == 0) { return; }
     question.assumptions.push_back(
-        {"long_requests",
-         scaled(static_cast<double>(longer)) + " of " + scaled(static_cast<double>(question.requests.size())),
+        {"long_requests", std::to_string(longer) + " of " + std::to_string(question.requests.size()),
          "are longer than the " + whole(most) + " positions of the model; served all the same", false});
 }
 

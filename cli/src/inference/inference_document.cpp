@@ -179,7 +179,8 @@ Document document_of(InferenceReport const& report, bool page) {
     document.blocks.emplace_back(Paragraph{uncertainty_words(report), "how sure"});
     if (question.simulates() && !report.choices.empty()) { add_arrivals(document, report); }
     for (Chart& chart : charts_of(report, page)) { document.blocks.emplace_back(std::move(chart)); }
-    if (!question.simulates() || !report.chosen_plan) { document.blocks.emplace_back(plans_table(report)); }
+    bool const fits = std::ranges::any_of(report.plans, [](PlanRow const& one) { return one.memory.fits; });
+    if (fits && (!question.simulates() || !report.chosen_plan)) { document.blocks.emplace_back(plans_table(report)); }
     if (Items items = reasons(report); !items.items.empty()) { document.blocks.emplace_back(std::move(items)); }
     if (report.chosen_plan) {
         document.blocks.emplace_back(memory_paragraph(report));

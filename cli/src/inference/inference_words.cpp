@@ -170,7 +170,7 @@ std::string uncertainty_words(InferenceReport const& report) {
                              : "no number of replicas would do";
         break;
     }
-    return text + ". Measure one replica before you buy many";
+    return text + ". Measure one replica before you buy many.";
 }
 
 std::vector<std::string> trace_notes(InferenceReport const& report) {

@@ -16,9 +16,9 @@ namespace headroom::cli {
 namespace {
 
 constexpr char const* examples = "  headroom measure scaling --workers 1,2,4,8 -- ./solver --threads {workers}\n"
-                                 "  headroom measure scaling --workers 1..16 --repeats 10 --warm-up 1 --timeout 5min\n"
-                                 "      --result 'step time: ([0-9.]+) ms' --result-unit milliseconds\n"
-                                 "      -- mpirun -np {workers} ./train\n"
+                                 "  headroom measure scaling --workers 1..16 --repeats 10 --warm-up 1\n"
+                                 "      --timeout 5min --result 'step time: ([0-9.]+) ms'\n"
+                                 "      --result-unit milliseconds -- mpirun -np {workers} ./train\n"
                                  "  headroom measure scaling --workers 1,2,4 --shell --prepare 'rm -f out.*'\n"
                                  "      -- 'OMP_NUM_THREADS={workers} ./app | tee log'\n"
                                  "  headroom measure scaling --workers 1,2,4,8 --mode weak --problem 1000000\n"

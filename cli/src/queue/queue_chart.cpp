@@ -44,10 +44,16 @@ Chart load_chart(QueueReport const& report) {
     return chart;
 }
 
+/// Counts that lie near each other would be squeezed together on a logarithmic axis.
+AxisScale replicas_scale(QueueReport const& report) {
+    auto const [fewest, most] = std::ranges::minmax_element(report.rows, {}, &QueueRow::replicas);
+    return most->replicas < 2 * fewest->replicas ? AxisScale::linear : AxisScale::logarithmic;
+}
+
 Chart replicas_chart(QueueReport const& report) {
     Chart chart{.title = "Latency over replicas, " + rate_words(report.answer.arrivals_per_second),
                 .caption = "More replicas take away the wait; below the service's own tail they bring nothing.",
-                .x = {"replicas", AxisScale::logarithmic},
+                .x = {"replicas", replicas_scale(report)},
                 .y = {"latency ms", AxisScale::logarithmic},
                 .series = {series_of("p99", Mark::line, report.rows, count_of, p99_of),
                            series_of("mean", Mark::line, report.rows, count_of, mean_of)}};

@@ -136,6 +136,8 @@ std::vector<Metric> metrics_of(QueueReport const& report);
 
 /// A number of three digits without zeros at its end.
 std::string brief(double value);
+/// A number of requests, or of services; one too small to matter is no more than that.
+std::string times_words(double value, int digits = 3);
 std::string rate_words(double per_second);
 std::string time_words(Seconds time);
 std::string replicas_words(std::int64_t count);

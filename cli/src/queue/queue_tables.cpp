@@ -68,9 +68,9 @@ Table answer_table(QueueReport const& report) {
         table.rows.push_back({std::move(name), std::move(value), std::move(meaning)});
     };
     add("arrivals", rate_words(row.arrivals_per_second),
-        "variation c_a^2 " + brief(question.queue.load.arrival_variation));
+        "variation c_a^2 = " + brief(question.queue.load.arrival_variation));
     add("service", time_words(question.queue.load.service),
-        "variation c_s^2 " + brief(question.queue.load.service_variation) +
+        "variation c_s^2 = " + brief(question.queue.load.service_variation) +
             (question.samples ? ", measured, as is its tail" : ""));
     add("capacity", rate_words(row.capacity_per_second), "what the replicas serve at most");
     add("throughput", rate_words(answer.throughput_per_second), answer.stable ? "what is served" : "all they can");
@@ -84,7 +84,7 @@ Table answer_table(QueueReport const& report) {
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         add(percentile_name(queue_quantiles[i]), time_words(row.quantiles[i]), i == 0 ? "half are served by then" : "");
     }
-    add("in line", std::isfinite(answer.waiting) ? significant(answer.waiting) : "no end", "requests, on average");
+    add("in line", std::isfinite(answer.waiting) ? times_words(answer.waiting) : "no end", "requests, on average");
     if (question.queue.shape.batch > 1) { add("batch", significant(answer.batch), "served together, on average"); }
     if (question.queue.shape.places) { add("turned away", share(answer.blocked) + " %", "of requests find no place"); }
     if (row.cost) {
@@ -123,7 +123,7 @@ Table pooling_table(QueueReport const& report) {
     for (QueueRow const& row : report.pooling) {
         table.rows.push_back({std::to_string(row.replicas), rate_words(row.arrivals_per_second),
                               share(row.answer.wait_probability), time_words(row.answer.wait),
-                              significant(row.answer.wait / report.question.queue.load.service),
+                              times_words(row.answer.wait / report.question.queue.load.service),
                               time_words(row.p99())});
     }
     return table;

@@ -125,6 +125,10 @@ std::string winners_words(QueueReport const& report) {
 
 std::string brief(double value) { return format_base(value, {}, 3); }
 
+std::string times_words(double value, int digits) {
+    return value > 0.0 && value < 1e-3 ? "below 0.001" : significant(value, digits);
+}
+
 std::string rate_words(double per_second) {
     std::string text = format(PerSecond{per_second}); // "1.5 k/s"
     std::erase(text, ' ');
@@ -216,9 +220,9 @@ std::string knee_words(QueueReport const& report) {
 std::string pooling_words(QueueReport const& report) {
     QueueRow const &one = report.pooling.front(), &many = report.pooling.back();
     return "Busy " + share_words(report.answer.answer.utilization) + " is a wait of " +
-           significant(one.answer.wait / report.question.queue.load.service, 2) +
+           times_words(one.answer.wait / report.question.queue.load.service, 2) +
            " services before one replica and of " +
-           significant(many.answer.wait / report.question.queue.load.service, 2) + " before " +
+           times_words(many.answer.wait / report.question.queue.load.service, 2) + " before " +
            std::to_string(many.replicas) + " that share a line: a large pool may run fuller than a small one.";
 }
 

@@ -62,7 +62,7 @@ Chart hdr_chart(TailAnswer const& answer) {
                 .caption =
                     "To the right ever rarer ones: at 100 the one in a hundred, p99. What bends upwards there is "
                     "a tail of its own.",
-                .x = {"one in", AxisScale::logarithmic},
+                .x = {"one in N", AxisScale::logarithmic},
                 .y = {value_title(answer, scale), axis_of(answer.set.values)},
                 .series = {}};
     chart.series.push_back(hdr_series("measured", Mark::smooth, answer.set.values, scale));
@@ -128,7 +128,7 @@ Chart fan_out_chart(TailAnswer const& answer) {
             fitted.y.push_back(row.fitted->p99 / scale.size);
         }
     }
-    Chart chart{.title = "Waiting for the slowest of K",
+    Chart chart{.title = "How long the slowest of K takes",
                 .caption = "Workers that are independent and alike. Where a p99 rests on no sample it is left out.",
                 .x = {"workers", AxisScale::logarithmic},
                 .y = {value_title(answer, scale), axis_of(answer.set.values)},
@@ -145,11 +145,12 @@ Chart hedging_chart(TailAnswer const& answer) {
     for (Hedge const& one : answer.hedges) {
         rare.x.push_back(100.0 * one.extra_load);
         rare.y.push_back(one.p99 / scale.size);
+        rare.labels.push_back(one.delay > 0.0 ? "after " + answer.unit.words(one.delay) : "at once");
         rarer.x.push_back(100.0 * one.extra_load);
         rarer.y.push_back(one.p999 / scale.size);
     }
     return {.title = "What second copies buy",
-            .caption = "From right to left they wait longer before they are sent.",
+            .caption = "From right to left copies wait longer before they are sent, and fewer are.",
             .x = {"% of requests sent twice"},
             .y = {value_title(answer, scale), axis_of(answer.set.values)},
             .series = {std::move(rare), std::move(rarer)}};
@@ -177,23 +178,33 @@ Chart load_chart(ReplicasForSlo const& slo, int replicas, TailUnit unit) {
     return chart;
 }
 
+/// Of samples that are all alike there is nothing to be seen.
+bool vary(TailAnswer const& answer) {
+    return answer.has_samples() && answer.set.values.least() < answer.set.values.most();
+}
+
 } // namespace
 
 std::vector<Chart> sample_charts(TailAnswer const& answer) {
-    if (!answer.has_samples() || answer.set.values.least() == answer.set.values.most()) { return {}; }
+    if (!vary(answer)) { return {}; }
     return {hdr_chart(answer), cdf_chart(answer)};
 }
 
-std::vector<Chart> page_charts(TailAnswer const& answer) {
-    std::vector<Chart> charts;
-    if (!answer.has_samples()) { return charts; }
-    if (answer.fan_outs.size() > 1) { charts.push_back(fan_out_chart(answer)); }
-    if (answer.hedges.size() > 1) { charts.push_back(hedging_chart(answer)); }
-    if (answer.slo && answer.slo->answered()) {
-        auto const replicas = answer.question.replicas ? answer.question.replicas : answer.slo->replicas();
-        if (replicas) { charts.push_back(load_chart(*answer.slo, *replicas, answer.unit)); }
-    }
-    return charts;
+std::vector<Chart> fan_out_charts(TailAnswer const& answer) {
+    if (!vary(answer) || answer.fan_outs.size() < 2) { return {}; }
+    return {fan_out_chart(answer)};
+}
+
+std::vector<Chart> hedging_charts(TailAnswer const& answer) {
+    if (!vary(answer) || answer.hedges.size() < 2) { return {}; }
+    return {hedging_chart(answer)};
+}
+
+std::vector<Chart> replica_charts(TailAnswer const& answer) {
+    if (!answer.has_samples() || !answer.slo || !answer.slo->answered()) { return {}; }
+    auto const replicas = answer.question.replicas ? answer.question.replicas : answer.slo->replicas();
+    if (!replicas) { return {}; }
+    return {load_chart(*answer.slo, *replicas, answer.unit)};
 }
 
 } // namespace headroom::cli

@@ -34,6 +34,9 @@ Document document_with(TailAnswer const& answer, io::Catalog const& catalog, boo
     auto const append = [&](std::vector<Block> more) {
         for (Block& block : more) { blocks.push_back(std::move(block)); }
     };
+    auto const draw = [&](std::vector<Chart> charts) {
+        for (Chart& chart : charts) { blocks.emplace_back(std::move(chart)); }
+    };
     std::vector<std::string> const verdict = verdict_of(answer);
     for (std::size_t at = 0; at < verdict.size(); ++at) { blocks.emplace_back(Paragraph{verdict[at], "", at == 0}); }
     append(percentile_blocks(answer));
@@ -42,13 +45,13 @@ Document document_with(TailAnswer const& answer, io::Catalog const& catalog, boo
     }
     append(step_blocks(answer));
     append(comparison_blocks(answer));
-    for (Chart& chart : sample_charts(answer)) { blocks.emplace_back(std::move(chart)); }
+    draw(sample_charts(answer));
     append(fan_out_blocks(answer));
+    if (page) { draw(fan_out_charts(answer)); }
     append(hedging_blocks(answer));
+    if (page) { draw(hedging_charts(answer)); }
     append(replica_blocks(answer));
-    if (page) {
-        for (Chart& chart : page_charts(answer)) { blocks.emplace_back(std::move(chart)); }
-    }
+    if (page) { draw(replica_charts(answer)); }
     blocks.emplace_back(Paragraph{data_words(answer), "data"});
     return document;
 }

@@ -39,8 +39,10 @@ std::vector<Block> step_blocks(TailAnswer const& answer);
 
 /// Value over how rare it is, and how many are faster.
 std::vector<Chart> sample_charts(TailAnswer const& answer);
-/// The slowest of K, second copies, replicas: for pages.
-std::vector<Chart> page_charts(TailAnswer const& answer);
+/// For pages, each beside its table; none where there is nothing to compare.
+std::vector<Chart> fan_out_charts(TailAnswer const& answer);
+std::vector<Chart> hedging_charts(TailAnswer const& answer);
+std::vector<Chart> replica_charts(TailAnswer const& answer);
 
 Json fan_out_json(TailAnswer const& answer);
 Json hedging_json(TailAnswer const& answer);

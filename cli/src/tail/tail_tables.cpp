@@ -191,10 +191,10 @@ std::vector<Block> step_blocks(TailAnswer const& answer) {
         if (!source.steps) { continue; }
         SynchronousSteps const& steps = *source.steps;
         blocks.emplace_back(Paragraph{
-            grouped(steps.steps) + " steps of " + std::to_string(steps.ranks) + " ranks: one takes " +
-                answer.unit.words(steps.mean_seconds) + " on average, the slowest of each step " +
-                answer.unit.words(steps.slowest_seconds) + ", " + significant(steps.slowdown, 4) +
-                "x. If every step of every rank were drawn anew it would be " +
+            grouped(steps.steps) + (steps.steps == 1 ? " step of " : " steps of ") + std::to_string(steps.ranks) +
+                " ranks: one takes " + answer.unit.words(steps.mean_seconds) +
+                " on average, the slowest of each step " + answer.unit.words(steps.slowest_seconds) + ", " +
+                significant(steps.slowdown, 4) + "x. If every step of every rank were drawn anew it would be " +
                 significant(steps.independent_slowdown, 4) +
                 "x: less than that is slowness that all ranks share, more is slowness that stays with a rank.",
             "steps"});

@@ -14,14 +14,14 @@ constexpr std::array positionals{
                true},
 };
 
-constexpr char const* examples =
-    "  headroom tail latencies.csv\n"
-    "  headroom tail requests.jsonl --column duration --unit ms --where status=200\n"
-    "  headroom tail client1.hgrm client2.hgrm --each --fan-out 1,100,1000 --fit\n"
-    "  headroom tail after.csv --baseline before.csv --require 'p99-change<=5%'\n"
-    "  headroom tail load.csv --interval 10ms --hedge p95\n"
-    "  headroom tail ./profiler/ --backups 1,2,4\n"
-    "  headroom tail now.csv --objective 'p99<=200ms' --arrivals 500/s --replicas 8 --html tail.html";
+constexpr char const* examples = "  headroom tail latencies.csv\n"
+                                 "  headroom tail requests.jsonl --column duration --unit ms --where status=200\n"
+                                 "  headroom tail client1.hgrm client2.hgrm --each --fan-out 1,100,1000 --fit\n"
+                                 "  headroom tail after.csv --baseline before.csv --require 'p99-change<=5%'\n"
+                                 "  headroom tail load.csv --interval 10ms --hedge p95\n"
+                                 "  headroom tail ./profiler/ --backups 1,2,4\n"
+                                 "  headroom tail now.csv --objective 'p99<=200ms' --arrivals 500/s --replicas 8 \\\n"
+                                 "      --html tail.html";
 
 /// A condition that no unit of the samples could make right is refused before anything is read.
 void check_conditions(Arguments const& arguments) {

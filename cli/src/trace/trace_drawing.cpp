@@ -105,12 +105,15 @@ std::vector<DrawnSpan> spans_of(RankDigest const& rank, DrawnRow const& row, Tic
     return spans;
 }
 
-std::string caption_of(bool has_path, bool merged) {
+std::string caption_of(PathAnswer const* path, bool merged) {
     std::vector<std::string> sentences;
-    if (has_path) {
+    if (path != nullptr) {
         sentences.emplace_back(
             "The critical path is the longest chain of work and delays: only what lies on it, in the "
             "first row, makes the step shorter when it becomes faster.");
+        if (std::ranges::any_of(path->pieces, [](PathPiece const& piece) { return piece.tasks > 1; })) {
+            sentences.emplace_back("There, tasks of one kind in a row are one bar with the delays between them.");
+        }
     }
     if (merged) {
         sentences.emplace_back(
@@ -140,7 +143,7 @@ std::optional<Gantt> step_drawing(TraceAnswer const& answer, std::size_t most_la
     Gantt gantt{.title =
                     (answer.step_ns ? "Step " + std::to_string(first.step.number) : std::string{"The whole file"}) +
                     ", lane by lane",
-                .caption = caption_of(has_path, !rows.front().lane),
+                .caption = caption_of(has_path ? &*answer.path : nullptr, !rows.front().lane),
                 .unit = unit.name,
                 .lanes = {},
                 .kinds = {},

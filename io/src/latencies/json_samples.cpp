@@ -65,7 +65,7 @@ SampleColumn choose_value(std::vector<std::string> const& names, std::vector<Rea
                           SampleBuilder const& samples) {
     LatencyQuestion const& question = samples.question();
     if (!question.column.empty()) { return asked_column(names, question.column, true, samples.where()); }
-    if (auto const known = value_column(names, samples.where()); known.found()) { return known; }
+    if (auto known = value_column(names, samples.where()); known.found()) { return known; }
     std::vector<std::string> numbers;
     SampleColumn only;
     for (std::size_t i = 0; i < fields.size(); ++i) {

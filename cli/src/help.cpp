@@ -1,0 +1,103 @@
+#include "help.hpp"
+
+#include "document/text.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t page_width = 80;
+
+/// "name  words", the words wrapped beside the name.
+void add_entry(std::string& out, std::string const& name, std::string const& words) {
+    constexpr std::size_t indent = 30;
+    std::string first = "  " + name;
+    first.resize(std::max(indent, first.size() + 2), ' ');
+    for (std::string const& line : wrap(words, page_width - std::max(indent, first.size()))) {
+        out += first + line + "\n";
+        first.assign(indent, ' ');
+    }
+}
+
+/// Lines that go on end as a shell has it, so that an example can be copied.
+std::string examples_of(Verb const& verb) {
+    static constexpr std::string_view next_line = "\n      ";
+    std::string text = verb.examples;
+    for (auto at = text.find(next_line); at != std::string::npos; at = text.find(next_line, at + next_line.size())) {
+        if (text[at - 1] == '\\') { continue; }
+        text.insert(at, " \\");
+        at += 2;
+    }
+    return text;
+}
+
+} // namespace
+
+std::string help_of(Verb const& verb) {
+    std::string const first = "headroom " + std::string{verb.name} + ": " + verb.summary;
+    std::string out = join(wrap(first, page_width), "\n  ") + "\n\nusage: headroom " + verb.name;
+    for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
+    out += verb.takes_command ? " [OPTIONS] -- COMMAND\n" : " [OPTIONS]\n";
+    for (Positional const& positional : verb.positionals) {
+        out += "\n";
+        add_entry(out, positional.name, positional.help);
+    }
+    std::vector<std::string> groups;
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
+                groups.emplace_back(option.group);
+            }
+        }
+    }
+    std::stable_partition(groups.begin(), groups.end(), [](std::string const& group) { return group != "Output"; });
+    for (std::string const& group : groups) {
+        out += "\n" + group + "\n";
+        for (auto const options : verb.options) {
+            for (Option const& option : options) {
+                std::string const placeholder = option.placeholder;
+                std::string const value = option.takes == Takes::perhaps_value ? " [" + placeholder + "]"
+                                          : placeholder.empty()                ? ""
+                                                                               : " " + placeholder;
+                if (group == option.group) { add_entry(out, option.name + value, option.help); }
+            }
+        }
+    }
+    add_entry(out, "--help", "print this and exit");
+    return out + "\nExamples\n" + examples_of(verb) + "\n";
+}
+
+std::vector<Verb> subjects_of(std::string const& name) {
+    std::vector<Verb> subjects;
+    for (Verb const& verb : verbs()) {
+        if (std::string_view{verb.name}.starts_with(name + " ")) { subjects.push_back(verb); }
+    }
+    return subjects;
+}
+
+std::string overview() {
+    std::string out = "headroom: will more machines help, how much, where does it stop, at what cost?\n\n"
+                      "usage: headroom VERB [ARGUMENTS]\n\n";
+    std::string before;
+    for (Verb const& verb : verbs()) {
+        std::string const whole = verb.name, name = whole.substr(0, whole.find(' '));
+        if (name == before) { continue; }
+        before = name;
+        std::vector<std::string> subjects;
+        for (Verb const& subject : subjects_of(name)) { subjects.emplace_back(subject.name + name.size() + 1); }
+        std::string const words = subjects.empty() ? verb.summary : "what is real, timed: " + join(subjects, ", ");
+        out.append("  ").append(name).append(12 - name.size(), ' ').append(words).append("\n");
+    }
+    return out + "\n  headroom VERB --help      options of a verb, with examples\n"
+                 "  headroom --version        version and catalog\n\n"
+                 "Examples:\n"
+                 "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
+                 "  headroom predict ./config.json --cluster dgx-a100 --workers 64 --tp 8\n\n"
+                 "Exit codes: 0 done, 1 internal fault, 2 usage, 3 no feasible answer, 4 input\n"
+                 "unreadable, 5 too little data, 99 a gate (--require) failed, 130 interrupted\n"
+                 "(what was finished is written).\n";
+}
+
+} // namespace headroom::cli
