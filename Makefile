@@ -85,9 +85,9 @@ include-check:
 reference-check:
 	@scripts/check_references.py
 
-lint: build/release/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
-	@$(call NINJA,release) --target headroom_embed >/dev/null
-	@scripts/sources.sh $(if $(ALL),units,changed) | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build/release --quiet 2> >(grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -' >&2)
+lint: build/dev/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
+	@$(call NINJA,dev) --target headroom_embed >/dev/null
+	@scripts/sources.sh $(if $(ALL),units,changed) | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build/dev --quiet 2> >(grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -' >&2)
 
 fit: build ## refit the constants of catalog/calibration from validation
 	@build/release/headroom-fit

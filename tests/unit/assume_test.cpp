@@ -443,6 +443,8 @@ TEST(IllegalBecause, NamesTheFirstThatDoesNotDivide) {
     EXPECT_EQ(because({.pp = 3, .virtual_pp = 9, .micro_batch = 256}),
               "interleaving needs micro-batches (1) in multiples of pp 3");
     EXPECT_THAT(because({.pp = 3, .virtual_pp = 2}), HasSubstr("virtual_pp 2 does not divide 27 layers of a stage"));
+    // Expectation: 32 stages of 3 layers or 2; the 96 chunks have 80 layers and two ends to hold.
+    EXPECT_THAT(because({.pp = 32, .virtual_pp = 3}), HasSubstr("pp 32 x virtual_pp 3 chunks are more than 80 layers"));
     EXPECT_THAT(because({.virtual_pp = 2}), HasSubstr("need a pipeline"));
     EXPECT_THAT(because({.pp = 4, .virtual_pp = 3}), HasSubstr("virtual_pp 3 does not divide 20 layers"));
     EXPECT_THAT(because({.cp = 3}), HasSubstr("context parallelism"));

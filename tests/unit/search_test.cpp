@@ -96,6 +96,9 @@ bool keeps_rules(Strategy const& s, Case const& c) {
     if (m.kv_heads % s.tp != 0 && s.tp % m.kv_heads != 0) { return false; }
     int const fullest = (m.layers + s.pp - 1) / s.pp; // layers of a stage: the ends may have fewer
     if (s.pp > m.layers || fullest % s.virtual_pp != 0) { return false; }
+    if (s.virtual_pp > 1 && s.pp * s.virtual_pp > m.layers + m.prediction_layers + 2) {
+        return false;
+    } // embedding, head
     if (m.moe.shared_experts * m.moe.shared_ffn % s.tp != 0) { return false; }
     if (s.pp == 1 && s.virtual_pp > 1) { return false; }
     if (s.cp > 1 && length % (2 * s.cp) != 0) { return false; }

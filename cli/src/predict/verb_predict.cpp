@@ -105,7 +105,11 @@ int run(Arguments const& given) {
     use_measured_steps(arguments, setting);
     Question const question = make_question(arguments, setting);
     auto const saved = read_measured_step(arguments, question, setting);
-    PredictionReport report{setting, predict(question, setting.calibration), question.assumptions, {}, {}, {}, {}};
+    Prediction const prediction = predict(question, setting.calibration);
+    if (auto const doubt = views.simulates ? std::nullopt : doubt_of(prediction, setting.calibration)) {
+        setting.notes.push_back(*doubt);
+    }
+    PredictionReport report{setting, prediction, question.assumptions, {}, {}, {}, {}};
     if (auto const changes = arguments.text("--what-if")) {
         for (Lever const& lever : levers(question, *changes)) {
             report.what_if.push_back({lever.name, predict(lever.question, setting.calibration)});

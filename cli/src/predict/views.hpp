@@ -24,6 +24,10 @@ struct Views {
 /// Errors: InputError{usage} for collectives that are simulated in no such way.
 Views read_views(Arguments& arguments, Output const& output);
 
+/// What is told of a step that nobody asked to simulate: why the closed form does not claim to be within 1 % of the
+/// simulation there. Nothing where it claims to be.
+std::optional<std::string> doubt_of(Prediction const& prediction, CalibrationSet const& calibration);
+
 /// Fills what is wanted; false when it was interrupted, with what is finished filled in.
 /// Errors: InputError{usage} where there is no pipeline to draw or to compare, and where a timeline cannot be made.
 bool fill_views(PredictionReport& report, Views const& views, Output const& output);

@@ -1,18 +1,16 @@
 #pragma once
 
 #include "step_unroll.hpp"
+#include "stream_order.hpp"
 
 #include "headroom/step.hpp"
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace headroom::simulation {
-
-inline constexpr TaskId no_task = std::numeric_limits<TaskId>::max();
 
 /// What a stage has written so far.
 struct StageState {

@@ -1,5 +1,7 @@
 #include "headroom/assume.hpp"
 
+#include "rules.hpp"
+
 #include "headroom/calibration.hpp"
 #include "headroom/error.hpp"
 #include "headroom/legality.hpp"
@@ -361,7 +363,7 @@ private:
         if (s.pp > 1 && framework_.interleaves && micro_batches % s.pp == 0) {
             int const per_stage = (model_.layers + s.pp - 1) / s.pp; // of the fullest stage
             int v = std::clamp(per_stage, 1, most_chunks);
-            while (per_stage % v != 0) { --v; }
+            while (!rules::chunks(v, s.pp, model_)) { --v; }
             s.virtual_pp = v;
         }
         if (s.pp > 1) { note("virtual_pp", text(s.virtual_pp), "default of " + framework_.name, true); }

@@ -28,6 +28,10 @@ std::string model_parallel_fault(Strategy const& s, Model const& model) {
         return "pp " + text(s.pp) + " stages need a layer each, and there are " + text(model.layers);
     }
     if (s.virtual_pp > 1 && s.pp == 1) { return "virtual stages need a pipeline (pp > 1)"; }
+    if (!rules::fills_chunks(s.virtual_pp, s.pp, model)) {
+        return "pp " + text(s.pp) + " x virtual_pp " + text(s.virtual_pp) + " chunks are more than " +
+               text(model.layers) + " layers, the embedding and the head fill";
+    }
     if (!rules::chunks(s.virtual_pp, s.pp, model)) {
         return "virtual_pp " + text(s.virtual_pp) + " does not divide " +
                text(rules::most_layers_of_a_stage(s.pp, model)) + " layers of a stage";

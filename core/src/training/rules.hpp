@@ -4,6 +4,8 @@
 #include "headroom/pipeline.hpp"
 #include "headroom/strategy.hpp"
 
+#include <cstdint>
+
 /// The rules of legality.hpp, each on the degrees that it is about: `illegal_because` asks them of a whole
 /// strategy, the planner's enumeration as soon as those degrees are chosen.
 namespace headroom::rules {
@@ -40,9 +42,14 @@ constexpr bool pipeline(int pp, Model const& model) {
 }
 constexpr int most_layers_of_a_stage(int pp, Model const& model) { return (model.layers + pp - 1) / pp; }
 
+/// No chunk is empty: each holds a layer, the embedding, the head or a block that predicts later tokens. `pp` must be legal.
+constexpr bool fills_chunks(int virtual_pp, int pp, Model const& model) {
+    return virtual_pp == 1 || std::int64_t{virtual_pp} * pp <= std::int64_t{model.layers} + model.prediction_layers + 2;
+}
 /// `pp` must be legal.
 constexpr bool chunks(int virtual_pp, int pp, Model const& model) {
-    return divides(virtual_pp, most_layers_of_a_stage(pp, model)) && (pp > 1 || virtual_pp == 1);
+    return divides(virtual_pp, most_layers_of_a_stage(pp, model)) && (pp > 1 || virtual_pp == 1) &&
+           fills_chunks(virtual_pp, pp, model);
 }
 
 /// 2 cp divides the sequence; written so that no degree overflows.
