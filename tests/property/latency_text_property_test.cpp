@@ -25,6 +25,16 @@ rc::Gen<std::string> decimal() {
                         });
 }
 
+/// The same number with a digit on each side of its point, as JSON wants it.
+std::string in_json(std::string number) {
+    if (number.front() == '.') { number.insert(0, "0"); }
+    auto const point = number.find('.');
+    if (point == std::string::npos) { return number; }
+    auto const next = point + 1;
+    if (next == number.size() || number[next] == 'e') { number.insert(next, "0"); }
+    return number;
+}
+
 // Expectation: numbers of any length are the doubles that the C library reads, alone in a line, within a table and in JSON.
 RC_GTEST_PROP(LatencyTextProperty, NumbersAreThoseOfTheCLibrary, ()) {
     auto const numbers = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(decimal()));
@@ -34,7 +44,7 @@ RC_GTEST_PROP(LatencyTextProperty, NumbersAreThoseOfTheCLibrary, ()) {
         expected.record(std::strtod(number.c_str(), nullptr));
         lines += number + "\n";
         table += "/path," + number + ",200\r\n";
-        json += "{\"latency\": " + number + "}\n";
+        json += "{\"latency\": " + in_json(number) + "}\n";
     }
     for (std::string const& text : {lines, table, json}) {
         RC_ASSERT(test::read_latencies(text, {.unit = "s"}).digest.values() == expected);

@@ -30,7 +30,8 @@ bool splits_matrices(Strategy const& s, Model const& m) {
 
 bool splits_layers(Strategy const& s, Model const& m) {
     if (s.pp == 1) { return s.virtual_pp == 1; }
-    return s.pp >= 1 && s.pp <= m.layers && divides(s.virtual_pp, (m.layers + s.pp - 1) / s.pp);
+    bool const filled = s.virtual_pp == 1 || s.pp * s.virtual_pp <= m.layers + m.prediction_layers + 2;
+    return s.pp >= 1 && s.pp <= m.layers && divides(s.virtual_pp, (m.layers + s.pp - 1) / s.pp) && filled;
 }
 
 bool splits_sequence(Strategy const& s, Model const& m, Workload const& w) {
@@ -146,7 +147,7 @@ void upset(Model& m, CounterRandom& random) {
 }
 
 TEST(Legality, IsTheOracles) {
-    // Expectation: 10 000 strategies, some third of them legal.
+    // Expectation: 10 000 strategies, some quarter of them legal.
     int legal = 0;
     for (std::uint64_t seed = 0; seed < 10000; ++seed) {
         CounterRandom random{seed};
@@ -161,7 +162,7 @@ TEST(Legality, IsTheOracles) {
         EXPECT_EQ(because.find('\n'), std::string::npos) << because;
         legal += expected ? 1 : 0;
     }
-    EXPECT_GT(legal, 2500);
+    EXPECT_GT(legal, 2000);
     EXPECT_LT(legal, 7500);
 }
 

@@ -109,7 +109,7 @@ TEST(ServingChoices, DegreesThatCannotServeSayWhyAndAreNotChosen) {
     auto const odd = serving_choices(gpt2, dgx(), stack(), fitted_values(), {}, 2, traffic(2.0), {});
     ASSERT_EQ(odd.size(), 2U);
     EXPECT_TRUE(odd[0].serves());
-    EXPECT_EQ(odd[1].why_not, "2 ranks cannot share 25 heads evenly");
+    EXPECT_EQ(odd[1].why_not, "2 does not divide 25 heads");
 }
 
 TEST(ServingChoices, TheSameMoneyRentsMoreOfWhatIsCheaper) {
