@@ -230,4 +230,17 @@ check(any("1024 tokens are more than the 512 positions of bert-large" in note fo
 equal(predict("llama-2-7b", "--cluster", "dgx-h100", "--workers", "8", "--sequence-length", "4096")["notes"], [],
       "a sequence that the model has positions for")
 
+# ---- what a reader should know before he pays -----------------------------------------------------------------------
+
+twelve = predict("llama-2-7b", "--cluster", "dgx-h100", "--workers", "12", "--global-batch", "24")["notes"]
+check(any("12 accelerators; 2 whole nodes hold 16" in note for note in twelve), f"accelerators of part of a node: {twelve}")
+HYBRID = ["nemotron-h-8b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "4", "--pp", "16", "--global-batch", "256"]
+HYBRID += ["--micro-batch", "2", "--recompute", "full"]
+deep = predict(*HYBRID)
+check(deep["strategy"]["virtual_pp"] * 16 <= 52 + 2, f"no chunk is empty: {deep['strategy']}")
+for words, doubted in ((HYBRID, True), (["llama-2-7b", "--cluster", "dgx-h100", "--workers", "64"], False)):
+    told = any("--simulate tells" in note for note in predict(*words)["notes"])
+    claims = predict(*words, "--simulate")["simulation"]["claims_to_hold"]
+    equal((told, claims), (doubted, not doubted), f"{words[0]}: a closed form that makes no claim says so, and no other does")
+
 finish()

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 
 namespace headroom::cli {
 namespace {
@@ -95,6 +97,16 @@ int verdict_of(PredictionReport const& report, bool complete) {
     return report_gates(report.gates) ? Exit::done : Exit::gate;
 }
 
+/// What is told where whole nodes would hold more than the accelerators that are paid for.
+std::optional<std::string> spare_of_nodes(Question const& question) {
+    int const workers = question.strategy.workers();
+    int const size = question.cluster.accelerators_per_node;
+    if (size < 1 || workers < size || workers % size == 0) { return std::nullopt; }
+    int const nodes = (workers + size - 1) / size;
+    return "costs are those of " + std::to_string(workers) + " accelerators; " + std::to_string(nodes) +
+           " whole nodes hold " + std::to_string(std::int64_t{nodes} * size);
+}
+
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
     Arguments arguments = given;
@@ -109,6 +121,7 @@ int run(Arguments const& given) {
     if (auto const doubt = views.simulates ? std::nullopt : doubt_of(prediction, setting.calibration)) {
         setting.notes.push_back(*doubt);
     }
+    if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
     PredictionReport report{setting, prediction, question.assumptions, {}, {}, {}, {}};
     if (auto const changes = arguments.text("--what-if")) {
         for (Lever const& lever : levers(question, *changes)) {
