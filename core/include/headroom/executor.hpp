@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace headroom {
 
@@ -12,6 +13,11 @@ using Executor = std::function<void(int count, std::function<void(int)> const& t
 inline void run_each(Executor const& executor, int count, std::function<void(int)> const& task) {
     if (executor) { return executor(count, task); }
     for (int i = 0; i < count; ++i) { task(i); }
+}
+
+/// Different things beside each other; no more threads are taken than there are things.
+inline void run_beside(Executor const& executor, std::vector<std::function<void()>> const& things) {
+    run_each(executor, static_cast<int>(things.size()), [&](int i) { things[static_cast<std::size_t>(i)](); });
 }
 
 } // namespace headroom
