@@ -87,11 +87,11 @@ template <class N> struct Frame {
     Seconds hop; ///< of one transfer between stages
     /// Seconds that weights and gradients add to rows that were run with them; else negative.
     double traffic_in_rows = -1.0;
-    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
-    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    double accumulation = 0.0;   ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0;  ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
     LateBeside late_beside = {}; ///< of ZeRO 3, filled by `compose_data`
-    double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
-    double slowed_passes = 0.0; ///< without a flush: what traffic adds to a stage's passes
+    double shown_copies = 0.0;   ///< to and from the host, filled by `compose_offload`
+    double slowed_passes = 0.0;  ///< without a flush: what traffic adds to a stage's passes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// Whether the host issues blocks while the chip works on the ends of the model.
