@@ -1,5 +1,4 @@
 #include "traces/chrome_part.hpp"
-
 #include "traces/large_pages.hpp"
 
 #include <algorithm>
