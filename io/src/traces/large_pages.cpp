@@ -11,7 +11,7 @@ void prefer_large_pages([[maybe_unused]] void* from, [[maybe_unused]] std::size_
     auto const begin = reinterpret_cast<std::uintptr_t>(from);
     std::uintptr_t const first = (begin + large - 1) / large * large, last = (begin + bytes) / large * large;
     if (from != nullptr && first < last) {
-        static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE)); // advice
+        static_cast<void>(::madvise(static_cast<char*>(from) + (first - begin), last - first, MADV_HUGEPAGE)); // advice
     }
 #endif
 }
