@@ -26,25 +26,20 @@ template <class N> Seconds host_of_block(Frame<N> const& f) {
     return waits ? uneven(block.forward_pass()) + uneven(block.backward_pass()) : uneven(both_passes(block));
 }
 
-/// Share of the traffic of ZeRO 3 that stands in forward passes.
-template <class N> double forward_share(Frame<N> const& f) {
-    double const gather = f.traffic.gather().base(), reduce = f.traffic.reduce().base();
-    double const all = gathers_per_pass(f.strategy, f.setting.framework) * gather + reduce;
-    return all > 0.0 ? gather / all : 0.0;
-}
-
 /// What a host adds that reads how many tokens each expert has, and so waits in every pass.
 ///
 ///     m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
 ///
-/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of ZeRO 3.
+/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of ZeRO 3 in which it does not stand still.
 template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
     double const m = f.micro_batch_count, n = f.stage.layers;
-    double const sharded = f.strategy.zero == 3 ? data / m : 0.0, share = forward_share(f);
+    double const sharded = f.strategy.zero == 3 ? data / m : 0.0, share = f.late_beside.forward_share;
+    auto const gained = [&](double part, double stands) { return std::max(0.0, sharded * part - stands); };
     auto const& block = f.costs.block;
-    double const slower =
-        late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward, sharded * share) +
-        late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward, sharded * (1.0 - share));
+    double const slower = late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward,
+                               gained(share, f.late_beside.stands_forward)) +
+                          late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward,
+                               gained(1.0 - share, f.late_beside.stands_backward));
     return m * slower;
 }
 
