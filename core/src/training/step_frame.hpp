@@ -63,8 +63,7 @@ StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, Da
 /// What a host that reads how many tokens each expert has gains of the traffic of ZeRO 3: it is a block ahead of the chip at
 /// most, so while the ends of a pass are on their way it stands still.
 struct LateBeside {
-    double forward_share = 0.0;                         ///< of what the traffic shows: that in forward passes
-    double stands_forward = 0.0, stands_backward = 0.0; ///< seconds of it a micro-batch in which the host stands still
+    double forward = 0.0, backward = 0.0; ///< seconds by which it gets ahead in the passes of a micro-batch
 };
 
 /// What every part of the closed form reads.

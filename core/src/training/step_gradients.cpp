@@ -287,17 +287,24 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     return sum;
 }
 
-/// What traffic of ZeRO 3 does to a host that is late: in the way of kernels all of it is shown, and that of the ends of a pass
-/// while the host stands still: it issues a block when the one before the last has been worked off.
+/// What traffic of ZeRO 3 gives a host that is late, of passes that send r G and r ((g - 1) G + R) in all a micro-batch. In the way
+/// of kernels all of it shows, and that of the ends of a pass while the host stands still: it issues a block when the one before
+/// the last has been worked off. Beside kernels no pass shows more than it sends.
 template <class N>
-LateBeside late_beside(Frame<N> const& f, ShardedSeconds const& shown, double gathers, bool in_the_way) {
-    double const gather = f.traffic.gather().base(), reduce = f.traffic.reduce().base();
-    double const by_pass = shown.forward + shown.backward, all = gathers * gather + reduce;
-    if (!in_the_way) { return {.forward_share = by_pass > 0.0 ? shown.forward / by_pass : 0.0}; }
-    auto const [table, block, top] = sharded_units(f);
-    return {.forward_share = all > 0.0 ? gather / all : 0.0,
-            .stands_forward = top.gather,
-            .stands_backward = block.reduce + (gathers - 1.0) * table.gather + table.reduce};
+LateBeside late_beside(Frame<N> const& f, ShardedSeconds const& by_pass, Exposure<N> const& e, double shown,
+                       bool in_the_way) {
+    double const gather = value_of(e.gather), again = value_of(e.gathers) - 1.0;
+    double const each = value_of(e.passes) / f.micro_batch_count;
+    double const forward = each * gather, backward = each * (again * gather + value_of(e.reduce));
+    if (in_the_way) {
+        auto const [table, block, top] = sharded_units(f);
+        return {.forward = std::max(0.0, forward - top.gather),
+                .backward = std::max(0.0, backward - block.reduce - again * table.gather - table.reduce)};
+    }
+    double const both = by_pass.forward + by_pass.backward, all = shown / f.micro_batch_count;
+    double const part = both > 0.0 ? all * by_pass.forward / both : 0.0;
+    double const in_forward = std::min(forward, std::max(part, all - backward));
+    return {.forward = in_forward, .backward = all - in_forward};
 }
 
 /// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
@@ -369,7 +376,8 @@ HostIdle host_idle(LayerCost const& block, BlockTimes const& times) {
 }
 
 double idle_share(PassCost const& pass, Seconds window) {
-    bool const waits = window.base() > 0.0 && pass.host > pass.chip && window >= pass.host;
+    constexpr double rounding = 1e-9; // a window may be the host's time as a difference of sums
+    bool const waits = window.base() > 0.0 && pass.host > pass.chip && window >= pass.host * (1.0 - rounding);
     return waits ? (pass.host - pass.chip) / window : 0.0;
 }
 
@@ -419,7 +427,6 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
                             (f.strategy.pp == 1 || drains_in_turn(f.strategy));
     auto const sharded = sharded_seconds(f, reductions, gathers);
-    if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, gathers, !hides); }
     auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     double const blocks = std::max(1.0, trained_blocks(f)); // of which gradients are sent, one after the other
     double const first_bucket = blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
@@ -490,6 +497,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         exposed = smaller(exposed, exposure.reductions * exposure.reduce + exposure.gather);
     }
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
+    if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, exposure, value_of(exposed), !hides); }
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     bool const behind =
         !hides && f.strategy.zero < 2 && drains_in_turn(f.strategy) && value_of(exposure.adapter_hop) > 0.0;
