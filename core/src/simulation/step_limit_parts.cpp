@@ -173,8 +173,8 @@ double rows_of_few_blocks(Inputs const& in) {
     return in.costs.frozen_blocks > 0 ? in.time.pipeline_bubble.base() : 0.0;
 }
 
-double compresses_stage_by_stage(Inputs const& in) {
-    return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.time.optimizer.base() : 0.0;
+double compresses_gradients(Inputs const& in) {
+    return in.strategy.compression.kind != Compression::none ? in.time.optimizer.base() : 0.0;
 }
 
 /// Servers and local updates that all wait for, beside what else a step has.

@@ -39,7 +39,7 @@ double halves_hide_less(Inputs const& in);
 double traffic_of_few_blocks(Inputs const& in);
 double step_of_few_blocks(Inputs const& in);
 double rows_of_few_blocks(Inputs const& in);
-double compresses_stage_by_stage(Inputs const& in);
+double compresses_gradients(Inputs const& in);
 double all_wait_for_one(Inputs const& in);
 
 /// Copies to the host and from it, but for its update.

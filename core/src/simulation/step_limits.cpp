@@ -91,7 +91,7 @@ constexpr ClosedFormLimit hidden_in_waits{
     "gradients and weights that are under way while stages wait for each other slow nobody, and which of "
     "them are is known roughly"};
 constexpr ClosedFormLimit compressed{
-    "compressed gradients of a pipeline",
+    "compressed gradients",
     "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"};
 
 // clang-format off
@@ -120,7 +120,7 @@ constexpr std::array doubts{
     Doubt{late_host, waiting_by_chance, {0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
     Doubt{late_host, behind_a_late_host, {0.0, 0.0, 0.0, 0.25, 0.0, 0.35, 0.0, 0.0, 0.0, 0.0}},
     Doubt{late_host, behind_by_chance, {0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
-    Doubt{kinds_in_turn, kinds_reduce_in_turn, {0.0, 0.05, 0.02, 0.03, 0.0, 0.05, 0.08, 0.0, 0.0, 0.0}},
+    Doubt{kinds_in_turn, kinds_reduce_in_turn, {0.0, 0.08, 0.02, 0.03, 0.0, 0.05, 0.08, 0.0, 0.0, 0.0}},
     Doubt{halves, halves_hide_less, {0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0}},
     Doubt{no_flush, meets_every_micro_batch, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0, 0.0, 0.0}},
     Doubt{waits_for_all, all_wait_for_one, {0.25, 0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
@@ -133,7 +133,7 @@ constexpr std::array doubts{
     Doubt{few_trained, traffic_of_few_blocks, {0.0, 0.25, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
     Doubt{few_trained, step_of_few_blocks, {0.0, 0.0, 0.05, 0.0, 0.005, 0.0, 0.0, 0.03, 0.0, 0.0}},
     Doubt{few_trained, rows_of_few_blocks, {0.0, 0.0, 0.0, 0.0, 0.0, 0.03, 0.0, 0.0, 0.0, 0.0}},
-    Doubt{compressed, compresses_stage_by_stage, {0.0, 0.0, 0.0, 0.7, 0.7, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{compressed, compresses_gradients, {0.7, 0.0, 0.0, 0.7, 0.7, 0.7, 1.0, 0.0, 0.7, 0.7}},
 };
 // clang-format on
 
