@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_fuzz.sh FUZZER SOURCES WORK: fuzzes for HEADROOM_FUZZ_SECONDS (default 4) over a copy of
+# run_fuzz.sh FUZZER SOURCES WORK: fuzzes for HEADROOM_FUZZ_SECONDS (default 3) over a copy of
 # SOURCES/corpus/NAME in WORK/NAME, with the dictionary SOURCES/NAME.dict where there is one.
 # Inputs that fail are kept in WORK; the source tree is never written.
 set -euo pipefail
@@ -16,5 +16,5 @@ dictionary=()
 if [ -f "$sources/$name.dict" ]; then
     dictionary=("-dict=$sources/$name.dict")
 fi
-exec "$fuzzer" "-max_total_time=${HEADROOM_FUZZ_SECONDS:-4}" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
+exec "$fuzzer" "-max_total_time=${HEADROOM_FUZZ_SECONDS:-3}" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
     "-artifact_prefix=$work/$name-" "${dictionary[@]}" "$work/$name"

@@ -67,6 +67,7 @@ Json row_json(PredictedStep const& step) {
             {"forward_seconds", number(step.forward)},
             {"backward_seconds", number(step.backward)},
             {"exposed_all_reduce_seconds", number(step.exposed)},
+            {"slowed_seconds", number(step.slowed)},
             {"optimizer_seconds", number(step.optimizer)},
             {"all_reduce_seconds", number(step.all_reduce)},
             {"gamma", number(step.gamma)},
@@ -106,6 +107,7 @@ std::string prediction_json(StepProfile const& profile, Division const& division
     object["profiled_batch"] = profile.batch;
     object["latency_seconds"] = number(division.link.latency.base());
     object["bandwidth_bytes_per_second"] = number(division.link.bandwidth.base());
+    object["exchange_load"] = number(division.load);
     object["rows"] = std::move(rows);
     return text_of(object);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <system_error>
 
 namespace headroom::training {
 namespace {
@@ -93,6 +94,20 @@ double positive(double value, std::string_view option) {
     return value;
 }
 
+/// "35%" or "0.35".
+void take_load(Options& options, std::string_view text) {
+    bool const percent = text.ends_with('%');
+    std::string_view const digits = percent ? text.substr(0, text.size() - 1) : text;
+    double value = -1.0;
+    auto const [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    bool const is_number = fault == std::errc{} && end == digits.data() + digits.size();
+    value *= percent ? 0.01 : 1.0;
+    if (!is_number || !(value >= 0.0 && value < 1.0)) {
+        refuse("--exchange-load", quoted(text) + " is no share from 0% to less than 100%");
+    }
+    options.load = value;
+}
+
 /// One option: what `--help` says of it, and what it does with its value.
 struct Row {
     char const* name;
@@ -153,6 +168,7 @@ constexpr std::array rows = {
         [](Options& o,
            std::string_view
                t) { o.bandwidth = positive(parse<BytesPerSecond>(t, "--bandwidth").base(), "--bandwidth"); }},
+    Row{"--exchange-load", "SHARE", "of its processor that a worker's exchange takes (0%)", take_load},
     Row{"--help", "", "this", [](Options& o, std::string_view) { o.help = true; }},
 };
 
@@ -204,9 +220,11 @@ void check_together(Options& options, bool has_algorithm) {
     } else if (options.algorithm != "ring" && options.algorithm != "mpi") {
         refuse("--all-reduce", "is not there as a program", "it can only be predicted", "choose from mpi, ring");
     }
-    if (!predicts && (options.latency || options.bandwidth)) {
-        refuse(options.latency ? "--latency" : "--bandwidth", "says nothing about a step that runs", "",
-               "it belongs to --predict");
+    if (!predicts && (options.latency || options.bandwidth || options.load > 0.0)) {
+        refuse(options.latency     ? "--latency"
+               : options.bandwidth ? "--bandwidth"
+                                   : "--exchange-load",
+               "says nothing about a step that runs", "", "it belongs to --predict");
     }
     if (options.mode == Mode::check && !options.replay.empty()) {
         refuse("--check", "a replay has no gradients to compare");

@@ -34,6 +34,7 @@ struct Options {
     std::string algorithm = "ring"; ///< of `Mode::predict`
     std::vector<int> workers = {};
     std::optional<double> latency, bandwidth; ///< seconds; bytes a second
+    double load = 0.0;                        ///< share of a worker's processor that its exchange takes
 };
 
 /// Errors: InputError (usage).

@@ -39,7 +39,7 @@ BucketedExchange exchange_of(StepProfile const& profile, Division const& divisio
         Seconds const ready = division.overlap ? Seconds{profile.ready(bucket.first) * scale} : computation;
         buckets.push_back({.ready = ready, .exchange = row.time(call).total()});
     }
-    return bucketed_exchange(buckets, computation);
+    return bucketed_exchange(buckets, computation, division.overlap ? division.load : 0.0);
 }
 
 } // namespace
@@ -63,8 +63,9 @@ PredictedStep predict_step(StepProfile const& profile, Division const& division,
         BucketedExchange const exchange = exchange_of(profile, division, workers, scale);
         step.all_reduce = exchange.total.base();
         step.exposed = exchange.exposed.base();
+        step.slowed = exchange.slowed.base();
     }
-    double const divides = step.forward + step.backward, stays = step.exposed + step.optimizer;
+    double const divides = step.forward + step.backward, stays = step.exposed + step.slowed + step.optimizer;
     step.step = divides + stays;
     step.gamma = communication_to_computation(Seconds{step.all_reduce}, Seconds{divides + step.optimizer});
     Profile const parts{.compute = Seconds{divides}, .communication = Seconds{stays}, .workers = Ranks{workers}};

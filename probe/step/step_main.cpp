@@ -110,7 +110,8 @@ void predict(Prepared const& prepared) {
                             .bucket_bytes = options.bucket_bytes,
                             .overlap = options.overlap,
                             .algorithm = options.algorithm,
-                            .link = {Seconds{*options.latency}, BytesPerSecond{*options.bandwidth}}};
+                            .link = {Seconds{*options.latency}, BytesPerSecond{*options.bandwidth}},
+                            .load = options.load};
     std::vector<PredictedStep> steps;
     for (int const workers : options.workers) { steps.push_back(predict_step(*prepared.replayed, division, workers)); }
     std::fputs(prediction_text(*prepared.replayed, division, steps).c_str(), text_stream(options));

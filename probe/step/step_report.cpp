@@ -125,19 +125,21 @@ std::string prediction_text(StepProfile const& profile, Division const& division
     std::string text = shape_words(profile.shape, profile.is_double) + batch_words(division, profile.shape.sequence);
     text += "from one worker's profile of " + std::to_string(profile.batch) + " sequences\n" + division.algorithm +
             " all-reduce, " + format(division.link.latency) + ", " + format(division.link.bandwidth) +
-            (division.overlap ? ", beside" : ", after") + " the backward pass\n\n" +
+            (division.overlap ? ", beside" : ", after") + " the backward pass" +
+            (division.overlap && division.load > 0.0 ? ", slowed by " + percent(division.load) : "") + "\n\n" +
             "workers computing all-reduce   exposed      step   gamma       s speedup ceiling\n";
     for (PredictedStep const& step : steps) {
         char line[160];
         std::snprintf(line, sizeof line, "%7d %9s %10s %9s %9s %7.3g %7s %7.3g %7s\n", step.workers,
-                      seconds(step.forward + step.backward + step.optimizer).c_str(), seconds(step.all_reduce).c_str(),
-                      seconds(step.exposed).c_str(), seconds(step.step).c_str(), step.gamma,
-                      percent(step.serial_share).c_str(), step.speedup,
+                      seconds(step.forward + step.backward + step.slowed + step.optimizer).c_str(),
+                      seconds(step.all_reduce).c_str(), seconds(step.exposed).c_str(), seconds(step.step).c_str(),
+                      step.gamma, percent(step.serial_share).c_str(), step.speedup,
                       step.ceiling ? number("%.3g", *step.ceiling).c_str() : "-");
         text += line;
     }
-    text += "\ns: exposed all-reduce and optimizer, which do not divide, over the step on that\n"
-            "many workers; ceiling: of the speedup, if they stayed as they are there\n";
+    text += "\ns: exposed all-reduce, what it slows beside it, and optimizer, which do not\n"
+            "divide, over the step on that many workers; ceiling: of the speedup, if they\n"
+            "stayed as they are there\n";
     return text;
 }
 

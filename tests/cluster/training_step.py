@@ -8,6 +8,7 @@ compute for eight, and move real gradients. Fails where a prediction misses its 
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ TRAIN = f"--batch {BATCH} --steps 10 --warm-up 2"  # of the model that headroom-
 SMALL = "--layers 2 --hidden 32 --heads 2 --sequence 16 --vocabulary 64 --batch 12 --steps 4 --warm-up 0 --bucket 20KB"
 BARS = {2: 0.10, 4: 0.15, 8: 0.15}
 ROUNDS = 3  # of one worker and two in turn, of which the quietest counts: other work on the machine only adds time
+BUCKET = 1 << 20  # what headroom-step adds up at a time: the load of sending is measured with messages up to this size
+IN_A_ROW = 3  # exchanges of a sample of the probe, see mpi_collectives.cpp
 EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first: a bucket's messages are larger
 
 
@@ -53,7 +56,27 @@ def link():
     return fit(points)
 
 
-def predicted(profile, workers, alpha, beta, options):
+def processors_taken():
+    """Processors that two hosts which send both ways, and the line between them, keep busy meanwhile: a long run less a
+    short one, so that starting counts for nothing."""
+    def run(repeats):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        script = EMULATION.mpirun(2, SEND_ONLY) + f'"{PROBES}" {BUCKET} 0.001 {repeats} both_ways'
+        rows = [line.split(",") for line in EMULATION.output(2, RATE, script, 120).splitlines() if line.startswith("both_ways,")]
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        sending = sum(float(row[5]) * 1e-6 * int(row[3]) * IN_A_ROW for row in rows)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, sending
+    (short, little), (long, much) = run(4), run(24)
+    return (long - short) / (much - little)
+
+
+def load_of(workers, taken):
+    """Share of a worker's processor that the exchange takes where all workers compute on the processors of one machine."""
+    return min(0.9, max(0.0, (taken + workers - os.cpu_count()) / workers))
+
+
+def predicted(profile, workers, alpha, beta, options, load=0.0):
+    options += f" --exchange-load {load:.4f}"
     answer = step(f"--predict {workers} --compute replay:{profile} --batch {BATCH} --all-reduce ring "
                   f"--latency {alpha * 1e6:.6f}us --bandwidth {1 / beta / 1e6:.6f}MB/s {options}", FOLDER / "predicted.json")
     return answer["rows"][0]
@@ -106,11 +129,12 @@ class Comparison:
             self.missed.append(f"{workers} workers, {computing}, overlap {overlap}: predicted / measured {ratio:.3f}, bar {BARS[workers]:.0%}")
 
 
-def compare(comparison, title, options, alpha, beta):
+def compare(comparison, title, options, alpha, beta, taken):
     profile, one, two = quietest(options)
     overlap = "on" if options else "off"
     comparison.title(f"{title}: predicted / measured")
-    comparison.row(2, "computing", overlap, predicted(profile, 2, alpha, beta, options), two, one["step_seconds"])
+    told = predicted(profile, 2, alpha, beta, options, load_of(2, taken) if options else 0.0)
+    comparison.row(2, "computing", overlap, told, two, one["step_seconds"])
     for workers in (2, 4, 8):
         found = among(workers, f"{TRAIN} --compute replay:{profile} --all-reduce ring {options}")
         comparison.row(workers, "replayed", overlap, predicted(profile, workers, alpha, beta, options), found, one["step_seconds"])
@@ -128,9 +152,12 @@ def main():
         print("  " + ": ".join(EMULATION.output(ranks, RATE, script, 120).splitlines()[:2]))
     alpha, beta = link()
     print(f"  probes both ways at once from {EAGER >> 10} KB: alpha {alpha * 1e6:.1f} us, beta {beta * 1e9:.3f} ns/B")
+    taken = processors_taken()
+    print(f"  sending both ways keeps {taken:.2f} of {os.cpu_count()} processors busy: where 2 workers compute beside it, "
+          f"it takes {load_of(2, taken):.0%} of theirs")
     comparison = Comparison()
-    compare(comparison, "All-reduce after the backward pass", "", alpha, beta)
-    compare(comparison, "All-reduce beside the backward pass", "--overlap", alpha, beta)
+    compare(comparison, "All-reduce after the backward pass", "", alpha, beta, taken)
+    compare(comparison, "All-reduce beside the backward pass", "--overlap", alpha, beta, taken)
     shutil.rmtree(FOLDER / "tmp", ignore_errors=True)
     print(f"\ncluster: training step: {len(comparison.missed)} beyond the bars ({BARS[2]:.0%} with 2 workers, {BARS[8]:.0%} with 4 and 8), "
           f"{time.monotonic() - started:.0f} s, load average {os.getloadavg()[0]:.1f}, table in {FOLDER}")

@@ -1,10 +1,13 @@
 // Buckets behind a backward pass: the closed form against the buckets one by one.
 
+#include "support/random.hpp"
+
 #include "headroom/bucketed_exchange.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -30,6 +33,43 @@ TEST(BucketedExchange, IsTheQueueOfItsBuckets) {
                 EXPECT_DOUBLE_EQ(found.total.base(), buckets * one_bucket);
             }
         }
+    }
+}
+
+/// The same where sending takes processor time: in small slices of time, one after another.
+BucketedExchange in_slices(std::vector<TimedBucket> const& buckets, double computation, double load, double slice) {
+    double now = 0.0, done = 0.0, ended = -1.0, left = 0.0, arrived = 0.0;
+    std::size_t next = 0;
+    while (ended < 0.0 || left > 0.0 || next < buckets.size()) {
+        if (left <= 0.0 && next < buckets.size() && (done >= buckets[next].ready.base() || ended >= 0.0)) {
+            left = buckets[next++].exchange.base();
+        }
+        bool const busy = left > 0.0;
+        now += slice;
+        done += slice * (busy ? 1.0 - load : 1.0);
+        left -= busy ? slice : 0.0;
+        if (busy) { arrived = now; }
+        if (ended < 0.0 && done >= computation) { ended = now; }
+    }
+    return {.total = {}, .exposed = Seconds{std::max(0.0, arrived - ended)}, .slowed = Seconds{ended - computation}};
+}
+
+TEST(BucketedExchange, SlowsTheComputationAsSlicesOfTimeDo) {
+    constexpr double slice = 1e-4;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        test::CounterRandom random{seed};
+        auto const upto = [&](double most) { return most * static_cast<double>(random.next() % 10'000) * 1e-4; };
+        double const computation = 0.2 + upto(1.0), load = upto(0.9);
+        std::vector<TimedBucket> buckets(1 + random.next() % 6);
+        std::vector<double> ready(buckets.size());
+        std::generate(ready.begin(), ready.end(), [&] { return upto(computation); });
+        std::sort(ready.begin(), ready.end());
+        for (std::size_t i = 0; i < buckets.size(); ++i) { buckets[i] = {Seconds{ready[i]}, Seconds{upto(0.4)}}; }
+        BucketedExchange const found = bucketed_exchange(buckets, Seconds{computation}, load);
+        BucketedExchange const slow = in_slices(buckets, computation, load, slice);
+        double const near = 4.0 * slice * static_cast<double>(buckets.size() + 1) / (1.0 - load);
+        EXPECT_NEAR(found.exposed.base(), slow.exposed.base(), near) << "seed " << seed;
+        EXPECT_NEAR(found.slowed.base(), slow.slowed.base(), near) << "seed " << seed;
     }
 }
 

@@ -6,6 +6,7 @@ import tomllib
 from _harness import CONFIGS, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
 
 DENSE = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "64"]
+FITS_OR_NOT = (0, 3)
 MIXTURE = ["mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "64"]
 
 
@@ -63,12 +64,10 @@ WORKLOAD = [["--documents", "2048"], ["--fill", "80%"], ["--layers", "8"], ["--d
 for model, cases in ((DENSE, EACH), (MIXTURE, EACH + OF_EXPERTS)):
     for pairs, wanted in cases:
         options = [word for pair in pairs for word in ("--" + pair.split("=")[0], pair.split("=")[1])]
-        tried = run("predict", *model, *options)
-        value = predict(*model, *options, code=tried.code if tried.code in (0, 3) else 0)
+        value = predict(*model, *options, code=FITS_OR_NOT)
         if value:
             fields(value, **wanted)
-        plan = conforms(answer("plan", *model, "--fix", ",".join(pairs), code=run("plan", *model, "--fix", ",".join(pairs)).code),
-                        f"plan {model[0]} --fix {pairs}")
+        plan = conforms(answer("plan", *model, "--fix", ",".join(pairs), code=FITS_OR_NOT), f"plan {model[0]} --fix {pairs}")
         if plan and plan["recommendation"]:
             free = {"zero"} if "local-steps" in pairs[0] else set()  # shard groups may be of workers of their own
             fields(plan["recommendation"], **{key: wanted[key] for key in wanted if key not in free})
@@ -85,13 +84,12 @@ check(skewed["step_seconds"] > predict(*MIXTURE)["step_seconds"], "unbalanced ex
 
 NEUTRAL = ["--ep", "1", "--etp", "1", "--capacity", "0", "--exchange", "gather", "--recompute-layers", "0", "--offload", "none",
            "--train", "all", "--local-steps", "1", "--servers", "0", "--compression", "none", "--fill", "1", "--expert-skew", "1"]
+PLAIN = {form: run("predict", *DENSE, "--format", form).out for form in ("table", "json")}
 for i in range(0, len(NEUTRAL), 2):
-    for form in ("table", "json"):
+    for form, expected in PLAIN.items():
         option = NEUTRAL[i:i + 2]
-        plain = run("predict", *DENSE, "--format", form)
-        equal(run("predict", *DENSE, *option, "--format", form).out, plain.out, f"predict {option} changes something")
-equal(run("predict", *DENSE, "--layers", "32", "--format", "json").out, run("predict", *DENSE, "--format", "json").out,
-      "all layers given")
+        equal(run("predict", *DENSE, *option, "--format", form).out, expected, f"predict {option} changes something")
+equal(run("predict", *DENSE, "--layers", "32", "--format", "json").out, PLAIN["json"], "all layers given")
 plain = run("plan", *DENSE, "--format", "json")
 pairs = ",".join(f"{NEUTRAL[i][2:]}={NEUTRAL[i + 1]}" for i in range(0, len(NEUTRAL) - 4, 2))
 equal(run("plan", *DENSE, "--fix", pairs, "--format", "json").out, plain.out, "plan with neutral fields")

@@ -11,9 +11,9 @@
 namespace headroom::fit {
 namespace {
 
-using headroom::testing::measured;
-using headroom::testing::Protocol;
-using headroom::testing::protocol_time;
+using headroom::test::measured;
+using headroom::test::Protocol;
+using headroom::test::protocol_time;
 
 double between(double low, double high, int share) { return low * std::pow(high / low, share / 1000.0); }
 

@@ -123,7 +123,8 @@ RankDigest random_digest(std::uint64_t seed, std::string source) {
     digest.breakdown = breakdown(draw);
     digest.runs = runs(draw);
     for (std::uint64_t left = draw.below(3); left > 0; --left) {
-        digest.kernels.push_back({draw.text(), draw.text(), draw.ticks(), draw.ticks(), 1.5 * draw.below(9), 1e9});
+        digest.kernels.push_back(
+            {draw.text(), draw.text(), draw.ticks(), draw.ticks(), 1.5 * static_cast<double>(draw.below(9)), 1e9});
     }
     if (draw.coin()) { digest.graph = graph(draw, digest.runs.size()); }
     for (std::uint64_t left = draw.below(3); left > 0; --left) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headroom::testing {
+namespace headroom::test {
 
 struct Protocol {
     double from, alpha, beta; ///< from this size on
@@ -56,4 +56,4 @@ inline std::vector<MeasuredCollective> measured(std::vector<Protocol> const& pro
     return rows;
 }
 
-} // namespace headroom::testing
+} // namespace headroom::test

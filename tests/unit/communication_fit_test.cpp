@@ -11,7 +11,7 @@
 namespace headroom::fit {
 namespace {
 
-using headroom::testing::measured;
+using headroom::test::measured;
 using ::testing::HasSubstr;
 
 /// Times of a library's algorithm, exactly.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -19,8 +20,8 @@ using test::CounterRandom;
 
 // ---- ranks ----
 
-/// P(X < k) of a binomial X, by multiplying out: a second way for small n.
-double below_multiplied_out(unsigned n, double q, unsigned k) {
+/// P(X < k) of a binomial X for each k up to n + 1, by multiplying out: a second way for small n.
+std::vector<double> below_multiplied_out(unsigned n, double q) {
     std::vector<double> likely{1.0};
     for (unsigned trial = 0; trial < n; ++trial) {
         likely.push_back(0.0);
@@ -28,17 +29,18 @@ double below_multiplied_out(unsigned n, double q, unsigned k) {
             likely[hits] = likely[hits] * (1.0 - q) + (hits > 0 ? likely[hits - 1] * q : 0.0);
         }
     }
-    double sum = 0.0;
-    for (unsigned hits = 0; hits < k && hits <= n; ++hits) { sum += likely[hits]; }
-    return sum;
+    std::vector<double> below{0.0};
+    for (double const one : likely) { below.push_back(below.back() + one); }
+    return below;
 }
 
 TEST(Binomial, EqualsMultipliedOut) {
     for (unsigned const n : {1U, 2U, 7U, 40U, 333U}) {
         for (double const q : {0.001, 0.1, 0.5, 0.99, 0.999}) {
+            auto const expected = below_multiplied_out(n, q);
             for (unsigned k = 0; k <= n + 1; ++k) {
-                double const expected = below_multiplied_out(n, q, k);
-                EXPECT_NEAR(binomial_below(n, q, k), expected, 1e-12 * expected + 1e-15) << n << " " << q << " " << k;
+                EXPECT_NEAR(binomial_below(n, q, k), expected[k], 1e-12 * expected[k] + 1e-15)
+                    << n << " " << q << " " << k;
             }
         }
     }
@@ -92,21 +94,32 @@ std::vector<Distribution> distributions() {
             {"equal", [](CounterRandom&) { return 0.1; }, [](double) { return 0.1; }}};
 }
 
+/// How often intervals held what they are about, and what they state of it.
+struct Held {
+    unsigned stated = 0, held = 0;
+    double coverage = 0.0;
+};
+
 TEST(QuantileInterval, CoversWhatItStates) {
+    constexpr std::array levels{0.5, 0.9, 0.99, 0.999};
     for (Distribution const& one : distributions()) {
         for (unsigned const n : {30U, 400U, 4000U}) {
             unsigned const runs = n > 1000U ? 250U : 1000U;
-            for (double const q : {0.5, 0.9, 0.99, 0.999}) {
-                unsigned stated = 0, held = 0;
-                double coverage = 0.0;
-                for (unsigned run = 0; run < runs; ++run) {
-                    auto const found =
-                        quantile_estimate(drawn(n, 7919ULL * run + n + one.name.size() * 1'000'003, one.draw), q);
+            std::array<Held, levels.size()> counts;
+            for (unsigned run = 0; run < runs; ++run) {
+                auto const samples = drawn(n, 7919ULL * run + n + one.name.size() * 1'000'003, one.draw);
+                for (std::size_t level = 0; level < levels.size(); ++level) {
+                    auto const found = quantile_estimate(samples, levels[level]);
                     if (!found.low || !found.high) { continue; }
-                    ++stated;
-                    coverage = found.coverage;
-                    held += *found.low <= one.quantile(q) && one.quantile(q) <= *found.high ? 1U : 0U;
+                    double const truth = one.quantile(levels[level]);
+                    counts[level].coverage = found.coverage;
+                    counts[level].held += *found.low <= truth && truth <= *found.high ? 1U : 0U;
+                    ++counts[level].stated;
                 }
+            }
+            for (std::size_t level = 0; level < levels.size(); ++level) {
+                auto const& [stated, held, coverage] = counts[level];
+                double const q = levels[level];
                 ASSERT_EQ(stated, n >= samples_for_quantile(q) ? runs : 0U) << one.name << " " << n << " " << q;
                 if (stated == 0U) { continue; }
                 EXPECT_GE(coverage, 0.95);

@@ -105,9 +105,13 @@ double value(CalibrationSet const& set, Constant id) { return set.constant[stati
 constexpr FitSettings quick{.iterations = 2, .threads = 2};
 
 TEST(FitTraining, StacksOfTheirOwnDoNotMoveTheConstantsOfOthers) {
-    // Expectation: only the spread of their ranks, which no other stack has a say in.
-    auto const others = published([](PublishedRun const& run) { return !of_own_kernels(run); });
-    auto const all = published([](PublishedRun const&) { return true; });
+    // Expectation: only the spread of their ranks, which no other stack has a say in. Every fourth of the others is enough:
+    // each of those with kernels of their own would move the constants of few runs more than those of many.
+    int seen = 0;
+    auto const all = published([&seen](PublishedRun const& run) { return of_own_kernels(run) || ++seen % 4 == 0; });
+    auto others = all;
+    std::erase_if(others, of_own_kernels);
+    ASSERT_GT(others.size(), 100U);
     ASSERT_GT(all.size(), others.size() + 300);
     auto const with = fit_training(all, independent(), quick), without = fit_training(others, independent(), quick);
     for (auto const& info : constants()) {

@@ -191,6 +191,37 @@ TEST(TimedBuckets, QueueBehindTheComputation) {
                 bucketed_exchange(Seconds{0.3}, 5.0, Seconds{1.0}).exposed.base(), 1e-12);
 }
 
+TEST(TimedBuckets, SlowTheComputationWhoseProcessorTheyTake) {
+    // a bucket after 1 s, on its way for 2 s at half speed: 1 s is done meanwhile, 1 s is left
+    std::vector<TimedBucket> const one{{Seconds{1.0}, Seconds{2.0}}};
+    BucketedExchange const within = bucketed_exchange(one, Seconds{3.0}, 0.5);
+    EXPECT_DOUBLE_EQ(within.slowed.base(), 1.0);
+    EXPECT_EQ(within.exposed, Seconds{});
+    // the computation ends on the way: 0.5 s of it take 1 s, and 1 s of the exchange is left
+    BucketedExchange const beyond = bucketed_exchange(one, Seconds{1.5}, 0.5);
+    EXPECT_DOUBLE_EQ(beyond.slowed.base(), 0.5);
+    EXPECT_DOUBLE_EQ(beyond.exposed.base(), 1.0);
+    // what is ready at the end slows nothing
+    BucketedExchange const after = bucketed_exchange(one, Seconds{1.0}, 0.5);
+    EXPECT_EQ(after.slowed, Seconds{});
+    EXPECT_DOUBLE_EQ(after.exposed.base(), 2.0);
+    EXPECT_THROW(bucketed_exchange(one, Seconds{1.0}, 1.0), ContractError);
+}
+
+TEST(Prediction, SlowsABackwardPassBesideWhichGradientsMove) {
+    Division division{.batch = 8, .bucket_bytes = 400.0, .overlap = true, .load = 0.25};
+    division.link = {Seconds{}, BytesPerSecond{1.5 * 4.0 * 100.0 / 0.0125}};
+    PredictedStep const loaded = predict_step(profile(), division, 4);
+    division.load = 0.0;
+    PredictedStep const free = predict_step(profile(), division, 4);
+    EXPECT_EQ(free.slowed, 0.0);
+    EXPECT_GT(loaded.slowed, 0.0);
+    EXPECT_NEAR(loaded.step, free.forward + free.backward + loaded.slowed + loaded.exposed + free.optimizer, 1e-12);
+    division.load = 0.25;
+    division.overlap = false; // nothing is computed beside it
+    EXPECT_EQ(predict_step(profile(), division, 4).slowed, 0.0);
+}
+
 std::string refusal(std::vector<std::string> words) {
     words.insert(words.begin(), "headroom-step");
     std::vector<char*> arguments;
@@ -213,6 +244,10 @@ TEST(Options, ThatCannotBeAreRefused) {
     EXPECT_EQ(refusal({"--batch", "4", "--local-batch", "2"}),
               "--local-batch: a batch was given already (it is of all workers, or of each). give --batch or "
               "--local-batch, once");
+    EXPECT_EQ(refusal({"--exchange-load", "100%"}),
+              "--exchange-load: '100%' is no share from 0% to less than 100%. see headroom-step --help");
+    EXPECT_EQ(refusal({"--exchange-load", "0.2"}),
+              "--exchange-load: says nothing about a step that runs. it belongs to --predict");
     EXPECT_EQ(refusal({"--compute", "replay:"}),
               "--compute: 'replay:' is neither real nor replay:FILE. see headroom-step --help");
     EXPECT_EQ(refusal({"--all-reduce", "tree"}),

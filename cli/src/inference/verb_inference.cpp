@@ -1,8 +1,9 @@
 #include "arguments.hpp"
 #include "inference/inference_report.hpp"
 #include "setting.hpp"
-#include "threads.hpp"
 #include "watch.hpp"
+
+#include "headroom/io/executor.hpp"
 
 #include <array>
 
@@ -40,7 +41,8 @@ int run(Arguments const& arguments) {
     check_gates(arguments, metrics_of(nullptr)); // a wrong condition is told before any work
     InferenceQuestion question = read_inference(arguments);
     Watch const watch{"simulating " + std::to_string(question.requests.size()) + " requests", output.quiet};
-    InferenceReport report = answer_inference(std::move(question), executor(arguments.count("--threads").value_or(1)));
+    InferenceReport report =
+        answer_inference(std::move(question), io::executor(arguments.count("--threads").value_or(1)));
     report.gates = check_gates(arguments, metrics_of(&report));
     if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : report.question.setting.notes) { note(output, "note: " + text); }

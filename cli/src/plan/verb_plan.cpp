@@ -1,11 +1,11 @@
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "plan/plan_report.hpp"
-#include "threads.hpp"
 #include "watch.hpp"
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/executor.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/warm_start.hpp"
 
@@ -106,7 +106,7 @@ PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
     question.space.workers = worker_counts(arguments, setting);
     question.space.fixed = setting.given;
     int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    question.space.run = executor(std::min(256, arguments.count("--threads").value_or(cores)));
+    question.space.run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     question.model = setting.model;
     question.cluster = setting.cluster;
     question.framework = setting.framework;

@@ -1,7 +1,6 @@
 #include "tail/tail_reading.hpp"
 
 #include "document/text.hpp"
-#include "threads.hpp"
 #include "trace/trace_report.hpp"
 #include "watch.hpp"
 

@@ -1,8 +1,8 @@
-#include "threads.hpp"
 #include "trace/trace_parts.hpp"
 #include "trace/trace_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/executor.hpp"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ TraceOutcome outcome_of(TraceRead read, int threads) {
                          .files = read.files,
                          .complete = read.complete,
                          .read_seconds = read.seconds};
-    outcome.answer = trace_answer(std::move(read.set.ranks), executor(threads));
+    outcome.answer = trace_answer(std::move(read.set.ranks), io::executor(threads));
     if (!outcome.unread.empty()) {
         count_issue(outcome.answer.issues, "file that could not be read", outcome.unread.front(),
                     outcome.unread.size());

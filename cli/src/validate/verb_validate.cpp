@@ -1,5 +1,4 @@
 #include "setting.hpp"
-#include "threads.hpp"
 #include "validate/agreement_report.hpp"
 #include "validate/communication_report.hpp"
 #include "validate/validation_report.hpp"
@@ -10,6 +9,7 @@
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/embedded.hpp"
+#include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/plan_menu.hpp"
@@ -179,7 +179,7 @@ int run_simulation(Arguments const& arguments) {
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
     check_gates(arguments, metrics_of(AgreementTable{}));
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    Executor const run = executor(std::min(256, arguments.count("--threads").value_or(cores)));
+    Executor const run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     std::uint64_t const seed = read_seed(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);

@@ -1,11 +1,23 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace headroom {
 
 /// Runs task(0) .. task(count - 1), each once, in any order and on any threads, and returns when all are
 /// done. The core starts no thread of its own: a face that has some hands them in here.
 using Executor = std::function<void(int count, std::function<void(int)> const& task)>;
+
+/// The same where there may be no executor: then one after another, by number, on the caller's thread.
+inline void run_each(Executor const& executor, int count, std::function<void(int)> const& task) {
+    if (executor) { return executor(count, task); }
+    for (int i = 0; i < count; ++i) { task(i); }
+}
+
+/// Different things beside each other; no more threads are taken than there are things.
+inline void run_beside(Executor const& executor, std::vector<std::function<void()>> const& things) {
+    run_each(executor, static_cast<int>(things.size()), [&](int i) { things[static_cast<std::size_t>(i)](); });
+}
 
 } // namespace headroom

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/executor.hpp"
 #include "headroom/trace_breakdown.hpp"
 #include "headroom/trace_collectives.hpp"
 #include "headroom/trace_path.hpp"
@@ -53,7 +54,7 @@ struct RankDigest {
 TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown);
 
 /// Everything that one rank's trace tells alone. A trace that does not say when things ran has no steps and no graph;
-/// one of totals no runs of collectives either.
-RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {});
+/// one of totals no runs of collectives either. `run`: for the parts that do not need each other; nothing depends on it.
+RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {}, Executor const& run = {});
 
 } // namespace headroom

@@ -86,11 +86,6 @@ private:
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-void for_each(Executor const& executor, int count, std::function<void(int)> const& task) {
-    if (executor) { return executor(count, task); }
-    for (int i = 0; i < count; ++i) { task(i); }
-}
-
 template <class Run> SimulatedQueue simulated(QueueExperiment const& experiment) {
     Arrivals arrivals{experiment};
     Run run{experiment};
@@ -144,7 +139,7 @@ SimulatedQueue simulated_apart(QueueExperiment const& experiment, Executor const
             std::uint32_t const line = choice.pick();
             taken[line % groups].push_back({arrivals.take(), line / groups});
         }
-        for_each(executor, static_cast<int>(groups), work);
+        run_each(executor, static_cast<int>(groups), work);
     } while (arrivals.has_next());
     for (std::uint32_t group = 1; group < groups; ++group) { runs[0]->meter().add(runs[group]->meter()); }
     return runs[0]->meter().result(experiment.shape.servers);

@@ -74,11 +74,7 @@ void serve_apart(std::span<ServingRequest const> requests, ServingPricer::Tables
         }
         replica.advance(Replica::never);
     };
-    if (executor) {
-        executor(experiment.replicas, serve_one);
-    } else {
-        for (int r = 0; r < experiment.replicas; ++r) { serve_one(r); }
-    }
+    run_each(executor, experiment.replicas, serve_one);
 }
 
 /// Replicas whose lines are compared: all are brought to the time of each arrival.

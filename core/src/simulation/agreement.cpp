@@ -96,11 +96,7 @@ std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet co
         auto const at = static_cast<std::uint64_t>(index);
         finished[at] = agreement_row(agreement_of(random_plan(menu, seed, at), calibration), at);
     };
-    if (run) {
-        run(count, task);
-    } else {
-        for (int index = 0; index < count; ++index) { task(index); }
-    }
+    run_each(run, count, task);
     auto const reached = std::ranges::find_if(finished, [](auto const& row) { return !row; });
     std::vector<AgreementRow> rows;
     std::transform(finished.begin(), reached, std::back_inserter(rows), [](auto& row) { return std::move(*row); });

@@ -28,6 +28,10 @@ void check_all(std::span<double const> values) {
     std::ranges::for_each(values, histogram_cells::check);
 }
 
+} // namespace
+
+namespace digest { // of the digest's state, which has a name outside
+
 /// A block with what its median is made of when it grows.
 struct HeldBlock {
     DigestBlock block;
@@ -47,12 +51,12 @@ HeldBlock joined(HeldBlock const& left, HeldBlock const& right) {
     return both;
 }
 
-} // namespace
+} // namespace digest
 
 struct LatencyDigest::State {
     LatencyHistogram values, gaps, waited_for;
     DigestWindow window; ///< the block that is being filled
-    std::vector<HeldBlock> held;
+    std::vector<digest::HeldBlock> held;
     std::vector<DigestBlock> shown; ///< as `blocks` gives them
     bool shown_is_old = false, ordered = true, timed = false;
     std::uint64_t block_size = 1, next_refresh = 1, backwards = 0;
@@ -66,7 +70,7 @@ struct LatencyDigest::State {
     void add(std::span<double const> some, std::span<double const> sent);
     void take_time(std::uint64_t number, double value, double sent);
     void refresh_threshold();
-    [[nodiscard]] HeldBlock window_block() const;
+    [[nodiscard]] digest::HeldBlock window_block() const;
     void end_block();
     void show();
 };
@@ -115,7 +119,7 @@ void LatencyDigest::State::refresh_threshold() {
     next_refresh = values.count() + std::max<std::uint64_t>(1, values.count() / refreshed_after);
 }
 
-HeldBlock LatencyDigest::State::window_block() const {
+digest::HeldBlock LatencyDigest::State::window_block() const {
     auto const summary = window.summary(threshold);
     return {.block = {.count = window.count(),
                       .start = window_start,
@@ -141,7 +145,7 @@ void LatencyDigest::State::show() {
     shown.clear();
     shown_is_old = false;
     if (!ordered) { return; }
-    for (HeldBlock const& one : held) { shown.push_back(one.block); }
+    for (digest::HeldBlock const& one : held) { shown.push_back(one.block); }
     if (window.count() > 0) { shown.push_back(window_block().block); }
     double number = 0.0, end = first_time;
     for (DigestBlock& block : shown) {
@@ -214,7 +218,7 @@ std::vector<DigestBlock> const& LatencyDigest::blocks() const {
 std::size_t LatencyDigest::memory_bytes() const {
     return sizeof(State) + state_->values.memory_bytes() + state_->gaps.memory_bytes() +
            state_->waited_for.memory_bytes() + DigestWindow::memory_bytes() +
-           state_->held.capacity() * sizeof(HeldBlock) + state_->shown.capacity() * sizeof(DigestBlock);
+           state_->held.capacity() * sizeof(digest::HeldBlock) + state_->shown.capacity() * sizeof(DigestBlock);
 }
 
 } // namespace headroom

@@ -98,34 +98,41 @@ DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
 }
 
 RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
-    return trace::breakdown_of(trace, trace::Launches{trace}, step_name);
+    auto draft = trace::draft_breakdown(trace, step_name);
+    trace::finish_breakdown(trace, trace::Launches{trace}, draft);
+    return std::move(draft.breakdown);
 }
 
-RankBreakdown trace::breakdown_of(RankTrace const& trace, Launches const& launches, std::string_view step_name) {
-    auto const busy = trace::busy_intervals(trace);
-    RankBreakdown breakdown;
-    breakdown.on_host = busy.on_host;
+trace::BreakdownDraft trace::draft_breakdown(RankTrace const& trace, std::string_view step_name) {
+    BreakdownDraft draft{.busy = trace::busy_intervals(trace), .windows = {}, .breakdown = {}};
+    auto& breakdown = draft.breakdown;
+    breakdown.on_host = draft.busy.on_host;
     breakdown.only_sums = trace.only_sums;
-    breakdown.whole = trace::times_of_all(busy.intervals);
+    breakdown.whole = trace::times_of_all(draft.busy.intervals);
     auto steps = has_times_of_day(trace) ? trace::annotated_steps(trace, step_name) : std::vector<TraceStep>{};
     if (steps.empty() && step_name.empty() && has_times_of_day(trace)) {
-        steps = trace::repeated_steps(trace, busy);
+        steps = trace::repeated_steps(trace, draft.busy);
         breakdown.steps_detected = !steps.empty();
     }
-    auto const windows = windows_of(steps);
-    auto const times = trace::times_in(busy.intervals, windows);
+    draft.windows = windows_of(steps);
+    auto const times = trace::times_in(draft.busy.intervals, draft.windows);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], {}});
+    }
+    return draft;
+}
+
+void trace::finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft) {
+    auto& [busy, windows, breakdown] = draft;
     auto const gaps = trace::idle_gaps(trace, busy, launches, extent_of(breakdown.whole, windows));
     trace::IdleSums const idle{gaps};
     breakdown.idle = idle.in({breakdown.whole.begin, breakdown.whole.end});
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], idle.in(windows[i])});
-    }
+    for (std::size_t i = 0; i < windows.size(); ++i) { breakdown.steps[i].idle = idle.in(windows[i]); }
     breakdown.names = totals_by_name(trace, busy);
     if (!trace.calls.empty()) { breakdown.whole.count = counts_by_kind(breakdown.names); }
     if (!busy.on_host && has_times_of_day(trace)) {
         breakdown.without_launch = count_without_launch(trace, busy, launches);
     }
-    return breakdown;
 }
 
 std::vector<TraceStep> detected_steps(RankTrace const& trace) {

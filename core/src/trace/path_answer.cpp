@@ -25,7 +25,7 @@ std::string_view name_of(TraceEdge edge) {
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                          std::vector<Ticks> const& clock_offset, Executor const& run) {
     PathAnswer answer;
-    auto const joined = path::join_steps(ranks, links, clock_offset);
+    auto const joined = path::join_steps(ranks, links, clock_offset, run);
     answer.tasks = joined.tasks;
     answer.edges = joined.edges;
     answer.measured = joined.measured;

@@ -34,7 +34,7 @@ struct JoinedSteps {
 };
 
 JoinedSteps join_steps(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                       std::vector<Ticks> const& clock_offset);
+                       std::vector<Ticks> const& clock_offset, Executor const& run = {});
 
 /// How long the step of each rank would last if it waited for no other: all begin at once, and each run of a collective
 /// costs the transfer alone. Empty where steps are too long to be measured.

@@ -57,12 +57,7 @@ public:
         auto const task = [&](int i) {
             steps[static_cast<std::size_t>(i)] = asked_[static_cast<std::size_t>(i)].step();
         };
-        auto const count = static_cast<int>(asked_.size());
-        if (run) {
-            run(count, task);
-        } else {
-            for (int i = 0; i < count; ++i) { task(i); }
-        }
+        run_each(run, static_cast<int>(asked_.size()), task);
         for (std::size_t i = 0; i < asked_.size(); ++i) {
             if (steps[i] < 0) { continue; }
             double const speedup = steps[i] > 0 ? static_cast<double>(depth_) / static_cast<double>(steps[i]) : 1.0;

@@ -6,7 +6,11 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -21,12 +25,30 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
     return found == steps.end() ? std::nullopt : std::optional{found->step};
 }
 
-void add_path(RankTrace const& trace, DigestQuestion const& question, trace::Launches const& launches,
-              RankDigest& digest) {
-    if (auto const step = chosen_step(trace, digest.breakdown, question.step)) {
-        digest.graph = trace::step_graph(trace, *step, digest.runs, launches);
-        digest.graph->rank = digest.rank;
-    } else {
+/// What takes time of a digest. Launches, what ran in steps and collectives come first; then what needs them.
+void add_answers(RankTrace const& trace, DigestQuestion const& question, Executor const& run, RankDigest& digest) {
+    std::optional<trace::Launches> launches;
+    trace::BreakdownDraft draft;
+    auto const find_kernels = [&] {
+        digest.kernels = shaped_kernels(trace);
+        if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
+    };
+    run_beside(run, {[&] { launches.emplace(trace); },
+                     [&] { draft = trace::draft_breakdown(trace, question.step_name); }, find_kernels});
+    bool const wants_path = question.wants_path && !trace.only_sums && !trace.no_times;
+    auto const step = wants_path ? chosen_step(trace, draft.breakdown, question.step) : std::nullopt;
+    std::vector<std::function<void()>> rest;
+    if (step) {
+        rest.emplace_back([&] { digest.graph = trace::step_graph(trace, *step, digest.runs, *launches); });
+    }
+    rest.emplace_back([&] { trace::finish_breakdown(trace, *launches, draft); });
+    if (question.wants_slowdown) {
+        rest.emplace_back([&] { digest.beside = kernels_beside_communication(trace); });
+    }
+    run_beside(run, rest);
+    digest.breakdown = std::move(draft.breakdown);
+    if (digest.graph) { digest.graph->rank = digest.rank; }
+    if (wants_path && !step) {
         count_issue(digest.issues, "step not in the trace", trace.source + ": step " + std::to_string(*question.step));
     }
 }
@@ -45,7 +67,7 @@ TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown) {
     return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
 }
 
-RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
+RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question, Executor const& run) {
     RankDigest digest;
     digest.source = trace.source;
     digest.format = trace.format;
@@ -62,17 +84,11 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question) {
     digest.events = trace.events;
     digest.spans = trace.size();
     digest.issues = trace.issues;
-    trace::Launches const launches{trace};
-    digest.breakdown = trace::breakdown_of(trace, launches, question.step_name);
+    add_answers(trace, question, run, digest);
     if (!question.step_name.empty() && digest.breakdown.steps.empty()) {
         count_issue(digest.issues, "no range of the name that steps should have",
                     trace.source + ": " + quoted(question.step_name));
     }
-    digest.kernels = shaped_kernels(trace);
-    bool const knows_when = !trace.only_sums && !trace.no_times;
-    if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
-    if (question.wants_slowdown) { digest.beside = kernels_beside_communication(trace); }
-    if (question.wants_path && knows_when) { add_path(trace, question, launches, digest); }
     return digest;
 }
 

@@ -1,14 +1,28 @@
 #pragma once
 
+#include "trace/busy_intervals.hpp"
 #include "trace/launches.hpp"
+#include "trace/window_times.hpp"
 
 #include "headroom/trace_breakdown.hpp"
 #include "headroom/trace_path.hpp"
 
+#include <string_view>
+#include <vector>
+
 namespace headroom::trace {
 
-// As the public functions of these names, where the launches are known already.
-RankBreakdown breakdown_of(RankTrace const& trace, Launches const& launches, std::string_view step_name = {});
+/// The first half of a breakdown: what ran, and in which steps. No launch is needed for it.
+struct BreakdownDraft {
+    BusyIntervals busy;
+    std::vector<TraceWindow> windows; ///< of the steps
+    RankBreakdown breakdown;          ///< times of the whole and of steps; nothing of idle time, names and launches
+};
+BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_name = {});
+/// The second half.
+void finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft);
+
+/// As the public function of this name, where the launches are known already.
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs,
                      Launches const& launches);
 

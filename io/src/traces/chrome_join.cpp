@@ -1,4 +1,5 @@
 #include "traces/chrome_part.hpp"
+#include "traces/large_pages.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,12 +24,12 @@ void join_column(std::vector<Row>& column, std::vector<Row>& next, Renumber cons
 } // namespace
 
 void ChromePart::reserve(std::size_t spans) {
-    begin.reserve(spans);
-    end.reserve(spans);
-    lane.reserve(spans);
-    name.reserve(spans);
-    correlation.reserve(spans);
-    kind.reserve(spans);
+    reserve_large(begin, spans);
+    reserve_large(end, spans);
+    reserve_large(lane, spans);
+    reserve_large(name, spans);
+    reserve_large(correlation, spans);
+    reserve_large(kind, spans);
 }
 
 ChromePart::Place ChromePart::joined(ChromePart const& next, Place place) {

@@ -63,21 +63,28 @@ public:
         std::uint64_t const least = std::max<std::uint64_t>(reading.block / 4, 64);
         step_ = std::max((text.size + chunks - 1) / chunks, least);
         for (std::uint64_t at = step_; at < text.size; at += step_) { chunks_.push_back(nullptr); }
+        finished_ = std::vector<std::atomic<bool>>(chunks_.size());
     }
 
     /// Reads everything into `part`.
     void read(ChromePart& part, ChromeMetadata& metadata) {
         std::vector<std::thread> threads;
         for (std::uint64_t i = 1; i < threads_ && !chunks_.empty(); ++i) {
-            threads.emplace_back([this] { work(); });
+            threads.emplace_back([this] {
+                while (work_on_one()) {}
+            });
         }
         ChromeReader reader(part, metadata);
         reserve(part, text_.size);
         reader.stop_at(chunks_.empty() ? ChromeReader::never : step_);
         feed(reader, 0);
-        work();
+        std::size_t joined = 0;
+        auto const join_finished = [&] { // while the other threads read on
+            while (joined < chunks_.size() && finished_[joined]) { join(joined++, reader, part); }
+        };
+        while (work_on_one()) { join_finished(); }
         for (auto& thread : threads) { thread.join(); }
-        for (std::size_t i = 0; i < chunks_.size(); ++i) { join(i, reader, part); }
+        join_finished();
     }
 
 private:
@@ -99,8 +106,13 @@ private:
     /// Room for what an average trace has; memory that is not written to is not held.
     static void reserve(ChromePart& part, std::uint64_t bytes) { part.reserve(static_cast<std::size_t>(bytes / 240)); }
 
-    void work() {
-        for (auto chunk = next_++; chunk < chunks_.size(); chunk = next_++) { chunks_[chunk] = read_chunk(chunk); }
+    /// Reads the next chunk that nobody reads; whether there was one.
+    bool work_on_one() {
+        auto const chunk = next_++;
+        if (chunk >= chunks_.size()) { return false; }
+        chunks_[chunk] = read_chunk(chunk);
+        finished_[chunk] = true;
+        return true;
     }
 
     [[nodiscard]] std::unique_ptr<ChromeChunk> read_chunk(std::size_t number) const {
@@ -151,6 +163,7 @@ private:
     std::size_t block_;
     std::uint64_t threads_, step_ = 0;
     std::vector<std::unique_ptr<ChromeChunk>> chunks_; ///< all but the first
+    std::vector<std::atomic<bool>> finished_;          ///< by chunk
     std::atomic<std::size_t> next_{0};
 };
 

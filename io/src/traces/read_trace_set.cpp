@@ -5,6 +5,7 @@
 #include "traces/natural_order.hpp"
 #include "traces/rank_names.hpp"
 
+#include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/trace.hpp"
 
@@ -50,7 +51,7 @@ TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, Trace
         for (std::vector<RankTrace> traces = read_traces(path, reading); RankTrace & trace : traces) {
             RankTrace const now = std::move(trace); // and then no longer
             require_times(now);
-            set.ranks.push_back(digest_of(now, question));
+            set.ranks.push_back(digest_of(now, question, executor(reading.threads)));
         }
     } catch (InputError const& error) {
         set.unread.emplace_back(error.what());

@@ -4,10 +4,11 @@
 
 namespace headroom::probe {
 
-// Blocks of the factors, in elements: a panel of B (depth x 32) is 24 kB and a block of A 147 kB, for first caches of
-// 32 kB and second ones of 256 kB on; a block of B is 1.5 MB.
-inline constexpr std::size_t gemm_block_depth = 192;
-inline constexpr std::size_t gemm_block_rows = 192;
+// Blocks of the factors, in elements. Deep ones: every tile of C is read and written once a block, and costs more than
+// panels that come from the second cache and are fetched ahead. A panel of B (depth x 32) is 64 kB and a block of A
+// 197 kB; a block of B is 4 MB.
+inline constexpr std::size_t gemm_block_depth = 512;
+inline constexpr std::size_t gemm_block_rows = 96;
 inline constexpr std::size_t gemm_block_columns = 2048;
 /// No tile of any instruction set has more rows or columns.
 inline constexpr std::size_t gemm_most_tile = 128;

@@ -1,11 +1,12 @@
 // A product of matrices, blocked for three levels of cache and compiled once for every instruction set: tiles of C stay in
-// registers, panels of B in the first cache, those of A in the second, blocks of B in the third.
+// registers, panels of A in the first cache, those of B and blocks of A in the second, blocks of B in the third.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/own_gemm.cpp"
 #include "gemm/gemm_call.hpp"
 
 #include <algorithm>
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
 #include <utility>
@@ -24,6 +25,7 @@ constexpr std::size_t tile_rows = 12; // 24 sums, 2 of B, 1 of A, of 32 register
 constexpr std::size_t tile_rows = 6; // 12 sums, 2 of B, 1 of A, of 16 registers
 #endif
 constexpr std::size_t tile_vectors = 2;
+constexpr std::size_t steps_ahead = 8; ///< of which the row of B is fetched
 
 HWY_INLINE std::size_t tile_columns() { return tile_vectors * hn::Lanes(Lanes{}); }
 
@@ -39,9 +41,12 @@ HWY_INLINE void tile(std::size_t k, float const* HWY_RESTRICT a, float const* HW
     Lanes const d;
     std::size_t const lanes = hn::Lanes(d);
     V sums[] = {(static_cast<void>(I), hn::Zero(d))...};
+    (hwy::Prefetch(c.data + I / tile_vectors * c.stride + I % tile_vectors * lanes), ...); // wanted at the end
     for (std::size_t step = 0; step < k; ++step) {
         V const row[tile_vectors] = {hn::Load(d, b), hn::Load(d, b + lanes)};
         ((sums[I] = hn::MulAdd(hn::Set(d, a[I / tile_vectors]), row[I % tile_vectors], sums[I])), ...);
+        hwy::Prefetch(b + steps_ahead * tile_vectors * lanes);
+        hwy::Prefetch(b + (steps_ahead * tile_vectors + 1) * lanes);
         a += tile_rows;
         b += tile_vectors * lanes;
     }

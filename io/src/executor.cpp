@@ -1,4 +1,4 @@
-#include "threads.hpp"
+#include "headroom/io/executor.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom::io {
 namespace {
 
 void run_on(int threads, int count, std::function<void(int)> const& task) {
@@ -38,4 +38,4 @@ Executor executor(int threads) {
         [threads](int count, std::function<void(int)> const& task) { run_on(std::min(threads, count), count, task); };
 }
 
-} // namespace headroom::cli
+} // namespace headroom::io
