@@ -1,9 +1,12 @@
 #include "headroom/likeness.hpp"
 
+#include "headroom/validation.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -49,14 +52,28 @@ struct Moment {
 
 constexpr double least_variance = 1e-4; ///< (1 %)^2: what timing itself leaves
 
-/// Least squares of relative errors under x >= 0, one coordinate after the other; the scale of each equation is
-/// that of the larger side, so that one much larger than the model's counts once.
+/// What the steps of one plan differ by in the median source: how steady a source is says nothing about the others, so
+/// each has one vote, however many repeats it has.
+std::optional<double> noise_of(std::vector<Moment> const& moments) {
+    std::vector<double> of_sources;
+    for (auto const& moment : moments) {
+        if (std::ranges::count(moment.unshared, true) == 1) { of_sources.push_back(moment.half_square); }
+    }
+    if (of_sources.empty()) { return std::nullopt; }
+    return std::max(least_variance, quantile(std::move(of_sources), 0.5));
+}
+
+/// Least squares of relative errors under x >= 0, one coordinate after the other, beside the noise where it is known; the
+/// scale of each equation is that of the larger side, so that one much larger than the model's counts once.
 Variances solved(std::vector<Moment> const& moments) {
     Variances x{};
     x.fill(least_variance * 10);
+    auto const noise = noise_of(moments);
+    if (noise) { x.back() = *noise; }
+    std::size_t const unknown = noise ? effects - 1 : effects;
     constexpr int rounds = 400;
     for (int round = 0; round < rounds; ++round) {
-        for (std::size_t i = 0; i < effects; ++i) {
+        for (std::size_t i = 0; i < unknown; ++i) {
             double top = 0.0, bottom = 0.0;
             for (auto const& moment : moments) {
                 if (!moment.unshared[i]) { continue; }
