@@ -8,6 +8,7 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/work.hpp"
 #include "headroom/order_statistics.hpp"
+#include "headroom/share.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,19 +57,16 @@ std::optional<double> number_in(std::string_view text) {
 
 /// "2%" as 0.02.
 double parse_percent(std::string_view text, std::string_view where, std::string const& example) {
-    std::string given = trimmed(text);
-    bool const has_unit = given.ends_with('%');
-    if (has_unit) { given.pop_back(); }
-    auto const value = number_in(given);
-    if (!value) {
+    auto const share = share_in(text);
+    if (!share) {
         refuse(where, "cannot read " + headroom::quoted(text), "it is no percentage", "write it like " + example);
     }
-    if (!has_unit) {
+    if (!trimmed(text).ends_with('%')) {
         refuse(where, headroom::quoted(text) + " has no unit", "it is a percentage", "write it like " + example);
     }
-    if (*value < 0.0) { refuse(where, headroom::quoted(text) + " is negative", "", "write it like " + example); }
-    if (*value > 100.0) { refuse(where, headroom::quoted(text) + " is above 100 %", "", "write it like " + example); }
-    return *value / 100.0;
+    if (*share < 0.0) { refuse(where, headroom::quoted(text) + " is negative", "", "write it like " + example); }
+    if (*share > 1.0) { refuse(where, headroom::quoted(text) + " is above 100 %", "", "write it like " + example); }
+    return *share;
 }
 
 bool is_off(std::optional<std::string> const& text) { return text && normalised(*text) == "off"; }

@@ -4,10 +4,10 @@
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/share.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 
 namespace headroom::io {
@@ -40,17 +40,12 @@ std::string parse_choice(std::string_view text, std::vector<std::string> const& 
 }
 
 double parse_between(std::string_view text, double low, double high, std::string_view what, std::string_view where) {
-    std::string_view number = trimmed(text);
-    bool const is_percent = number.ends_with('%');
-    if (is_percent) { number = trimmed(number.substr(0, number.size() - 1)); }
-    double value = 0.0;
-    auto const [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (is_percent) { value /= 100.0; }
-    if (error != std::errc{} || stop != number.data() + number.size() || !(value >= low && value <= high)) {
+    auto const value = share_in(text);
+    if (!value || *value < low || *value > high) {
         usage_error(where, fmt::format("{} is no {}", headroom::quoted(text), what),
                     fmt::format("a number from {:g} to {:g}", low, high));
     }
-    return value;
+    return *value;
 }
 
 } // namespace headroom::io

@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/share.hpp"
 
 #include <algorithm>
 #include <array>
@@ -96,16 +97,11 @@ double positive(double value, std::string_view option) {
 
 /// "35%" or "0.35".
 void take_load(Options& options, std::string_view text) {
-    bool const percent = text.ends_with('%');
-    std::string_view const digits = percent ? text.substr(0, text.size() - 1) : text;
-    double value = -1.0;
-    auto const [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    bool const is_number = fault == std::errc{} && end == digits.data() + digits.size();
-    value *= percent ? 0.01 : 1.0;
-    if (!is_number || !(value >= 0.0 && value < 1.0)) {
+    auto const share = share_in(text);
+    if (!share || *share < 0.0 || *share >= 1.0) {
         refuse("--exchange-load", quoted(text) + " is no share from 0% to less than 100%");
     }
-    options.load = value;
+    options.load = *share;
 }
 
 /// One option: what `--help` says of it, and what it does with its value.

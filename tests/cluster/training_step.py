@@ -72,6 +72,7 @@ def processors_taken():
 
 def load_of(workers, taken):
     """Share of a worker's processor that the exchange takes where all workers compute on the processors of one machine."""
+    # A worker starved beyond nine tenths is no step that anybody predicts; the bars then say so.
     return min(0.9, max(0.0, (taken + workers - os.cpu_count()) / workers))
 
 

@@ -1,6 +1,9 @@
 #pragma once
 
-// Histograms of few values, and all ways to draw from them.
+// Histograms of values that are given or drawn by chance, and all ways to draw from a few.
+
+#include "statistics/normal.hpp"
+#include "support/random.hpp"
 
 #include "headroom/latency_histogram.hpp"
 
@@ -23,6 +26,22 @@ inline LatencyHistogram histogram_of(std::vector<double> const& values) {
     LatencyHistogram samples;
     for (double const value : values) { samples.record(value); }
     return samples;
+}
+
+using Drawing = std::function<double(CounterRandom&)>;
+
+inline std::vector<double> drawn(std::size_t count, CounterRandom& random, Drawing const& draw) {
+    std::vector<double> values(count);
+    std::ranges::generate(values, [&] { return draw(random); });
+    return values;
+}
+
+inline double lognormal(CounterRandom& random) { return std::exp(0.5 * normal_exceeded_by(random.uniform())); }
+
+/// As the lognormal, but what lies above its 98th percentile is half as long again.
+inline double slower_tail(CounterRandom& random) {
+    double const value = lognormal(random), from = std::exp(0.5 * normal_exceeded_by(0.02));
+    return value > from ? 1.5 * value : value;
 }
 
 /// Each way to draw k of these values with replacement.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 // Gradients and weights beside the passes of a pipeline: rows that are run with them, and the form for chunks in turn.
 
 namespace headroom {
@@ -48,6 +50,42 @@ TEST(RowsBesideTraffic, HandOnLaterWhatTrafficSlows) {
 TEST(RowsBesideTraffic, WaitForTheirWeights) {
     // the first pass of the first stage ends with its weights at 30 and not at 10; those of the second have come too
     EXPECT_EQ(run_two_stages({.gather = 30.0}, 0.0).end, 60 + 20);
+}
+
+TEST(RowsBesideTraffic, ShowWhatHidesBehindNothing) {
+    // weights before the first pass of both stages at once, gradients behind the last one, then the update
+    EXPECT_EQ(run_two_stages({.update = 5.0, .before = 7.0, .after = 9.0}, 0.0).end, 7 + 60 + 9 + 5);
+}
+
+TEST(RowsBesideTraffic, HandOnLaterWhatLeavesByTheirAdapter) {
+    auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(two_stages);
+    auto times = equal_passes(two_stages);
+    times.hop = {4, 4};
+    // 4 down and 4 up; the second stage hands on beside 9 that it has begun to send: both take 4 longer, and of 3 both take 3
+    for (double const after : {9.0, 3.0}) {
+        TrafficBeside const beside{.chunks = {{.after = 0.0}, {.after = after}}, .transfers = true};
+        EXPECT_EQ(run_beside(order, times, beside).end, 60 + 8 + std::min(4.0, after)) << after;
+    }
+}
+
+TEST(RowsBesideTraffic, LoseNothingWhereKernelsWaitForTheHost) {
+    auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(two_stages);
+    auto const end = [&](double idle) {
+        ChunkTraffic const traffic{.reduce = 40.0, .late = 0.5};
+        return run_beside(order, equal_passes(two_stages),
+                          {.chunks = {traffic, traffic}, .loss = 0.5, .idle_backward = idle})
+            .end;
+    };
+    EXPECT_EQ(end(0.0), 100); // 10 lost on each stage
+    EXPECT_EQ(end(0.25), 90); // a quarter of the 20 in which there is traffic is made up for
+    EXPECT_EQ(end(1.0), 80);
+}
+
+TEST(RowsBesideTraffic, TakeLongerOnlyWhileTheyShareTheirAdapter) {
+    // 50 of gradients beside a pass of 20 that makes them take twice as long: 10 of them leave, and 40 behind it
+    auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(two_stages);
+    ChunkTraffic const traffic{.reduce = 50.0};
+    EXPECT_EQ(run_beside(order, equal_passes(two_stages), {.chunks = {traffic, traffic}, .longer = 2.0}).end, 60 + 40);
 }
 
 ChunksInTurn two_chunks() {

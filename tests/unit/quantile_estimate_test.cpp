@@ -1,22 +1,16 @@
 #include "statistics/binomial.hpp"
 #include "statistics/normal.hpp"
-#include "support/random.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <functional>
-#include <string>
 #include <vector>
 
 namespace headroom {
 namespace {
-
-using test::CounterRandom;
 
 // ---- ranks ----
 
@@ -70,66 +64,6 @@ TEST(Binomial, RanksAreTheOutermostThatMissNoMore) {
 }
 
 // ---- intervals ----
-
-LatencyHistogram drawn(unsigned n, std::uint64_t seed, std::function<double(CounterRandom&)> const& draw) {
-    CounterRandom random{seed};
-    LatencyHistogram histogram;
-    for (unsigned i = 0; i < n; ++i) { histogram.record(draw(random)); }
-    return histogram;
-}
-
-struct Distribution {
-    std::string name;
-    std::function<double(CounterRandom&)> draw;
-    std::function<double(double)> quantile;
-};
-
-std::vector<Distribution> distributions() {
-    auto const exponential = [](CounterRandom& random) { return random.exponential(); };
-    return {{"exponential", exponential, [](double q) { return -std::log(1.0 - q); }},
-            {"lognormal", [](CounterRandom& random) { return std::exp(1.5 * normal_exceeded_by(random.uniform())); },
-             [](double q) { return std::exp(1.5 * normal_exceeded_by(1.0 - q)); }},
-            {"ties", [](CounterRandom& random) { return std::ceil(5.0 * random.exponential()); },
-             [](double q) { return std::ceil(-5.0 * std::log(1.0 - q)); }},
-            {"equal", [](CounterRandom&) { return 0.1; }, [](double) { return 0.1; }}};
-}
-
-/// How often intervals held what they are about, and what they state of it.
-struct Held {
-    unsigned stated = 0, held = 0;
-    double coverage = 0.0;
-};
-
-TEST(QuantileInterval, CoversWhatItStates) {
-    constexpr std::array levels{0.5, 0.9, 0.99, 0.999};
-    for (Distribution const& one : distributions()) {
-        for (unsigned const n : {30U, 400U, 4000U}) {
-            unsigned const runs = n > 1000U ? 250U : 1000U;
-            std::array<Held, levels.size()> counts;
-            for (unsigned run = 0; run < runs; ++run) {
-                auto const samples = drawn(n, 7919ULL * run + n + one.name.size() * 1'000'003, one.draw);
-                for (std::size_t level = 0; level < levels.size(); ++level) {
-                    auto const found = quantile_estimate(samples, levels[level]);
-                    if (!found.low || !found.high) { continue; }
-                    double const truth = one.quantile(levels[level]);
-                    counts[level].coverage = found.coverage;
-                    counts[level].held += *found.low <= truth && truth <= *found.high ? 1U : 0U;
-                    ++counts[level].stated;
-                }
-            }
-            for (std::size_t level = 0; level < levels.size(); ++level) {
-                auto const& [stated, held, coverage] = counts[level];
-                double const q = levels[level];
-                ASSERT_EQ(stated, n >= samples_for_quantile(q) ? runs : 0U) << one.name << " " << n << " " << q;
-                if (stated == 0U) { continue; }
-                EXPECT_GE(coverage, 0.95);
-                double const error = std::sqrt(coverage * (1.0 - coverage) / stated);
-                EXPECT_GE(static_cast<double>(held) / stated, coverage - 3.5 * error)
-                    << one.name << " " << n << " " << q;
-            }
-        }
-    }
-}
 
 TEST(QuantileInterval, RanksOfATextbookTable) {
     // n = 100, median, 95 %: the 40th and the 61st, which cover 96.48 % (Binomial(100, 1/2) from 40 to 60).

@@ -1,6 +1,7 @@
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/request_rate.hpp"
+#include "headroom/share.hpp"
 
 #include <gtest/gtest.h>
 
@@ -278,6 +279,18 @@ TEST(FormatCount, PicksTheScale) {
     EXPECT_EQ(format_count(1024, 4), "1.024k");
     EXPECT_EQ(format_count(0), "0");
     EXPECT_EQ(format_count(999999), "1M");
+}
+
+// ---- shares ------------------------------------------------------------------------------------------------
+
+TEST(ShareIn, TakesPercentAndFractions) {
+    EXPECT_EQ(share_in("35%"), 0.35);
+    EXPECT_EQ(share_in(" 35 % "), 0.35);
+    EXPECT_EQ(share_in("0.35"), 0.35);
+    EXPECT_EQ(share_in("-250%"), -2.5);
+    for (char const* wrong : {"", "%", "a", "1%%", "1 2", "inf", "nan%", "1e999", "0.35x"}) {
+        EXPECT_EQ(share_in(wrong), std::nullopt) << wrong;
+    }
 }
 
 } // namespace

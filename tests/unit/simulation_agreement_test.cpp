@@ -101,10 +101,10 @@ TEST(RandomPlans, ArePricedAsPredictPricesThem) {
 
 TEST(RandomPlans, RowsDoNotDependOnThreads) {
     auto const& menu = training::simulated_menu();
-    auto const one = agreement_rows(menu, training::fitted(), 3, 40);
-    auto const four = agreement_rows(menu, training::fitted(), 3, 40, run_on_four);
-    ASSERT_EQ(one.size(), 40U);
-    ASSERT_EQ(four.size(), 40U);
+    auto const one = agreement_rows(menu, training::fitted(), 3, 16);
+    auto const four = agreement_rows(menu, training::fitted(), 3, 16, run_on_four);
+    ASSERT_EQ(one.size(), 16U);
+    ASSERT_EQ(four.size(), 16U);
     for (std::size_t i = 0; i < one.size(); ++i) {
         EXPECT_EQ(one[i].index, i);
         EXPECT_EQ(one[i].strategy, four[i].strategy);

@@ -45,7 +45,11 @@ Json changes_json(TailSource const& source, TailUnit unit) {
 Json dirt_json(TailSource const& source) {
     Json json = Json::array();
     for (io::LatencySamples::Dirt const& one : source.dirt) {
-        json.push(Json::object().set("kind", one.kind).set("count", one.count).set("first_line", one.first_line));
+        json.push(Json::object()
+                      .set("kind", one.kind)
+                      .set("count", one.count)
+                      .set("first_line", one.first_line)
+                      .set("kept", one.kept));
     }
     return json;
 }

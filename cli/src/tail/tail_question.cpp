@@ -7,6 +7,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/share.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,14 +66,12 @@ std::optional<double> number_in(std::string_view text) {
 
 /// "95%", "0.95"
 double read_coverage(std::string const& text) {
-    bool const in_percent = text.ends_with('%');
-    auto const number = number_in(trimmed(in_percent ? text.substr(0, text.size() - 1) : text));
-    double const share = number ? *number / (in_percent ? 100.0 : 1.0) : 0.0;
-    if (!(share >= 0.5 && share < 1.0)) {
+    auto const share = share_in(text);
+    if (!share || *share < 0.5 || *share >= 1.0) {
         refuse("--coverage", "cannot take " + headroom::quoted(text), "it is a share from 50% to below 100%",
                "write it like 95%");
     }
-    return share;
+    return *share;
 }
 
 /// Refuses now what no unit of the samples could make right; which unit they have is known once they are read.

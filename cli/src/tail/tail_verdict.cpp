@@ -92,10 +92,8 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
             ", first at sample " + grouped(*source.first_backwards + 1) + "; the samples are kept");
     }
     for (io::LatencySamples::Dirt const& one : source.dirt) {
-        bool const kept = one.kind.ends_with("(the sample is kept)");
-        if (kept && one.kind.starts_with("time before") && source.times_backwards > 0) { continue; } // told above
-        add(grouped(one.count) + (kept ? ": " : " left out: ") + printable(one.kind) + " (first in line " +
-            grouped(one.first_line) + ")");
+        add(grouped(one.count) + (one.kept ? ": " : " left out: ") + printable(one.kind) + " (first in line " +
+            grouped(one.first_line) + (one.kept ? "); the sample is kept" : ")"));
     }
     double const worth = source.worth.at(0.5);
     if (worth < 0.5) {

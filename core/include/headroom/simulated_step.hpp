@@ -88,9 +88,9 @@ struct ClosedFormLimit {
     std::string_view name;   ///< "uneven stages"
     std::string_view reason; ///< why, in words
 };
-/// Those that hold for a strategy; none: the closed form claims to be within 1 % of the simulation. No task is run. Each is a
-/// part of the step about which the two may disagree, beyond a share of it that was read off random plans: of fresh plans
-/// that are claimed some 14 in a thousand differ by more, at worst by several percent (docs/guide/simulated-step.md).
+/// What of a strategy's step the two may disagree about, where it comes to more than 1 % of it; none: the closed form claims to be
+/// within 1 % of the simulation. No task is run; of a pipeline its rows of passes are, O(stages x micro-batches x chunks). Of fresh
+/// plans that are claimed some 6 in a thousand differ by more, at worst by several percent (docs/guide/simulated-step.md).
 std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Strategy const& strategy,
                                                 LayerCosts const& costs);
 

@@ -60,10 +60,18 @@ struct Input {
     Ticks receive = 0, send = 0;
 };
 
-/// Traffic of one stage while its row is run.
+/// Traffic of one stage while its row is run, in ticks that it takes alone.
 struct StageTraffic {
-    double end = 0.0;    ///< of what is under way
-    double update = 0.0; ///< ticks
+    double left = 0.0, sent = 0.0;                  ///< of what has been made, at the time that was looked at last
+    double at = 0.0;                                ///< that time
+    double update = 0.0, before = 0.0, after = 0.0; ///< ticks
+
+    /// Looks at a later time; until then so much longer things took than alone.
+    void advance(double time, double longer) {
+        double const done = std::clamp((time - at) / longer, 0.0, left);
+        left -= done, sent += done;
+        at = std::max(at, time);
+    }
 };
 
 /// Runs traffic beside the passes of every stage: weights before the first passes, gradients behind the last ones.
@@ -73,6 +81,7 @@ public:
         : traffic_{traffic}, stages_(traffic.chunks.empty() ? 0 : static_cast<std::size_t>(order.shape.stages)) {
         if (traffic.chunks.empty()) { return; }
         gathered_.assign(traffic.chunks.size(), 0.0);
+        first_of_.assign(stages_.size(), order.passes.size());
         first_.assign(traffic.chunks.size(), order.passes.size());
         last_.assign(traffic.chunks.size(), order.passes.size());
         auto const chunks = static_cast<std::size_t>(order.shape.chunks);
@@ -80,51 +89,75 @@ public:
             for (std::size_t i = order.first[stage]; i < order.first[stage + 1]; ++i) {
                 note(stage, stage * chunks + order.passes[i].chunk, i, order.passes[i].kind);
             }
+            stages_[stage].left += stages_[stage].before;
+            for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+                gathered_[stage * chunks + chunk] += stages_[stage].before;
+            }
         }
     }
 
     [[nodiscard]] bool none() const { return stages_.empty(); }
 
     /// When a pass of so many ticks ends that begins now.
-    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, Ticks begin, Ticks ticks) {
+    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind, Ticks begin, Ticks ticks) {
         StageTraffic& state = stages_[stage];
         auto const now = static_cast<double>(begin), work = static_cast<double>(ticks);
-        bool const whole = pass == last_[place];
+        state.advance(now, 1.0);
+        if (pass == first_of_[stage]) { state.advance(now + std::max(0.0, state.before - state.sent), 1.0); }
         ChunkTraffic const& chunk = traffic_.chunks[place];
-        double const reduce = whole ? traffic_.longer * chunk.reduce : 0.0, late = chunk.late * reduce;
-        double const under_way = std::max(0.0, state.end - now) + reduce - late;
-        double end = now + work + slowed(work, under_way);
-        if (pass == first_[place]) { end = std::max(end, gathered_[place]); }
-        if (whole) { state.end = std::max(end, std::max(now, state.end) + reduce - late) + late; }
+        double const reduce = pass == last_[place] ? chunk.reduce : 0.0, late = chunk.late * reduce;
+        state.left += reduce - late;
+        double const idle = kind == PassKind::forward ? traffic_.idle_forward : traffic_.idle_backward;
+        double end = state.at + work + slowed(work, traffic_.longer * state.left, idle);
+        state.advance(end, traffic_.longer);
+        if (pass == first_[place] && state.sent < gathered_[place]) {
+            end += gathered_[place] - state.sent;
+            state.advance(end, 1.0);
+        }
+        state.left += late;
         return std::llround(end);
+    }
+    /// What is handed on at this time comes so much later, and makes what is under way take as much longer.
+    /// Behind the last pass that is what hides behind nothing too.
+    Ticks later(std::size_t stage, Ticks hop, bool last) {
+        if (!traffic_.transfers || hop <= 0) { return 0; }
+        StageTraffic& state = stages_[stage];
+        double const both = std::min(state.left + (last ? state.after : 0.0), static_cast<double>(hop));
+        state.left += both;
+        return std::llround(both);
     }
     /// When a stage has reduced and updated, its passes over.
     [[nodiscard]] Ticks finished(std::size_t stage, Ticks passes) const {
-        return std::llround(std::max(static_cast<double>(passes), stages_[stage].end) + stages_[stage].update);
+        StageTraffic const& state = stages_[stage];
+        return std::llround(std::max(static_cast<double>(passes), state.at + state.left) + state.after + state.update);
     }
 
 private:
     void note(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind) {
         if (kind == PassKind::forward && first_[place] > pass) {
+            ChunkTraffic const& chunk = traffic_.chunks[place];
+            StageTraffic& state = stages_[stage];
             first_[place] = pass;
-            stages_[stage].end += traffic_.longer * traffic_.chunks[place].gather;
-            stages_[stage].update += traffic_.chunks[place].update;
-            gathered_[place] = stages_[stage].end;
+            first_of_[stage] = std::min(first_of_[stage], pass);
+            state.left += chunk.gather;
+            state.update += chunk.update, state.before += chunk.before, state.after += chunk.after;
+            gathered_[place] = state.left;
         }
         if (kind == PassKind::backward || kind == PassKind::weight_gradient) { last_[place] = pass; }
     }
     /// What traffic of so many ticks adds to work.
-    [[nodiscard]] double slowed(double work, double traffic) const {
+    [[nodiscard]] double slowed(double work, double traffic, double idle) const {
         if (traffic <= 0.0) { return 0.0; }
         double const l = traffic_.loss;
-        return traffic_.kernels * std::min(l * traffic, l / (1.0 - l) * work) +
-               traffic_.adapter * std::min(traffic, work);
+        return std::max(0.0, traffic_.kernels * std::min(l * traffic, l / (1.0 - l) * work) +
+                                 (traffic_.adapter - idle) * std::min(traffic, work));
     }
 
     TrafficBeside const& traffic_;
     std::vector<StageTraffic> stages_;
     std::vector<double> gathered_;          ///< by place: when its weights are there
     std::vector<std::size_t> first_, last_; ///< by place: its first forward pass, and the last that makes gradients
+    std::vector<std::size_t> first_of_;     ///< by stage: its first forward pass
 };
 
 /// One stage while its row is run.
@@ -203,13 +236,23 @@ private:
             if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
             std::size_t const place = place_of(stage, passes[i]);
             Ticks const ticks = ticks_of(times_.passes[place], passes[i].kind);
-            state.free =
-                beside_.none() ? state.free + ticks : beside_.end_of(stage, place, state.next + i, state.free, ticks);
+            state.free = beside_.none()
+                             ? state.free + ticks
+                             : beside_.end_of(stage, place, state.next + i, passes[i].kind, state.free, ticks);
             hold(stage, state, passes[i].kind);
         }
         state.sending = times_.blocking ? send : 0;
         run_.busy[stage] += state.free - begin;
-        for (Pass const& pass : passes) { tell(place_of(stage, pass), pass, state.free); }
+        for (Pass const& pass : passes) {
+            std::size_t const place = place_of(stage, pass);
+            Links const& links = links_[place];
+            Ticks const later =
+                beside_.none() || pass.kind == PassKind::weight_gradient
+                    ? 0
+                    : beside_.later(stage, (pass.kind == PassKind::forward ? links.after : links.before).hop,
+                                    state.next + passes.size() == order_.first[stage + 1]);
+            tell(place, pass, state.free + later);
+        }
         return true;
     }
 
@@ -238,8 +281,8 @@ private:
         std::size_t const place = place_of(stage, what);
         Links const& links = links_[place];
         if (what.kind == PassKind::weight_gradient) {
-            Ticks const own = ended(input_end_, place, what.micro_batch, stage);
-            return own < 0 ? std::nullopt : std::optional{Input{.own = own}};
+            bool const made = ended(input_end_, place, what.micro_batch, stage) >= 0; // earlier in this row
+            return made ? std::optional{Input{}} : std::nullopt;
         }
         bool const forward = what.kind == PassKind::forward;
         Link const& from = forward ? links.before : links.after;

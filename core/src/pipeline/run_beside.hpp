@@ -14,6 +14,8 @@ struct ChunkTraffic {
     double reduce = 0.0; ///< ticks, as the last pass that makes gradients of its weights goes on
     double late = 0.0;   ///< share of those that waits for the end of that pass
     double update = 0.0; ///< ticks of computation when all gradients of the stage have been reduced
+    double before = 0.0,
+           after = 0.0; ///< ticks that hide behind nothing: weights before all passes, gradients behind them
 };
 
 /// Traffic beside passes, in the order in which it is made, and what it does to them.
@@ -23,6 +25,8 @@ struct TrafficBeside {
     double loss = 0.0;                ///< share of its rate that this loses while traffic is under way on its stage
     double adapter = 0.0;             ///< what a pass takes longer besides, for it sends by the same adapter
     double longer = 1.0;              ///< what that makes of traffic
+    double idle_forward = 0.0, idle_backward = 0.0; ///< share of passes that they wait for the host, and make up in
+    bool transfers = false; ///< whether transfers between stages leave by its adapter: both take longer
 };
 
 /// Rows with traffic beside their passes.
@@ -32,8 +36,8 @@ struct RunBeside {
 };
 
 /// Runs the rows as `run_pipeline` does. Traffic is under way from stage to stage as its own rows make it, and never waits.
-/// While it is, a pass that takes T alone takes T (1 + k l / (1 - l) + x). Where there is none the ends are those of the
-/// passes.
+/// While it is, a pass that takes T alone takes T (1 + [k l / (1 - l) + x - i]+), and a transfer of h on its adapter beside D that are
+/// left of it h + min(h, D). Where there is none the ends are those of the passes.
 RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, TrafficBeside const& traffic);
 
 } // namespace headroom

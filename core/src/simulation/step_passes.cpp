@@ -154,7 +154,8 @@ private:
     }
 
     /// What the host takes: it issues a kernel while those before it run, all at one rate, so that the pass takes the
-    /// chip's time or the host's. What it is late now and then is one wait at the end.
+    /// chip's time or the host's. What it is late now and then is one wait at the end, for which the host stands still too: it
+    /// does not get ahead by being late, and a pass that it is slower than takes its time and this wait, once.
     void add_launches(Source const& source, PassKind kind, UnitPass& pass) const {
         if (source.block == nullptr || pass.items.empty()) { return; }
         Seconds const issue = pricer_.issue(*source.block, passes_of(*source.block, kind));
@@ -176,7 +177,13 @@ private:
                               .role = Role::compute,
                               .kind = WorkKind::launch,
                               .name = names_.index("wait for the host"),
-                              .launch = launch - issued + wait}); // the host does not get ahead by being late
+                              .launch = launch - issued});
+        if (wait > 0) {
+            pass.items.push_back({.role = Role::host,
+                                  .kind = WorkKind::launch,
+                                  .name = names_.index("wait for the host"),
+                                  .launch = wait});
+        }
     }
     static double passes_of(BlockProgram const& block, PassKind kind) {
         bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);
@@ -263,7 +270,7 @@ std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order
 std::size_t UnitPass::tasks() const {
     std::size_t count = 0;
     for (PassItem const& item : items) {
-        count += 1 + (item.launch > 0 ? 1 : 0);
+        count += (item.role == Role::host ? 0 : 1) + (item.launch > 0 ? 1 : 0);
         for (Ticks const beside : item.beside) { count += beside > 0 ? 1 : 0; }
     }
     return count;

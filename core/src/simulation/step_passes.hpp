@@ -86,6 +86,10 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
 
+/// One pass of a chunk: kernels and what stands in their way, block by block; none ends before the host has issued it, which
+/// issues all of the pass without a pause.
+Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind);
+
 Ticks ticks_of(Seconds seconds);
 
 } // namespace headroom::simulation

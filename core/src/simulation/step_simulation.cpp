@@ -244,14 +244,25 @@ std::vector<SimulatedStage> stages_of(StreamRun const& run) {
     return stages;
 }
 
-/// One pass of a chunk: kernels and what stands in their way, not faster than the host issues it.
+} // namespace
+
+namespace simulation {
+
 Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
     Ticks chip = 0, host = 0;
-    for (Unit const* unit : units) { chip += (*unit)[kind].chip(), host += (*unit)[kind].host(); }
-    return std::max(chip, host);
+    auto const run = [&](UnitPass const& pass) {
+        host += pass.host();
+        chip = std::max(chip + pass.chip(), host);
+    };
+    if (kind == PassKind::forward) {
+        for (Unit const* unit : units) { run((*unit)[kind]); }
+    } else {
+        for (std::size_t i = units.size(); i-- > 0;) { run((*units[i])[kind]); }
+    }
+    return chip;
 }
 
-} // namespace
+} // namespace simulation
 
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options) {

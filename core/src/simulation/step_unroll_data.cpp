@@ -65,7 +65,7 @@ void Unroller::gather_ahead(int stage, StageState& state) {
         if (rules_.in_the_way) {
             wait_for_work(task, state);
         } else {
-            wait(task, state.compute);
+            wait(task, state.made);
         }
         gather_tasks_.push_back(task);
     }
@@ -153,7 +153,7 @@ void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId read
 }
 
 void Unroller::flush(int stage, StageState& state) {
-    send_bucket(stage, state, std::exchange(state.bucket, 0), state.compute);
+    send_bucket(stage, state, std::exchange(state.bucket, 0), state.made);
     state.bucket_elements = 0.0;
 }
 

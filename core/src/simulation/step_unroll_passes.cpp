@@ -106,6 +106,8 @@ void Unroller::write_unit(int stage, StageState& state, UnitPass const& unit) {
     for (PassItem const& item : unit.items) {
         if (item.role == Role::compute) {
             write_kernel(stage, state, item);
+        } else if (item.role == Role::host) {
+            add(stage, Role::host, item.kind, scaled(item.launch), item.name);
         } else {
             TaskId const task = add(stage, item.role, item.kind, scaled(item.cost), item.name);
             wait_for_work(task, state);

@@ -16,6 +16,7 @@ namespace headroom::simulation {
 struct StageState {
     std::size_t next = 0;              ///< of its row
     TaskId compute = no_task;          ///< its last kernel
+    TaskId made = no_task;             ///< the same, but for waits for the host: what gradients and weights are made by
     TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
     std::vector<TaskId> host_waits;    ///< what the next launch waits for
     std::vector<TaskId> pending;       ///< what the next kernel waits for beside the last one
@@ -243,6 +244,7 @@ inline TaskId Unroller::kernel(int stage, StageState& state, WorkKind kind, Tick
     for (TaskId const one : state.pending) { wait(task, one); }
     state.pending.clear();
     state.compute = task;
+    if (kind != WorkKind::launch) { state.made = task; }
     return task;
 }
 

@@ -139,15 +139,18 @@ double uneven_share(PassCost const& pass) {
 void OutlineMean::add(std::vector<Stretch> pass, double weight) { passes_.push_back({std::move(pass), weight}); }
 
 PassOutline OutlineMean::mean(double uneven_host) {
+    std::vector<double> behind; // of every pass: collectives behind its last kernel
     for (auto& [pass, weight] : passes_) {
+        behind.push_back(pass.empty() ? 0.0 : pass.back().others);
         if (uneven_host > 0.0) { pass.push_back({.kernels = uneven_host * length_of(pass)}); }
     }
     PassOutline outline;
     double longest = 0.0;
     for (auto const& [pass, weight] : passes_) { longest = std::max(longest, length_of(pass)); }
     outline.part = longest / static_cast<double>(PassOutline::parts);
-    for (auto const& [pass, weight] : passes_) {
-        double const trailing = pass.empty() ? 0.0 : pass.back().others, length = length_of(pass);
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
+        auto const& [pass, weight] = passes_[p];
+        double const trailing = behind[p], length = length_of(pass);
         outline.trailing += weight * trailing;
         KernelsUntil kernels_until{pass};
         for (std::size_t i = 0; i <= PassOutline::parts; ++i) {

@@ -26,6 +26,13 @@ struct BlockTimes {
 };
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
 
+/// Shares of passes in which kernels wait for the host anyway.
+struct HostIdle {
+    double backward = 0.0, forward = 0.0;
+};
+HostIdle host_idle(LayerCost const& block, BlockTimes const& times);
+double idle_share(PassCost const& pass, Seconds window);
+
 BytesPerSecond sustained_memory(StepSetting const& setting);
 
 /// The stage whose passes a step is told by, and the one whose gradients and update end it.
@@ -53,6 +60,12 @@ std::optional<DataTraffic> first_stage_ends(StepSetting const& setting, Strategy
 /// What the fullest stage holds, of which the traffic is known.
 StageHolding holding_at(StepSetting const& setting, Strategy const& strategy, DataTraffic const& fullest);
 
+/// What a host that reads how many tokens each expert has gains of the traffic of ZeRO 3: it is a block ahead of the chip at
+/// most, so while the ends of a pass are on their way it stands still.
+struct LateBeside {
+    double forward = 0.0, backward = 0.0; ///< seconds by which it gets ahead in the passes of a micro-batch
+};
+
 /// What every part of the closed form reads.
 template <class N> struct Frame {
     StepSetting const& setting;
@@ -73,10 +86,11 @@ template <class N> struct Frame {
     Seconds hop; ///< of one transfer between stages
     /// Seconds that weights and gradients add to rows that were run with them; else negative.
     double traffic_in_rows = -1.0;
-    double accumulation = 0.0;  ///< seconds that adding one micro-batch's gradients up takes
-    double after_kernels = 0.0; ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
-    double shown_copies = 0.0;  ///< to and from the host, filled by `compose_offload`
-    double slowed_passes = 0.0; ///< without a flush: what traffic adds to a stage's passes
+    double accumulation = 0.0;   ///< seconds that adding one micro-batch's gradients up takes
+    double after_kernels = 0.0;  ///< seconds of data-parallel traffic behind the last kernel, filled by `compose_data`
+    LateBeside late_beside = {}; ///< of ZeRO 3, filled by `compose_data`
+    double shown_copies = 0.0;   ///< to and from the host, filled by `compose_offload`
+    double slowed_passes = 0.0;  ///< without a flush: what traffic adds to a stage's passes
     N block, ends, ends_tensor, ends_experts, ends_ahead; ///< filled by `compose_stage`
 
     /// Whether the host issues blocks while the chip works on the ends of the model.
@@ -171,7 +185,17 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts);
 ///     backward  head | block,  block | gradients of the one before + next block,  first block | ... + embedding
 ///
 /// Source:     [Zhao2023]
-template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers);
+struct ShardedSeconds {
+    double all = 0.0;
+    double forward = 0.0, backward = 0.0; ///< of one pass each
+};
+template <class N> ShardedSeconds sharded_seconds(Frame<N> const& f, double passes, double gathers);
+/// Parts of a stage that are gathered and reduced one by one: the embedding, a block, and the head, of which a tied table has
+/// a part with the embedding.
+struct ShardedUnits {
+    UnitTimes table, block, top;
+};
+template <class N> ShardedUnits sharded_units(Frame<N> const& f);
 
 /// Transfers to and from the host hide behind the pass that they are of; its update hides behind nothing.
 /// Source: [Ren2021]

@@ -38,6 +38,16 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
     return value_of(idle) > 0.0 ? larger(slower - idle * smaller(traffic, window), literal<N>(0.0)) : slower;
 }
 
+/// Stacks that send a share of their gradients behind the backward pass, and of weights before the forward pass: it shows, and so
+/// does what of the rest is longer than the pass that it hides behind.
+template <class N> N exposed_behind(Exposure<N> const& e, N const& reduce, N const& window) {
+    N const behind = e.old_share * (reduce + e.gather), hidden = literal<N>(1.0) - e.old_share;
+    double const longer = std::max(value_of(hidden * reduce - window), value_of(hidden * e.gather - e.forward_window));
+    if (longer <= 0.0) { return behind; }
+    return behind + larger(hidden * reduce - window, literal<N>(0.0)) +
+           larger(hidden * e.gather - e.forward_window, literal<N>(0.0));
+}
+
 /// The part of data-parallel time that shows: what does not fit its window or slows the kernels that it runs behind,
 /// whichever is more.
 ///
@@ -52,7 +62,7 @@ template <class N> N slowed(Exposure<N> const& e, N const& traffic, N const& win
 /// to run behind, for it waits for the last block or the first block waits for it; a what
 /// adding gradients up takes, which is behind the last block; v the share of the weights that the first block has. Without a flush
 /// the first maximum is of one micro-batch, m times. None of it shows more than all that is sent.
-/// Stacks that reduce after the backward pass show a fixed share of all of it; without overlap all of it shows.
+/// Stacks that reduce after the backward pass show a fixed share of all of it, and what of the rest outlasts its window; without overlap all of it shows.
 /// Source:     [Li2020], [Zhao2023]
 template <class N>
 N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap style, bool fully_exposed,
@@ -65,8 +75,8 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
         return style == GradientOverlap::exposed ? traffic : smaller(e.sharded, traffic);
     }
     N const reduce = e.reductions * e.reduce;
-    if (style == GradientOverlap::exposed) { return e.old_share * (reduce + e.gather); }
     N const window = e.reductions * e.backward_window;
+    if (style == GradientOverlap::exposed) { return exposed_behind(e, reduce, window); }
     if (block_by_block) {
         N const last = larger(e.last_buckets - e.adding_up, literal<N>(0.0));
         N const beside = smaller(larger(reduce - last, literal<N>(0.0)), window);
@@ -119,6 +129,12 @@ template <class N> N slowed_drain(Exposure<N> const& e, bool block_by_block) {
     return e.drained * (lost + e.adapter_backward * smaller(last, window) + smaller(e.adapter_hop, after));
 }
 
+/// The same of stacks that reduce behind the last backward pass: what that hands on has the adapter in common with them.
+template <class N> N meets_last_transfers(Exposure<N> const& e, bool fully_exposed) {
+    N const behind = fully_exposed ? e.reduce : e.old_share * e.reduce;
+    return e.drained * smaller(e.adapter_hop, behind);
+}
+
 /// Parameters of one block and of the embedding.
 struct Units {
     StageParameters block, table;
@@ -154,21 +170,6 @@ template <class N> double last_bucket_share(Frame<N> const& f, Units const& unit
 template <class N> double first_block_share(Frame<N> const& f, Units const& units) {
     double const held = trained_of(f);
     return held > 0.0 ? std::min(1.0, (units.table.all() + units.block.all()) / held) : 0.0;
-}
-
-/// Shares of the windows in which kernels wait for the host anyway.
-struct HostIdle {
-    double backward = 0.0, forward = 0.0;
-};
-double idle_share(PassCost const& pass, Seconds window) {
-    bool const waits = window.base() > 0.0 && pass.host > pass.chip && window >= pass.host;
-    return waits ? (pass.host - pass.chip) / window : 0.0;
-}
-template <class N> HostIdle host_idle(Frame<N> const& f) {
-    auto const& block = f.costs.block;
-    if (block.host.base() <= 0.0) { return {}; }
-    return {.backward = idle_share(block.backward_pass(), f.block_times.total - f.block_times.forward),
-            .forward = idle_share(block.forward_pass(), f.block_times.forward)};
 }
 
 /// Blocks whose backward passes are over when the first bucket is full.
@@ -212,9 +213,11 @@ public:
         double const sum = behind * most_ + std::max(0.0, buckets - behind / together_) * to_bucket_;
         return std::min(sum, without_first(queued) * most_);
     }
-    /// What of it is left when the pass is over.
+    /// What of it is left when the pass is over: the network has sent without a pause since the first bucket, or since the last
+    /// one that was full before the end.
     [[nodiscard]] double left(double queued) const {
-        return std::max(0.0, before_end() + queued - without_first(queued) * length_);
+        double const last = in_time_ > 0.0 ? together_ * reduce_ - (blocks_ - in_time_ * together_) * length_ : 0.0;
+        return std::max({0.0, before_end() + queued - without_first(queued) * length_, last});
     }
 
 private:
@@ -284,12 +287,37 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     return sum;
 }
 
+/// What traffic of ZeRO 3 gives a host that is late, of passes that send r G and r ((g - 1) G + R) in all a micro-batch. In the way
+/// of kernels all of it shows, and that of the ends of a pass while the host stands still: it issues a block when the one before
+/// the last has been worked off. Beside kernels no pass shows more than it sends.
+template <class N>
+LateBeside late_beside(Frame<N> const& f, ShardedSeconds const& by_pass, Exposure<N> const& e, double shown,
+                       bool in_the_way) {
+    double const gather = value_of(e.gather), again = value_of(e.gathers) - 1.0;
+    double const each = value_of(e.passes) / f.micro_batch_count;
+    double const forward = each * gather, backward = each * (again * gather + value_of(e.reduce));
+    if (in_the_way) {
+        auto const [table, block, top] = sharded_units(f);
+        return {.forward = std::max(0.0, forward - top.gather),
+                .backward = std::max(0.0, backward - block.reduce - again * table.gather - table.reduce)};
+    }
+    double const both = by_pass.forward + by_pass.backward, all = shown / f.micro_batch_count;
+    double const part = both > 0.0 ? all * by_pass.forward / both : 0.0;
+    double const in_forward = std::min(forward, std::max(part, all - backward));
+    return {.forward = in_forward, .backward = all - in_forward};
+}
+
 /// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
 template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
     double const reduce = value_of(e.reductions) * value_of(e.reduce);
-    if (f.strategy.zero == 3) { return value_of(e.reduce) / f.stage.layers; } // of the first block
+    bool const in_the_way = fully_exposed || f.setting.framework.gradient_overlap == GradientOverlap::exposed;
+    if (f.strategy.zero == 3) { // of the first block and the embedding, which is gathered before its pass
+        auto const [table, block, top] = sharded_units(f);
+        double const gathered = in_the_way ? (value_of(e.gathers) - 1.0) * table.gather : 0.0;
+        return block.reduce + table.reduce + gathered;
+    }
     if (fully_exposed) { return reduce; }
-    if (f.setting.framework.gradient_overlap == GradientOverlap::exposed) { return value_of(e.old_share) * reduce; }
+    if (in_the_way) { return value_of(e.old_share) * reduce; }
     PassCost const backward = f.costs.block.backward_pass();
     double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
     double const between = value_of(e.window_between);
@@ -327,6 +355,8 @@ ChunksInTurn chunks_in_turn(Frame<N> const& f, Exposure<N> const& e, AdapterUse 
             .adapter_backward = value_of(e.adapter_backward),
             .hidden_forward = share_of(use.hidden * use.forward_share * f.stage.layers, forward),
             .hidden_backward = share_of(use.hidden * (1.0 - use.forward_share) * f.stage.layers, backward),
+            .idle_forward = value_of(e.idle_forward),
+            .idle_backward = value_of(e.idle_backward),
             .adapter_hop = value_of(e.adapter_hop)};
 }
 
@@ -338,6 +368,18 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 }
 
 } // namespace
+
+HostIdle host_idle(LayerCost const& block, BlockTimes const& times) {
+    if (block.host.base() <= 0.0) { return {}; }
+    return {.backward = idle_share(block.backward_pass(), times.total - times.forward),
+            .forward = idle_share(block.forward_pass(), times.forward)};
+}
+
+double idle_share(PassCost const& pass, Seconds window) {
+    constexpr double rounding = 1e-9; // a window may be the host's time as a difference of sums
+    bool const waits = window.base() > 0.0 && pass.host > pass.chip && window >= pass.host * (1.0 - rounding);
+    return waits ? (pass.host - pass.chip) / window : 0.0;
+}
 
 AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     AdapterUse use;
@@ -376,7 +418,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    auto const idle = host_idle(f);
+    auto const idle = host_idle(block, f.block_times);
     auto const units = units_of(f);
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
@@ -384,6 +426,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     bool const in_rows = f.traffic_in_rows >= 0.0;
     bool const one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
                             (f.strategy.pp == 1 || drains_in_turn(f.strategy));
+    auto const sharded = sharded_seconds(f, reductions, gathers);
     auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
     double const blocks = std::max(1.0, trained_blocks(f)); // of which gradients are sent, one after the other
     double const first_bucket = blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
@@ -426,7 +469,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         .lost_drained = f.in("lost_in_a_last_pass_seconds", beside.drained),
         .last_buckets = f.in("last_buckets_seconds", beside.last),
         .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * updates),
-        .sharded = f.in("sharded_seconds", sharded_seconds(f, reductions, gathers)),
+        .sharded = f.in("sharded_seconds", sharded.all),
         .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? drained : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
@@ -454,12 +497,16 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         exposed = smaller(exposed, exposure.reductions * exposure.reduce + exposure.gather);
     }
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
+    if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, exposure, value_of(exposed), !hides); }
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
+    bool const behind =
+        !hides && f.strategy.zero < 2 && drains_in_turn(f.strategy) && value_of(exposure.adapter_hop) > 0.0;
     if (f.strategy.pp > 1) {
         N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
                         : drains             ? slowed_drain(exposure, one_by_one)
+                        : behind             ? meets_last_transfers(exposure, fully_exposed)
                                              : literal<N>(0.0);
-        bool const slowed = in_rounds || in_rows || drains;
+        bool const slowed = in_rounds || in_rows || drains || behind;
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocking = f.traffic.blocking.base() > 0.0;

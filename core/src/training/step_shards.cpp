@@ -90,8 +90,18 @@ template <class N> UnitTimes unit_times(Frame<N> const& f, StageParameters const
                         state_widths(f.setting.framework, f.strategy.precision).reduced};
 }
 
-template <class N> double sharded_seconds(Frame<N> const& f, double passes, double gathers) {
-    if (f.strategy.zero != 3) { return 0.0; }
+template <class N> ShardedUnits sharded_units(Frame<N> const& f) {
+    auto const unit = [&f](StageShare const& share) {
+        return unit_times(f, stage_parameters(f.setting, f.strategy, share));
+    };
+    ShardedUnits units{
+        .table = unit({.first = true}), .block = unit({.blocks = 1.0}), .top = unit({.first = true, .last = true})};
+    units.top.gather -= units.table.gather, units.top.reduce -= units.table.reduce;
+    return units;
+}
+
+template <class N> ShardedSeconds sharded_seconds(Frame<N> const& f, double passes, double gathers) {
+    if (f.strategy.zero != 3) { return {}; }
     double const loss = f.setting.constants[Constant::shard_overlap_loss], again = gathers - 1.0, n = f.stage.layers;
     auto const& [embedding, head] = std::tie(f.costs.embedding, f.costs.head);
     auto const both = [&](LayerCost const& cost) {
@@ -108,12 +118,7 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
         work.all = use.all * part / work.pass.seconds;
     };
     shares(b_f, use.forward_share), shares(b_b, 1.0 - use.forward_share);
-    auto const unit = [&f](StageShare const& share) {
-        return unit_times(f, stage_parameters(f.setting, f.strategy, share));
-    };
-    auto const table = unit({.first = true}), one = unit({.blocks = 1.0});
-    auto top = unit({.first = true, .last = true}); // of a tied table a part is with the embedding
-    top.gather -= table.gather, top.reduce -= table.reduce;
+    auto const [table, one, top] = sharded_units(f);
     double const forward = added_to_visit(e_f, one.gather, loss) + (n - 1.0) * added_to_visit(b_f, one.gather, loss) +
                            added_to_visit(b_f, top.gather, loss) + added_to_visit(h_f, again * top.gather, loss);
     double const of_blocks = n < 2.0 ? added_to_visit(b_b, top.reduce + again * table.gather, loss)
@@ -122,8 +127,10 @@ template <class N> double sharded_seconds(Frame<N> const& f, double passes, doub
                                            added_to_visit(b_b, one.reduce + again * table.gather, loss);
     double const backward = added_to_visit(h_b, again * one.gather, loss) + of_blocks;
     double const between = added_to_visit(e_b, one.reduce + table.gather, loss);
-    return passes * (forward + backward) + (passes - 1.0) * (between + table.reduce) + table.gather + one.reduce +
-           table.reduce;
+    return {.all = passes * (forward + backward) + (passes - 1.0) * (between + table.reduce) + table.gather +
+                   one.reduce + table.reduce,
+            .forward = forward,
+            .backward = backward};
 }
 
 template BlockPass forward_pass(Frame<double> const& f, double idle);
@@ -132,7 +139,9 @@ template BlockPass backward_pass(Frame<double> const& f, double idle);
 template BlockPass backward_pass(Frame<Traced> const& f, double idle);
 template UnitTimes unit_times(Frame<double> const& f, StageParameters const& unit);
 template UnitTimes unit_times(Frame<Traced> const& f, StageParameters const& unit);
-template double sharded_seconds(Frame<double> const& f, double passes, double gathers);
-template double sharded_seconds(Frame<Traced> const& f, double passes, double gathers);
+template ShardedUnits sharded_units(Frame<double> const& f);
+template ShardedUnits sharded_units(Frame<Traced> const& f);
+template ShardedSeconds sharded_seconds(Frame<double> const& f, double passes, double gathers);
+template ShardedSeconds sharded_seconds(Frame<Traced> const& f, double passes, double gathers);
 
 } // namespace headroom

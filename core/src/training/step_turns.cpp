@@ -8,14 +8,15 @@ namespace {
 /// How much longer traffic takes while passes with others on its adapter run.
 double longer(double shown, double hidden) { return 1.0 / std::max(0.5, 1.0 - (shown + hidden) / (1.0 + shown)); }
 
-/// What a window of passes loses to traffic beside it.
-double lost(ChunksInTurn const& t, double traffic, double window, double adapter) {
-    return t.kernels * std::min(t.loss * traffic, t.loss / (1.0 - t.loss) * window) +
-           adapter * std::min(traffic, window);
+/// What a window of passes loses to traffic beside it, less what it waits for the host anyway.
+double lost(ChunksInTurn const& t, double traffic, double window, double adapter, double idle) {
+    double const beside = std::min(traffic, window);
+    return std::max(0.0, t.kernels * std::min(t.loss * traffic, t.loss / (1.0 - t.loss) * window) +
+                             (adapter - idle) * beside);
 }
 
 double lost_backward(ChunksInTurn const& t, double traffic, double window) {
-    return traffic > 0.0 ? lost(t, traffic, window, t.adapter_backward) : 0.0;
+    return traffic > 0.0 ? lost(t, traffic, window, t.adapter_backward, t.idle_backward) : 0.0;
 }
 
 /// What the two longest ways through the last passes lose.
@@ -56,7 +57,7 @@ AddedInTurn added_by_gathers(ChunksInTurn const& t) {
     if (t.gather <= 0.0) { return {}; }
     double const stretch = longer(t.adapter_forward, t.hidden_forward), all = t.stages * t.chunks * t.forward;
     auto const after = [&](double gathered, double shown) {
-        return shown + lost(t, stretch * std::max(0.0, t.gather - gathered), all, t.adapter_forward);
+        return shown + lost(t, stretch * std::max(0.0, t.gather - gathered), all, t.adapter_forward, t.idle_forward);
     };
     double const first_block = after(t.first_gather, t.first_gather);
     double const before_last_block = t.forward * (t.blocks - 1.0) / t.blocks;

@@ -17,6 +17,7 @@ struct ChunksInTurn {
     double adapter_forward = 0.0,
            adapter_backward = 0.0; ///< what others that have the adapter too add to passes, a share
     double hidden_forward = 0.0, hidden_backward = 0.0; ///< what of them hides, a share of passes
+    double idle_forward = 0.0, idle_backward = 0.0;     ///< share of passes in which they wait for the host
     double adapter_hop = 0.0; ///< seconds of a transfer that has the adapter in common with them
 };
 
@@ -37,7 +38,8 @@ struct AddedInTurn {
 /// most: by the passes in which a chunk becomes whole, of all stages and chunks; or by those that follow them, first on
 /// their stages, and then through the first stage's last passes, a way with p transfers less.
 ///
-///     in a pass of b with so much traffic T beside it   d(T) = k min(l T', l / (1 - l) b) + x min(T', b)
+///     in a pass of b with so much traffic T beside it   d(T) = [k min(l T', l / (1 - l) b) + (x - i) min(T', b)]+
+///     of which it waits for the host for a share i
 ///     which others on the adapter make longer           T' = T / max(1/2, 1 - (x + h) / (1 + x))
 ///     added   max(longest way + [last bucket], (p - 1) d + R - window, (p - 1) d + R_1 + g - b)
 ///             window = (v - 1) p (b + hop) + own part of the pass,  R_1 of the last chunk to be whole

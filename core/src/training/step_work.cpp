@@ -26,26 +26,19 @@ template <class N> Seconds host_of_block(Frame<N> const& f) {
     return waits ? uneven(block.forward_pass()) + uneven(block.backward_pass()) : uneven(both_passes(block));
 }
 
-/// Share of the traffic of ZeRO 3 that stands in forward passes.
-template <class N> double forward_share(Frame<N> const& f) {
-    double const gather = f.traffic.gather().base(), reduce = f.traffic.reduce().base();
-    double const all = gathers_per_pass(f.strategy, f.setting.framework) * gather + reduce;
-    return all > 0.0 ? gather / all : 0.0;
-}
-
 /// What a host adds that reads how many tokens each expert has, and so waits in every pass.
 ///
 ///     m ([n (H_f - C_f) - e - d_f]+ + [n (H_b - C_b) - h - d_b]+)
 ///
-/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: traffic of ZeRO 3.
-template <class N> double late_in_every_pass(Frame<N> const& f, double data) {
-    double const m = f.micro_batch_count, n = f.stage.layers;
-    double const sharded = f.strategy.zero == 3 ? data / m : 0.0, share = forward_share(f);
+/// e, h: what it gains while the chip works on the ends of the model (`EndsAhead`); d: beside traffic of ZeRO 3 (`LateBeside`).
+template <class N> double late_in_every_pass(Frame<N> const& f) {
+    double const n = f.stage.layers;
     auto const& block = f.costs.block;
-    double const slower =
-        late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward, sharded * share) +
-        late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward, sharded * (1.0 - share));
-    return m * slower;
+    double const forward = late(block.forward_pass(), n, f.stage.ahead.embedding - n * block.apart_forward,
+                                f.late_beside.forward),
+                 backward = late(block.backward_pass(), n, f.stage.ahead.head - n * block.apart_backward,
+                                 f.late_beside.backward);
+    return f.micro_batch_count * (forward + backward);
 }
 
 /// What a host adds that never waits for the chip. The chip ends when it has worked off all that is left from any moment at
@@ -91,7 +84,7 @@ template <class N> void compose_host(Frame<N>& f, Parts<N>& parts) {
     bool const waits = host_waits(f.setting.model, f.strategy);
     // what waits for copies gives the host time, but where these hid behind passes that are as long as it takes already
     double const copies = waits && f.strategy.zero < 3 ? 0.0 : f.shown_copies;
-    double const slower = waits ? std::max(0.0, late_in_every_pass(f, data) - copies) : late_over_all(f, data + copies);
+    double const slower = waits ? std::max(0.0, late_in_every_pass(f) - copies) : late_over_all(f, data + copies);
     parts.host = f.record.term("host_seconds", "s", parts.host + f.in("host_slower_seconds", slower));
 }
 

@@ -15,7 +15,7 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::array<std::string_view, 14> dirt_names{
+constexpr std::array<std::string_view, 13> dirt_names{
     "negative value",
     "NaN",
     "infinite value",
@@ -27,8 +27,7 @@ constexpr std::array<std::string_view, 14> dirt_names{
     "quote that does not end in its line",
     "line that is no JSON",
     "histogram that cannot be decoded",
-    "time that cannot be read (the sample is kept)",
-    "time before that of the row before it (the sample is kept)",
+    "time that cannot be read",
     "file that is damaged from here on",
 };
 
@@ -69,8 +68,6 @@ void SampleBuilder::take(double seconds, std::int64_t sent, std::uint64_t line) 
             timed_ = true;
             first_sent_ = sent;
         }
-        if (last_sent_ != no_time_known && sent < last_sent_) { leave_out(RowDirt::backwards, line); }
-        last_sent_ = sent;
         after = (static_cast<double>(sent) - static_cast<double>(first_sent_)) / nano;
         std::int64_t exact = 0;
         if (!__builtin_sub_overflow(sent, first_sent_, &exact)) { after = static_cast<double>(exact) / nano; }
@@ -141,6 +138,7 @@ void SampleBuilder::leave_out(RowDirt why, std::uint64_t line, std::uint64_t cou
     if (dirt.count == 0) {
         dirt.kind = dirt_names.at(kind);
         dirt.first_line = line;
+        dirt.kept = why == RowDirt::no_time;
     }
     dirt.count += count;
 }
@@ -151,13 +149,12 @@ void SampleBuilder::note(std::string text) {
 
 void SampleBuilder::check_any(std::string_view format) {
     if (!found_.digest.values().empty() || !found_.stated.empty()) { return; }
-    auto const kept = [](RowDirt kind) { return kind == RowDirt::no_time || kind == RowDirt::backwards; };
     std::uint64_t left_out = 0, no_numbers = 0;
     std::string words;
     for (std::size_t i = 0; i < kinds; ++i) {
         LatencySamples::Dirt const& dirt = dirt_.at(i);
         auto const kind = static_cast<RowDirt>(i);
-        if (dirt.count == 0 || kept(kind)) { continue; }
+        if (dirt.count == 0 || dirt.kept) { continue; }
         left_out += dirt.count;
         bool const numbers = kind == RowDirt::negative || kind == RowDirt::failed || kind == RowDirt::empty ||
                              kind == RowDirt::not_a_number || kind == RowDirt::infinite;

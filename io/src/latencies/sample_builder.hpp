@@ -27,7 +27,6 @@ enum class RowDirt {
     broken_json,
     broken_histogram,
     no_time,
-    backwards,
     damaged_file,
 };
 
@@ -89,7 +88,7 @@ private:
     std::array<double, buffered> values_{}, sent_{};
     std::size_t held_ = 0;
     bool timed_ = false;
-    std::int64_t first_sent_ = no_time_known, last_sent_ = no_time_known;
+    std::int64_t first_sent_ = no_time_known;
     std::uint64_t bare_line_ = 0, unit_line_ = 0;
     std::array<LatencySamples::Dirt, kinds> dirt_{};
 };

@@ -7,11 +7,12 @@
 #include "traces/chrome_reader.hpp"
 #include "traces/read_ahead.hpp"
 
+#include "headroom/io/executor.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -68,22 +69,21 @@ public:
 
     /// Reads everything into `part`.
     void read(ChromePart& part, ChromeMetadata& metadata) {
-        std::vector<std::thread> threads;
-        for (std::uint64_t i = 1; i < threads_ && !chunks_.empty(); ++i) {
-            threads.emplace_back([this] {
-                while (work_on_one()) {}
-            });
-        }
         ChromeReader reader(part, metadata);
         reserve(part, text_.size);
         reader.stop_at(chunks_.empty() ? ChromeReader::never : step_);
-        feed(reader, 0);
         std::size_t joined = 0;
-        auto const join_finished = [&] { // while the other threads read on
+        auto const join_finished = [&] {
             while (joined < chunks_.size() && finished_[joined]) { join(joined++, reader, part); }
         };
-        while (work_on_one()) { join_finished(); }
-        for (auto& thread : threads) { thread.join(); }
+        int const threads = chunks_.empty() ? 1 : static_cast<int>(threads_);
+        run_each(executor(threads), threads, [&](int self) {
+            bool const joins = self == 0; // one joins what is there while the others read on
+            if (joins) { feed(reader, 0); }
+            while (work_on_one()) {
+                if (joins) { join_finished(); }
+            }
+        });
         join_finished();
     }
 

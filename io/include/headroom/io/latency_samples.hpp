@@ -41,11 +41,12 @@ struct LatencySamples {
     double stated_mean = 0.0;
     double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
     std::optional<double> expected_interval; ///< between requests, where the file states one
-    /// What was wrong with rows that were left out: negative, not a number, failed requests; with the first line.
+    /// What was wrong with rows: negative, not a number, failed requests; with the first line.
     struct Dirt {
         std::string kind;
         std::uint64_t count = 0;
         std::uint64_t first_line = 0;
+        bool kept = false; ///< the sample counts all the same; else it was left out
     };
     std::vector<Dirt> dirt;
     std::uint64_t rows = 0, bytes = 0;
