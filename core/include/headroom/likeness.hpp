@@ -40,8 +40,10 @@ struct MeasuredStep {
     std::string name; ///< for people
     StepTraits traits;
     Seconds measured, predicted;
-    double log_factor = 0.0; ///< ln(measured / predicted), clipped to the interval of the prediction
-    double excess = 0.0;     ///< how far the logarithm lay outside of it; 0: inside
+    /// ln(measured / predicted), clipped to the interval of the prediction, or to the 95 % that the variances of likeness
+    /// allow where those are wider: what steps are known to differ by is no reason for doubt.
+    double log_factor = 0.0;
+    double excess = 0.0; ///< how far the logarithm lay outside of that; 0: inside
 };
 
 /// What measured steps say about the logarithm of measured / predicted of a step that was not.

@@ -56,11 +56,14 @@ MeasuredStep measured_step(Question const& question, Seconds measured, Calibrati
     alone.warm.steps.clear();
     auto const prediction = predict(question, alone);
     double const log_factor = std::log(measured / prediction.step());
-    double const low = std::log(prediction.interval.low / prediction.step()),
-                 high = std::log(prediction.interval.high / prediction.step());
+    auto traits = traits_of(question);
+    constexpr double of_twenty = 1.96; // standard deviations: one normal value in twenty lies beyond
+    double const far = of_twenty * std::sqrt(calibration.warm.likeness(traits).total());
+    double const low = std::min(-far, std::log(prediction.interval.low / prediction.step())),
+                 high = std::max(far, std::log(prediction.interval.high / prediction.step()));
     double const clipped = std::clamp(log_factor, low, high);
     return {.name = std::move(name),
-            .traits = traits_of(question),
+            .traits = std::move(traits),
             .measured = measured,
             .predicted = prediction.step(),
             .log_factor = clipped,
