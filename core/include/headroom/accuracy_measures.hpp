@@ -39,9 +39,8 @@ struct AccuracyEvidence {
 };
 
 /// The figures of the step model, each beside its bar. *Dense* are transformers without experts on data-centre GPUs that are
-/// trained whole and keep their state on the accelerator, under a stack that shares its kernels with others: what constants
-/// can foretell of a machine that they have not seen. vTrain's sweep of small models on one node has a bar of its own; it is
-/// in the other dense lines only where they name it. *Specified*: the row, its notes, its stack or arithmetic fix the layers,
+/// trained whole and keep their state on the accelerator, but for llm.q. vTrain's sweep of small models on one node has a bar of
+/// its own; it is in the other dense lines only where they name it. *Specified*: the row, its notes, its stack or arithmetic fix the layers,
 /// width and heads, both batches, all degrees, the virtual stages and the recomputation. Suspect rows are dropped; the
 /// error with them is `with_suspects`. A measure without rows is left out.
 std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence);
