@@ -50,6 +50,7 @@ struct MeasuredStep {
 struct WarmPosterior {
     double log_factor = 0.0;
     double narrowing = 1.0; ///< standard deviation given the measured steps over that without them
+    double deviation = 0.0; ///< standard deviation given the measured steps
     int related = 0;        ///< steps that share an effect with it
 };
 

@@ -27,12 +27,15 @@ Unshared unshared(StepTraits const& a, StepTraits const& b) {
 /// Half the mean squared difference of many pairs, by the fourth power of the mean root: a few wild pairs do not carry
 /// it. Source: [CressieHawkins1980]
 struct RobustMean {
-    double roots = 0.0;
+    double roots = 0.0, squares = 0.0;
     int pairs = 0;
     void add(double difference) {
         roots += std::sqrt(std::abs(difference));
+        squares += difference * difference;
         ++pairs;
     }
+    /// With the wild ones: the effect of a site is what a measured step is there for, however large it is.
+    [[nodiscard]] double plain_half_square() const { return 0.5 * squares / pairs; }
     [[nodiscard]] double half_square() const {
         double const n = pairs, mean = roots / n;
         return 0.5 * std::pow(mean, 4.0) / (0.457 + 0.494 / n + 0.045 / (n * n));
@@ -146,6 +149,7 @@ WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep con
         explained += weights[i] * with_asked[i];
     }
     posterior.narrowing = std::sqrt(std::clamp(1.0 - explained / likeness.total(), 0.0, 1.0));
+    posterior.deviation = posterior.narrowing * std::sqrt(likeness.total());
     return posterior;
 }
 
@@ -172,7 +176,10 @@ Likeness likeness_of(std::span<LeftOutResidual const> residuals, bool mixtures, 
     std::vector<Moment> moments;
     constexpr int few = 3;
     for (auto const& [key, mean] : means) {
-        if (mean.pairs >= few) { moments.push_back({key.first, mean.half_square(), std::sqrt(mean.pairs)}); }
+        if (mean.pairs < few) { continue; }
+        bool const of_two_sources = key.second.empty();
+        moments.push_back(
+            {key.first, of_two_sources ? mean.plain_half_square() : mean.half_square(), std::sqrt(mean.pairs)});
     }
     likeness.sources = static_cast<int>(sources.size());
     constexpr int enough = 30; // pairs for six variances

@@ -93,8 +93,12 @@ void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
         effect.outside += step.excess > 0.0 && likeness.shared(traits, step.traits) > 0.0 ? 1 : 0;
     }
     double const factor = effect.factor;
+    // an interval is narrowed no further than what is left of the effects allows
+    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
     auto const narrowed = [&](Seconds end) {
-        return effect.step_before * factor * std::pow(end / effect.step_before, posterior.narrowing);
+        double const width = std::log(end / effect.step_before);
+        double const left = std::max(std::abs(width) * posterior.narrowing, ninety_per_cent * posterior.deviation);
+        return effect.step_before * factor * std::exp(std::copysign(std::min(std::abs(width), left), width));
     };
     p.interval.low = narrowed(p.interval.low);
     p.interval.high = narrowed(p.interval.high);
