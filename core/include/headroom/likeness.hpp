@@ -79,7 +79,8 @@ struct LeftOutResidual {
 
 /// Method of moments. For each set of shared effects the half mean squared difference of the residuals of pairs of
 /// one source and site is the sum of the variances that are not shared; pairs of two sources share nothing. Means are
-/// the robust ones of [CressieHawkins1980], by source; the variances, none negative, are those that come nearest to all of
+/// the robust ones of [CressieHawkins1980], by source, and the plain one between sources, for how far sites lie apart is what
+/// a measured step is to correct, wild ones included; the variances, none negative, are those that come nearest to all of
 /// them in relative error, each weighted by the square root of its pairs. Residuals of `without` are left out.
 ///
 /// Zero pairs: too few residuals to say anything.
