@@ -4,6 +4,7 @@
 
 #include "headroom/placement.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace headroom::simulation {
@@ -85,16 +86,31 @@ TrafficBeside traffic_beside(Inputs const& in) {
 
 } // namespace
 
-double rows_differ(Inputs const& in) {
-    if (!in.pipeline() || runs_without_flush(in.strategy)) { return 0.0; }
-    auto const& shape = in.layout.shape;
-    auto const& row = schedule_row(in.strategy.schedule());
+void Inputs::run_rows() {
+    if (!pipeline() || runs_without_flush(strategy)) { return; }
+    auto const& shape = layout.shape;
+    auto const& row = schedule_row(strategy.schedule());
     bool const too_many = std::int64_t{3} * shape.stages * shape.chunks * shape.micro_batches > most_rows_run;
-    if (too_many || !impossible_because(row.id, shape).empty()) { return in.step; }
-    auto const run =
-        run_beside(row.order(shape), pipeline_times(in.setting, in.strategy, in.costs), traffic_beside(in));
-    return std::abs(seconds_of(row.validates_late ? run.longest : run.end) - of_rows(in.time));
+    if (too_many || !impossible_because(row.id, shape).empty()) {
+        rows.differ = step;
+        return;
+    }
+    auto const order = row.order(shape);
+    auto const times = pipeline_times(setting, strategy, costs);
+    auto const length = [&](TrafficBeside const& beside) {
+        auto const run = run_beside(order, times, beside);
+        return seconds_of(row.validates_late ? run.longest : run.end);
+    };
+    auto beside = traffic_beside(*this);
+    double const all = length(beside);
+    rows.differ = all - of_rows(time);
+    beside.adapter = 0.0, beside.longer = 1.0, beside.transfers = false;
+    rows.adapter = all - length(beside);
+    beside.loss = beside.idle_forward = beside.idle_backward = 0.0;
+    rows.traffic = all - length(beside);
 }
+
+double rows_differ(Inputs const& in) { return std::abs(in.rows.differ); }
 
 double blocks_differ(Inputs const& in) {
     if (in.pipeline()) { return 0.0; }

@@ -13,6 +13,14 @@ namespace headroom::simulation {
 
 inline double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
+/// Passes run row by row, every stage with its own blocks, transfers, gradients and weights, in seconds. More passes than 2^20 are
+/// not run, nor rows without a flush: then the step differs by all of it, or by nothing.
+struct RowsBeside {
+    double differ = 0.0;  ///< the step so, less the one of the closed form
+    double adapter = 0.0; ///< what of it is that gradients and weights share their adapter
+    double traffic = 0.0; ///< what of it they add in all
+};
+
 /// What the conditions read: every chunk's passes as they are placed, and the step as the closed form has it.
 struct Inputs {
     StepSetting const& setting;
@@ -26,6 +34,7 @@ struct Inputs {
     StepTime time;
     std::vector<double> chunk; ///< seconds of all passes of a chunk for one micro-batch, by place
     double step = 0.0;
+    RowsBeside rows;
 
     Inputs(StepSetting const& s, Strategy const& strategy_, LayerCosts const& costs_)
         : setting{s},
@@ -41,6 +50,7 @@ struct Inputs {
         for (ChunkWork const& work : layout.chunks) {
             chunk.push_back(pass(work, PassKind::forward) + pass(work, PassKind::backward));
         }
+        run_rows();
     }
 
     [[nodiscard]] double pass(ChunkWork const& work, PassKind kind) const {
@@ -81,6 +91,9 @@ struct Inputs {
         if (placement.experts.domains() > 1) { leaving += block.experts_exposed; }
         return leaving / block.total();
     }
+
+private:
+    void run_rows(); ///< of a pipeline
 };
 
 Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part);
@@ -88,8 +101,6 @@ Ticks sum_of(StageTraffic const& traffic, Ticks UnitTraffic::*part);
 double data_of_step(Inputs const& in);
 bool data_leaves(Inputs const& in);
 
-/// By how much the step differs whose passes are run row by row, every stage with its own blocks, transfers, gradients and weights.
-/// More passes than 2^20 are not run: then it is all of the step.
 double rows_differ(Inputs const& in);
 /// On one stage: by how much the passes of its blocks differ, one by one, from as many mean ones.
 double blocks_differ(Inputs const& in);

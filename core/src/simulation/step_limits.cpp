@@ -1,140 +1,14 @@
-#include "step_limit_inputs.hpp"
+#include "step_limit_parts.hpp"
 
-#include "headroom/placement.hpp"
 #include "headroom/simulation_agreement.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom {
 namespace {
 
 using namespace simulation;
-
-// Each of these is a part of the step about which the two may disagree, in seconds.
-
-/// How long the slowest stage works, by the blocks that it has and as the closed form takes it.
-double slowest_by_mean_block(Inputs const& in) {
-    auto const stage = slowest_stage(in.setting, in.strategy, in.costs);
-    return (in.costs.block.total() * stage.layers + in.costs.embedding.total() * stage.embedding +
-            in.costs.head.total() * stage.head)
-        .base();
-}
-
-double kinds_are_uneven(Inputs const& in) {
-    if (!in.pipeline()) { return 0.0; }
-    auto const stages = in.stages();
-    return in.micro_batches() * std::abs(*std::ranges::max_element(stages) - slowest_by_mean_block(in));
-}
-
-/// Time of what leaves the domain beside gradients and weights, in a step of one rank.
-double leaving_traffic(Inputs const& in) {
-    auto const placement = place(in.strategy, in.setting.cluster.domain);
-    auto const& block = in.costs.block;
-    double const visits = in.micro_batches() * depth_of(in.setting.model) / in.strategy.pp;
-    double all = 0.0;
-    if (placement.tensor.domains() > 1) { all += visits * block.tensor.base(); }
-    if (placement.context.domains() > 1) { all += visits * block.context.base(); }
-    if (placement.experts.domains() > 1) { all += visits * block.experts.base(); }
-    if (placement.pipeline_leaves_domain) {
-        double const hop =
-            hop_time(in.setting, in.strategy, calibrated_fabric(in.setting.cluster, in.setting.constants)).base();
-        all += 2.0 * in.micro_batches() * in.layout.shape.chunks * hop;
-    }
-    return all;
-}
-
-/// Data-parallel traffic that has the adapter in common with other traffic, in so far as they meet.
-double adapter_is_shared(Inputs const& in) {
-    if (!data_leaves(in)) { return 0.0; }
-    double const data = data_of_step(in), others = leaving_traffic(in);
-    return std::min(data, others) * std::min(1.0, std::max(data, others) / in.step);
-}
-
-/// The same of the last passes of the stages, one after the other.
-double adapter_is_shared_at_the_end(Inputs const& in) {
-    if (!in.pipeline() || !data_leaves(in)) { return 0.0; }
-    return in.layout.shape.stages * std::min(data_of_step(in), leaving_traffic(in) / in.micro_batches());
-}
-
-/// Keys and tokens that leave the node at once, hidden behind the same attention.
-double keys_and_tokens_share_the_adapter(Inputs const& in) {
-    auto const placement = place(in.strategy, in.setting.cluster.domain);
-    bool const both = placement.context.domains() > 1 && placement.experts.domains() > 1;
-    return both ? leaving_traffic(in) : 0.0;
-}
-
-double transfers_leave(Inputs const& in) {
-    return place(in.strategy, in.setting.cluster.domain).pipeline_leaves_domain ? in.time.pipeline_communication.base()
-                                                                                : 0.0;
-}
-
-/// What kernels lose to gradients and weights that may run beside exposed collectives instead.
-double slowdown_beside_collectives(Inputs const& in) {
-    double const share = in.rules.sharded ? in.exposed_share() : in.leaving_share();
-    if (in.rules.sharded || in.strategy.zero == 2) { return in.rules.slowdown * share * data_of_step(in); }
-    double const collectives = share * in.pass(in.layout.chunks.front(), PassKind::backward);
-    return in.rules.slowdown * std::min(seconds_of(sum_of(in.traffic, &UnitTraffic::reduce)), collectives);
-}
-
-/// Split backward passes: what hid behind gradients of weights has only those of inputs to hide behind.
-double halves_hide_less(Inputs const& in) {
-    if (!in.pipeline() || !schedule_row(in.strategy.schedule()).splits_backward) { return 0.0; }
-    double more = 0.0;
-    for (ChunkWork const& work : in.layout.chunks) {
-        more = std::max(more, in.pass(work, PassKind::input_gradient) + in.pass(work, PassKind::weight_gradient) -
-                                  in.pass(work, PassKind::backward));
-    }
-    return more * in.layout.shape.chunks * in.micro_batches();
-}
-
-/// What stages show of their copies: each has its own to wait for.
-double stages_show_copies(Inputs const& in) { return in.pipeline() ? in.time.offload.base() : 0.0; }
-
-/// What copies to and from the host show, where activations are among them.
-double shown_activations(Inputs const& in) {
-    if (!offloads_activations(in.strategy.offload)) { return 0.0; }
-    return (in.time.offload - host_traffic(in.setting, in.strategy).update).base();
-}
-
-/// Copies of the last micro-batch, which data-parallel traffic hides too.
-double copies_beside_gradients(Inputs const& in) {
-    if (in.pipeline() || in.rules.sharded) { return 0.0; }
-    return std::min(shown_activations(in) / in.micro_batches(), in.time.data_communication.base());
-}
-
-/// Without a flush gradients and weights of every micro-batch meet what else leaves by their adapter.
-double meets_every_micro_batch(Inputs const& in) {
-    if (!runs_without_flush(in.strategy) || !data_leaves(in)) { return 0.0; }
-    return std::min(data_of_step(in), leaving_traffic(in));
-}
-
-/// Gradients and weights beside a host that is late: what kernels lose it waits for anyway, but not everywhere alike.
-double traffic_beside_a_late_host(Inputs const& in) {
-    return std::min(in.time.data_communication.base(), in.time.host.base());
-}
-
-/// ZeRO 2: reductions of blocks of which every one has neighbours of another kind, told by their mean.
-double kinds_reduce_in_turn(Inputs const& in) {
-    auto const& kind = in.order.variant_of;
-    int changes = 0;
-    for (std::size_t i = 1; i < kind.size(); ++i) { changes += kind[i] != kind[i - 1] ? 1 : 0; }
-    return changes > 4 ? in.time.data_communication.base() : 0.0;
-}
-
-double copies_beside_shown_traffic(Inputs const& in) {
-    return std::min(in.time.offload.base(), in.time.data_communication.base());
-}
-
-/// Blocks without a backward pass: what is sent block by block, or beside halves of passes, is that of a few.
-double few_blocks_are_trained(Inputs const& in) { return in.costs.frozen_blocks > 0 ? in.step : 0.0; }
-
-double compresses_stage_by_stage(Inputs const& in) {
-    return in.pipeline() && in.strategy.compression.kind != Compression::none ? in.step : 0.0;
-}
-
-// ---- how much of each part may be wrong ---------------------------------------------------------------------------
 
 /// Plans about which the same is in doubt.
 enum class PlanGroup : std::uint8_t {
@@ -145,14 +19,17 @@ enum class PlanGroup : std::uint8_t {
     interleaved,
     other_rows, ///< split passes, V's and two directions
     no_flush,
-    copies,           ///< one stage with activations or state on the host
-    copies_of_stages, ///< the same of a pipeline
+    copies,         ///< one stage with activations on the host
+    copies_in_turn, ///< the same of 1F1B
+    copies_of_rows, ///< and of other pipelines
     count_,
 };
 
 PlanGroup group_of(Inputs const& in) {
-    if (in.strategy.offload != Offload::none) {
-        return in.pipeline() ? PlanGroup::copies_of_stages : PlanGroup::copies;
+    if (offloads_activations(in.strategy.offload)) {
+        if (!in.pipeline()) { return PlanGroup::copies; }
+        bool const in_turn = in.strategy.schedule() == PipelineSchedule::one_f_one_b;
+        return in_turn ? PlanGroup::copies_in_turn : PlanGroup::copies_of_rows;
     }
     if (!in.pipeline()) {
         return in.strategy.zero < 2    ? PlanGroup::whole
@@ -197,37 +74,66 @@ constexpr ClosedFormLimit late_host{
 constexpr ClosedFormLimit no_flush{
     "no flush", "gradients and weights of every micro-batch meet what else leaves by their adapter, in every "
                 "pass and between passes"};
+constexpr ClosedFormLimit uneven_kinds{"kinds of block unevenly placed",
+                                       "stages have their own mix of blocks; the closed form gives each the mean"};
+constexpr ClosedFormLimit halves{
+    "halves hide less",
+    "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"};
+constexpr ClosedFormLimit kinds_in_turn{
+    "kinds of block reduce in turn",
+    "gradients of blocks whose neighbours are of another kind hide behind longer or shorter passes than the mean one"};
+constexpr ClosedFormLimit waits_for_all{
+    "all wait for one", "servers and local updates begin when a stage is done, which stages are at their own time"};
 constexpr ClosedFormLimit few_trained{"few blocks trained",
                                       "gradients, weights and copies of a few blocks are told by their mean"};
+constexpr ClosedFormLimit hidden_in_waits{
+    "gradients beside waits",
+    "gradients and weights that are under way while stages wait for each other slow nobody, and which of "
+    "them are is known roughly"};
 constexpr ClosedFormLimit compressed{
-    "compressed gradients of a pipeline",
+    "compressed gradients",
     "every stage compresses its gradients in its last backward pass, before it hands on; the closed form once"};
 
 // clang-format off
 constexpr std::array doubts{
-    // one stage: ZeRO 0 and 1, 2, 3; 1F1B and GPipe, interleaved, other rows, no flush; copies of one stage, of a pipeline
-    Doubt{rows, rows_differ, { 0.0,  0.0,  0.0,  1.0,  1.0,  1.0,  0.0,  0.0,  1.0}},
-    Doubt{blocks, blocks_differ, { 1.0,  1.0,  1.0,  0.0,  0.0,  0.0,  0.0,  1.0,  0.0}},
-    Doubt{shared_adapter, adapter_is_shared, { 0.4,  0.5,  2.0,  1.0,  0.3,  5.0,  0.0,  0.3,  0.0}},
-    Doubt{shared_adapter, adapter_is_shared_at_the_end, { 0.0,  0.0,  0.0,  0.0, 0.05,  0.3,  0.0,  0.0,  0.0}},
-    Doubt{shared_adapter, keys_and_tokens_share_the_adapter, {0.02,  0.0,  0.0, 0.02,  0.0,  0.0,  0.0,  0.0,  0.0}},
-    Doubt{long_transfers, transfers_leave, { 0.0,  0.0,  0.0,  0.1,  0.7,  0.2,  0.0,  0.0,  0.0}},
-    Doubt{beside_collectives, slowdown_beside_collectives, { 0.1,  0.0,  0.2,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0}},
-    Doubt{late_host, traffic_beside_a_late_host, { 0.0,  0.2,  0.1,  0.0,  0.2,  0.2,  1.5,  3.0,  0.0}},
-    Doubt{{"kinds of block reduce in turn",
-           "gradients of blocks whose neighbours are of another kind hide behind longer or shorter passes than the mean one"},
-          kinds_reduce_in_turn, { 0.0, 0.05,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0}},
-    Doubt{{"halves hide less",
-           "collectives that hide behind a whole backward pass outlast its half that makes gradients of inputs"},
-          halves_hide_less, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.3,  0.0,  0.0,  0.0}},
-    Doubt{no_flush, meets_every_micro_batch, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  3.0,  0.0,  0.0}},
-    Doubt{{"kinds of block unevenly placed", "stages have their own mix of blocks; the closed form gives each the mean"},
-          kinds_are_uneven, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  1.0,  0.0,  0.0}},
-    Doubt{offloaded, stages_show_copies, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  5.0}},
-    Doubt{offloaded, copies_beside_gradients, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  3.0,  0.0}},
-    Doubt{offloaded, copies_beside_shown_traffic, { 0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.0,  0.1,  0.0}},
-    Doubt{few_trained, few_blocks_are_trained, { 0.0,  1.0,  1.0,  0.0,  0.0,  1.0,  0.0,  1.0,  0.0}},
-    Doubt{compressed, compresses_stage_by_stage, { 0.0,  0.0,  0.0,  1.0,  1.0,  1.0,  0.0,  0.0,  1.0}},
+    // one stage: ZeRO 0 and 1, 2, 3; 1F1B and GPipe, interleaved, other rows, no flush; activations with the host: one stage, 1F1B, others
+    Doubt{rows, rows_differ, {0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0}},
+    Doubt{blocks, blocks_differ, {1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0}},
+    Doubt{uneven_kinds, kinds_are_uneven, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, adapter_is_shared, {0.35, 0.25, 0.17, 0.25, 0.12, 0.17, 5.0, 0.35, 0.0, 0.0}},
+    Doubt{shared_adapter, adapter_is_shared_at_the_end, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0}},
+    Doubt{shared_adapter, adapter_in_rows, {0.0, 0.0, 0.0, 0.08, 0.08, 0.17, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, hidden_meets_others, {0.0, 0.08, 0.5, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0, 0.0}},
+    Doubt{shared_adapter, hidden_meets_shown, {0.0, 0.08, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, shown_meets_others, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, hidden_meets_by_chance, {0.17, 0.0, 0.0, 0.0, 0.0, 0.03, 0.08, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, shares_by_chance, {0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{shared_adapter, keys_and_tokens_share_the_adapter, {0.02, 0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{long_transfers, transfers_leave, {0.0, 0.0, 0.0, 0.05, 0.25, 0.5, 0.5, 0.0, 0.0, 0.0}},
+    Doubt{beside_collectives, slowdown_beside_collectives, {0.03, 0.0, 0.12, 0.7, 0.17, 0.0, 0.0, 0.17, 0.0, 0.0}},
+    Doubt{beside_collectives, reduction_beside_collectives, {0.1, 0.0, 0.1, 0.0, 0.5, 0.7, 0.35, 0.1, 0.0, 0.0}},
+    Doubt{beside_collectives, traffic_in_rows, {0.0, 0.0, 0.0, 0.08, 0.0, 0.25, 0.0, 0.0, 3.0, 0.0}},
+    Doubt{beside_collectives, hidden_behind_passes, {0.05, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{hidden_in_waits, waits_while_it_hides, {0.0, 0.0, 0.0, 0.0, 0.35, 0.12, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{late_host, traffic_beside_a_late_host, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0}},
+    Doubt{late_host, waiting_traffic, {0.0, 0.0, 0.08, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{late_host, waiting_by_chance, {0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{late_host, behind_a_late_host, {0.0, 0.0, 0.0, 0.25, 0.0, 0.35, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{late_host, behind_by_chance, {0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{kinds_in_turn, kinds_reduce_in_turn, {0.0, 0.08, 0.02, 0.03, 0.0, 0.05, 0.08, 0.0, 0.0, 0.0}},
+    Doubt{halves, halves_hide_less, {0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{no_flush, meets_every_micro_batch, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0, 0.0, 0.0}},
+    Doubt{waits_for_all, all_wait_for_one, {0.25, 0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{offloaded, copies_shown, {0.0, 0.0, 0.0, 1.5, 1.0, 3.0, 0.0, 0.0, 0.5, 1.0}},
+    Doubt{offloaded, host_shows, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0}},
+    Doubt{offloaded, copies_of_a_step, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0}},
+    Doubt{offloaded, copies_beside_a_late_host, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0}},
+    Doubt{offloaded, copies_beside_gradients, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.5, 0.0, 0.0}},
+    Doubt{offloaded, copies_beside_shown_traffic, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.08, 0.0, 0.0}},
+    Doubt{few_trained, traffic_of_few_blocks, {0.0, 0.25, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{few_trained, step_of_few_blocks, {0.0, 0.0, 0.05, 0.0, 0.005, 0.0, 0.0, 0.03, 0.0, 0.0}},
+    Doubt{few_trained, rows_of_few_blocks, {0.0, 0.0, 0.0, 0.0, 0.0, 0.03, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{compressed, compresses_gradients, {0.7, 0.0, 0.0, 0.7, 0.7, 0.7, 1.0, 0.0, 0.7, 0.7}},
 };
 // clang-format on
 

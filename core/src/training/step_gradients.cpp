@@ -494,7 +494,9 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
                                                     fully_exposed, one_by_one);
     // servers and few trained blocks queue for an adapter with next to nothing: beyond it the queue is others'
     if (f.traffic.blocking.base() > 0.0 || f.costs.frozen_blocks > 0) {
-        exposed = smaller(exposed, exposure.reductions * exposure.reduce + exposure.gather);
+        N const sent = f.strategy.zero == 3 ? exposure.passes * (exposure.gathers * exposure.gather + exposure.reduce)
+                                            : exposure.reductions * exposure.reduce + exposure.gather;
+        exposed = smaller(exposed, sent);
     }
     f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
     if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, exposure, value_of(exposed), !hides); }
