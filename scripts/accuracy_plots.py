@@ -45,7 +45,7 @@ def save(figure, folder, name):
 
 
 def predicted(rows):
-    return [row for row in rows if row["relative_error"] is not None]
+    return [row for row in rows if row["relative_error"] is not None and row["dropped_by"] is None]
 
 
 def draw_predicted_against_measured(rows, folder):

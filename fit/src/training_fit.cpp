@@ -32,7 +32,7 @@ double log_error(FitRow const& row, Calibration const& constants) {
 }
 
 /// Stacks whose kernels are their own say nothing about the constants of the others.
-bool fitted(PublishedRun const& run) { return run.question && !run.question->framework.paced; }
+bool fitted(PublishedRun const& run) { return run.question && run.counts() && !run.question->framework.paced; }
 
 /// Runs that share what one source left unsaid: its mixtures and its dense models are tables of their own.
 std::string crowd_of(PublishedRun const& run) { return run.source + (run.kind == "moe" ? " mixtures" : ""); }
@@ -196,7 +196,7 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
     auto const given = anchors(runs);
     for (auto const& run : runs) { // in the order of the table: a map of pointers has none
         auto const alone = given.find(&run);
-        if (alone == given.end() || run.source == without) { continue; }
+        if (alone == given.end() || !run.counts() || run.source == without) { continue; }
         pairs.emplace_back(&run, alone->second);
         sources.insert(run.source);
     }
@@ -272,7 +272,8 @@ std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, Calibr
     std::map<std::pair<std::string, std::string>, int> of_both;
     auto const given = anchors(runs);
     auto const used = [&](PublishedRun const& run) {
-        return run.question && run.question->framework.paced && run.source != without && !given.contains(&run);
+        return run.question && run.counts() && run.question->framework.paced && run.source != without &&
+               !given.contains(&run);
     };
     for (auto const& run : runs) {
         if (used(run)) { ++of_both[{run.question->framework.name, run.source}]; }
@@ -358,7 +359,7 @@ std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, Cal
                                          Folds const& folds) {
     std::vector<Residual> residuals;
     auto const add = [&residuals](RunComparison const& row, Extrapolation kind, std::string const& group) {
-        if (row.relative_error) {
+        if (row.relative_error && row.run->counts()) {
             residuals.push_back({kind, row.run->source, group, -std::log1p(*row.relative_error)});
         }
     };

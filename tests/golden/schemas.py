@@ -1,6 +1,7 @@
 """Every JSON result follows its schema, has no NaN, and its numbers agree with each other."""
 
 import math
+from collections import Counter
 
 from _harness import CONFIGS, answer, check, close, equal, finish, schema_errors
 
@@ -88,6 +89,10 @@ conforms(answer("plan", "gpt3-175b", "--cluster", "dgx-v100", "--workers", 8, co
 validation = conforms(answer("validate"), "validate")
 if validation:
     rows = validation["rows"]
+    suspect = [row for row in rows if row["dropped_by"] is not None]
+    equal(validation["summary"]["dropped"], len(suspect), "summary.dropped")
+    equal({rule["rule"]: rule["rows"] for rule in validation["dropped"]}, Counter(row["dropped_by"] for row in suspect), "dropped[]")
+    rows = [row for row in rows if row["dropped_by"] is None]
     equal(validation["summary"]["rows"], len(rows), "summary.rows")
     equal(validation["summary"]["skipped"], sum(row["skipped_reason"] is not None for row in rows), "summary.skipped")
     for row in rows:

@@ -51,9 +51,16 @@ if result:
     rows = {row["id"]: row for row in result["rows"]}
     equal(len(rows), len(result["rows"]), "every row has an id of its own")
     groups = {(group["by"], group["name"]): group for group in result["groups"]}
+    counted = [row for row in result["rows"] if row["dropped_by"] is None]
+
+    # suspect rows: none but those of a rule, with its finding, and none of them in a figure
+    for row in result["rows"]:
+        equal(row["dropped_because"] is None, row["dropped_by"] is None, f"what the rule found of {row['id']}")
+    equal(result["summary"]["rows"], len(counted), "summary.rows")
+    check(len(result["rows"]) - len(counted) <= 0.01 * len(result["rows"]), "more than a hundredth of the rows are dropped")
 
     for (by, name), group in groups.items():
-        found = members(result["rows"], by, name)
+        found = members(counted, by, name)
         if found is not None:
             equal(group["rows"], len(found), f"rows of {by} {name}")
             median = median_of(found)
@@ -64,7 +71,7 @@ if result:
     equal({name for by, name in groups if by == "kind"}, KINDS, "kinds of runs")
 
     # coverage
-    enough = [row for row in result["rows"] if row["states_enough"]]
+    enough = [row for row in counted if row["states_enough"]]
     share = sum(row["skipped_reason"] is None for row in enough) / len(enough)
     close(result["summary"]["predicted_of_stating_enough"], share, "summary.predicted_of_stating_enough")
     print(f"{shown(share)} of {len(enough)} rows that state enough are predicted")

@@ -34,7 +34,7 @@ BandSummary over(std::vector<RunComparison> rows, bool (*holds)(RunComparison co
 }
 
 bool is_dense_and_stated(RunComparison const& row) {
-    return row.run->kind == "dense" && !row.run->structural_assumption;
+    return row.run->kind == "dense" && row.run->counts() && !row.run->structural_assumption;
 }
 
 } // namespace

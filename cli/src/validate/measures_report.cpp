@@ -26,14 +26,16 @@ Table measures_table(std::vector<AccuracyMeasure> const& measures) {
                             {"figure", Align::left},
                             {"reached"},
                             {"bar"},
-                            {"", Align::left}},
+                            {"", Align::left},
+                            {"with suspects"}},
                 .rows = {}};
     for (AccuracyMeasure const& measure : measures) {
         bool first = true;
         for (AccuracyFigure const& figure : measure.figures) {
-            table.rows.push_back(
-                {first ? measure.name : "", first ? measure.constants : "", first ? std::to_string(measure.rows) : "",
-                 figure.name, figure_words(figure, figure.value), bar_words(figure), figure.holds() ? "" : "missed"});
+            table.rows.push_back({first ? measure.name : "", first ? measure.constants : "",
+                                  first ? std::to_string(measure.rows) : "", figure.name,
+                                  figure_words(figure, figure.value), bar_words(figure), figure.holds() ? "" : "missed",
+                                  figure.with_suspects ? figure_words(figure, *figure.with_suspects) : ""});
             first = false;
         }
     }
@@ -50,6 +52,7 @@ Json measures_json(std::vector<AccuracyMeasure> const& measures) {
                              .set("value", figure.value)
                              .set("bar", figure.bar)
                              .set("least", figure.least)
+                             .set("with_suspects", figure.with_suspects)
                              .set("holds", figure.holds()));
         }
         all.push(Json::object()

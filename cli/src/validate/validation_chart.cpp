@@ -18,7 +18,7 @@ std::optional<Chart> error_chart(std::vector<RunComparison> const& rows) {
     std::vector<RunComparison const*> known;
     for (RunComparison const& row : rows) {
         bool const positive = row.predicted && row.predicted->base() > 0.0 && row.run->measured.base() > 0.0;
-        if (positive && row.relative_error) { known.push_back(&row); }
+        if (positive && row.relative_error && row.run->counts()) { known.push_back(&row); }
     }
     if (known.size() < 2) { return std::nullopt; }
     std::size_t const stride = (known.size() + most_points - 1) / most_points;

@@ -3,6 +3,7 @@
 #include "document/text.hpp"
 #include "validate/bands_report.hpp"
 #include "validate/choice_report.hpp"
+#include "validate/dropped_report.hpp"
 #include "validate/measures_report.hpp"
 #include "validate/validation_chart.hpp"
 
@@ -35,6 +36,7 @@ Json summary_json(ErrorSummary const& summary) {
     return Json::object()
         .set("rows", summary.rows)
         .set("skipped", summary.skipped)
+        .set("dropped", summary.dropped)
         .set("median_absolute_error", if_any(counted(summary), summary.median_absolute_error))
         .set("median_absolute_error_predicted", if_any(predicted(summary), summary.median_absolute_error_predicted))
         .set("p90_absolute_error", if_any(counted(summary), summary.p90_absolute_error))
@@ -74,11 +76,15 @@ Json row_json(RunComparison const& row, RunComparison const* out) {
         .set("inferred", run.question ? Json{run.structural_assumption} : Json{})
         .set("assumed", Json::array_of(run.assumed))
         .set("states_enough", run.states_enough)
-        .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason});
+        .set("skipped_reason", run.skipped_reason.empty() ? Json{} : Json{run.skipped_reason})
+        .set("dropped_by", run.counts() ? Json{} : Json{run.dropped_by})
+        .set("dropped_because", run.counts() ? Json{} : Json{run.dropped_because});
 }
 
 std::string runs_words(ErrorSummary const& s) {
-    return std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") + " (" + std::to_string(s.skipped) + " skipped)";
+    std::string const dropped = s.dropped > 0 ? ", " + std::to_string(s.dropped) + " suspect ones dropped" : "";
+    return std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") + " (" + std::to_string(s.skipped) + " skipped" +
+           dropped + ")";
 }
 
 std::string verdict(ValidationReport const& report) {
@@ -165,7 +171,7 @@ Table mixtures_table(ValidationReport const& report) {
 std::pair<std::string, std::string> titles_of(std::string const& by) {
     if (by == "states enough") { return {"Runs that state enough, by kind of model", "kind"}; }
     if (by == "given the 1-worker row") { return {"Scaling, given the measured step on one worker", "kind"}; }
-    if (by == "assumed") { return {"Runs with an assumed degree, micro-batch or recomputation", "runs that are"}; }
+    if (by == "assumed") { return {"Runs with an assumed dimension, batch, degree or recomputation", "runs that are"}; }
     if (by == "trained") { return {"By what is trained", "trained"}; }
     return {"By " + by, by};
 }
@@ -264,7 +270,7 @@ Json paces_json(ValidationReport const& report) {
 Table worst_table(std::vector<RunComparison> const& rows) {
     std::vector<RunComparison const*> known;
     for (RunComparison const& row : rows) {
-        if (row.relative_error) { known.push_back(&row); }
+        if (row.relative_error && row.run->counts()) { known.push_back(&row); }
     }
     std::stable_sort(known.begin(), known.end(), [](RunComparison const* a, RunComparison const* b) {
         return std::abs(*a->relative_error) > std::abs(*b->relative_error);
@@ -289,7 +295,7 @@ Table worst_table(std::vector<RunComparison> const& rows) {
 Table skipped_table(std::vector<RunComparison> const& rows) {
     std::map<std::string, std::pair<int, int>> reasons; // all, and those that state enough
     for (RunComparison const& row : rows) {
-        if (row.run->skipped_reason.empty()) { continue; }
+        if (row.run->skipped_reason.empty() || !row.run->counts()) { continue; }
         auto& [all, enough] = reasons[row.run->skipped_reason];
         ++all;
         enough += row.run->states_enough ? 1 : 0;
@@ -387,6 +393,7 @@ Json json_of(ValidationReport const& report) {
             .set("name", group.name)
             .set("rows", group.summary.rows)
             .set("skipped", group.summary.skipped)
+            .set("dropped", group.summary.dropped)
             .set("median_absolute_error", if_any(counted(group.summary), group.summary.median_absolute_error))
             .set("median_absolute_error_predicted",
                  if_any(predicted(group.summary), group.summary.median_absolute_error_predicted))
@@ -403,6 +410,7 @@ Json json_of(ValidationReport const& report) {
         .set("left_out", report.left_out ? summary_json(report.left_out->summary) : Json{})
         .set("models_left_out", report.models_left_out ? summary_json(report.models_left_out->summary) : Json{})
         .set("free_constants", report.free_constants)
+        .set("dropped", dropped_json(report.validation))
         .set("bands", bands_json(report))
         .set("groups", groups)
         .set("memory", memory_json(report.validation))
@@ -439,10 +447,11 @@ Document document_of(ValidationReport const& report) {
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
     if (!report.measures.empty()) {
         blocks.emplace_back(measures_table(report.measures));
-        blocks.emplace_back(
-            Paragraph{"transformers without experts on data-centre GPUs, trained whole, with their state on "
-                      "the accelerator; specified: no degree, batch or recomputation assumed",
-                      "dense"});
+        blocks.emplace_back(Paragraph{
+            "transformers without experts on data-centre GPUs, trained whole, with their state on the "
+            "accelerator, vTrain's small models on one node only where named; specified: no dimension, batch, "
+            "degree, virtual stage or recomputation assumed; with suspects: suspect runs kept",
+            "dense"});
     }
     if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : std::array{mixtures_table(report), bands_table(report)}) {
@@ -463,6 +472,8 @@ Document document_of(ValidationReport const& report) {
     if (report.validation.memory.rows > 0) { blocks.emplace_back(memory_table(report.validation)); }
     Table worst = worst_table(report.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    Table dropped = dropped_table(report.validation);
+    if (!dropped.rows.empty()) { blocks.emplace_back(std::move(dropped)); }
     Table skipped = skipped_table(report.validation.rows);
     if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
     return document;
@@ -470,20 +481,42 @@ Document document_of(ValidationReport const& report) {
 
 Sheet sheet_of(ValidationReport const& report) {
     if (report.scales && report.asked_for_scales) { return sheet_of(*report.scales); }
-    Sheet sheet{{"id", "source", "kind", "accelerator", "framework", "pace", "anchored_to", "predicted_step_seconds",
-                 "measured_step_seconds", "measured_from", "relative_error", "inside_interval",
-                 "left_out_relative_error", "left_out_kind", "left_out_half_width", "left_out_inside_interval",
-                 "inferred", "assumed", "skipped_reason"},
+    Sheet sheet{{"id",
+                 "source",
+                 "kind",
+                 "accelerator",
+                 "framework",
+                 "pace",
+                 "anchored_to",
+                 "predicted_step_seconds",
+                 "measured_step_seconds",
+                 "measured_from",
+                 "relative_error",
+                 "inside_interval",
+                 "left_out_relative_error",
+                 "left_out_kind",
+                 "left_out_half_width",
+                 "left_out_inside_interval",
+                 "inferred",
+                 "assumed",
+                 "skipped_reason",
+                 "dropped_by",
+                 "dropped_because"},
                 {}};
     for (std::size_t i = 0; i < report.validation.rows.size(); ++i) {
         RunComparison const& row = report.validation.rows[i];
         RunComparison const* out = left_out_row(report, i);
         PublishedRun const& run = *row.run;
-        sheet.rows.push_back({run.id, run.source, run.kind, run.accelerator,
-                              run.question ? run.question->framework.name : "", row.predicted ? exact(row.pace) : "",
+        sheet.rows.push_back({run.id,
+                              run.source,
+                              run.kind,
+                              run.accelerator,
+                              run.question ? run.question->framework.name : "",
+                              row.predicted ? exact(row.pace) : "",
                               row.anchor != nullptr ? row.anchor->id : "",
                               row.predicted ? exact(row.predicted->base()) : "",
-                              run.measured.base() > 0.0 ? exact(run.measured.base()) : "", run.measured_from,
+                              run.measured.base() > 0.0 ? exact(run.measured.base()) : "",
+                              run.measured_from,
                               row.relative_error ? exact(*row.relative_error) : "",
                               row.predicted ? (row.inside_interval ? "true" : "false") : "",
                               out != nullptr && out->relative_error ? exact(*out->relative_error) : "",
@@ -491,7 +524,10 @@ Sheet sheet_of(ValidationReport const& report) {
                               out != nullptr && out->predicted ? exact(out->band.half_width()) : "",
                               out != nullptr && out->predicted ? (out->inside_interval ? "true" : "false") : "",
                               run.question ? (run.structural_assumption ? "true" : "false") : "",
-                              join(run.assumed, "; "), run.skipped_reason});
+                              join(run.assumed, "; "),
+                              run.skipped_reason,
+                              run.dropped_by,
+                              run.dropped_because});
     }
     return sheet;
 }

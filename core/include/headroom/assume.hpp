@@ -16,7 +16,7 @@ struct Assumption {
     std::string field; ///< "tp", "micro_batch", "framework", "price" ...
     std::string value;
     std::string reason;
-    bool structural = false; ///< a degree, micro-batch or recomputation: widens the interval
+    bool structural = false; ///< a degree, batch, recomputation, interleaving or dimension: widens the interval
 };
 
 /// A complete strategy and every gap that was filled to make it, in the order of filling.

@@ -45,6 +45,7 @@ struct Framework {
     bool expert_overlap = false;        ///< tokens travel to experts behind another micro-batch's computation
     bool sends_tokens_once = false;     ///< to each domain, where experts lie behind the scale-out network
     bool interleaves = false;           ///< default virtual stages when pp > 1
+    bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption
     std::optional<Recompute> recompute; ///< default; empty: the least that fits
     int zero = 1;                       ///< default stage
     Precision precision = Precision::bf16;

@@ -40,14 +40,17 @@ struct MeasuredStep {
     std::string name; ///< for people
     StepTraits traits;
     Seconds measured, predicted;
-    double log_factor = 0.0; ///< ln(measured / predicted), clipped to the interval of the prediction
-    double excess = 0.0;     ///< how far the logarithm lay outside of it; 0: inside
+    /// ln(measured / predicted), clipped to the interval of the prediction, or to the 95 % that the variances of likeness
+    /// allow where those are wider: what steps are known to differ by is no reason for doubt.
+    double log_factor = 0.0;
+    double excess = 0.0; ///< how far the logarithm lay outside of that; 0: inside
 };
 
 /// What measured steps say about the logarithm of measured / predicted of a step that was not.
 struct WarmPosterior {
     double log_factor = 0.0;
     double narrowing = 1.0; ///< standard deviation given the measured steps over that without them
+    double deviation = 0.0; ///< standard deviation given the measured steps
     int related = 0;        ///< steps that share an effect with it
 };
 
@@ -76,7 +79,8 @@ struct LeftOutResidual {
 
 /// Method of moments. For each set of shared effects the half mean squared difference of the residuals of pairs of
 /// one source and site is the sum of the variances that are not shared; pairs of two sources share nothing. Means are
-/// the robust ones of [CressieHawkins1980], by source; the variances, none negative, are those that come nearest to all of
+/// the robust ones of [CressieHawkins1980], by source, and the plain one between sources, for how far sites lie apart is what
+/// a measured step is to correct, wild ones included; the variances, none negative, are those that come nearest to all of
 /// them in relative error, each weighted by the square root of its pairs. Residuals of `without` are left out.
 ///
 /// Zero pairs: too few residuals to say anything.

@@ -36,7 +36,7 @@ struct ScaleValidation {
     std::vector<ScaleSummary> groups; ///< by "kind", "source" and "plan"; first `by` "all"
 };
 
-/// ln(measured / predicted) of every predicted row whose stack shares its kernels with others, in the order of rows.
+/// ln(measured / predicted) of every predicted row that counts, of stacks that share their kernels, in the order of rows.
 std::vector<LeftOutResidual> residuals_of(Validation const& left_out);
 
 /// What is to be known of likeness from `left_out` rows, none of them of `without`.

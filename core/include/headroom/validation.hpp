@@ -29,9 +29,13 @@ struct PublishedRun {
     std::string measured_from;        ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
     std::optional<PublishedUtilization> utilization = {};
-    std::vector<std::string> assumed;   ///< "field = value" of every gap filled
-    bool batch_assumed = false;         ///< neither the global batch nor an accelerator's is stated
-    bool structural_assumption = false; ///< one of them is a degree, micro-batch or recomputation
+    std::vector<std::string> assumed; ///< "field = value" of every gap filled
+    bool batch_assumed = false;       ///< neither the global batch nor an accelerator's is stated
+    /// One of them is a dimension, batch, degree, recomputation or interleaving: it does not state all that is asked.
+    bool structural_assumption = false;
+    std::string dropped_by = {};      ///< rule of validation/README.md by which it is suspect; empty: it counts
+    std::string dropped_because = {}; ///< what the rule found
+    [[nodiscard]] bool counts() const { return dropped_by.empty(); }
 };
 
 /// One run beside its prediction.
@@ -52,9 +56,9 @@ struct RunComparison {
 };
 
 /// Relative errors of some rows. Median and 90th percentile count a skip that states enough as 100 %; the means and
-/// the coverage are over what was predicted.
+/// the coverage are over what was predicted. Suspect rows are dropped: they are in no figure, nor among the rows.
 struct ErrorSummary {
-    int rows = 0, skipped = 0;
+    int rows = 0, skipped = 0, dropped = 0;
     double median_absolute_error = 0.0, p90_absolute_error = 0.0;
     double mean_error = 0.0, mean_absolute_error = 0.0;
     double interval_coverage = 0.0;                         ///< share of measured values inside the predicted interval
@@ -68,6 +72,14 @@ struct MemorySummary {
     double median_absolute_error = 0.0, largest_absolute_error = 0.0;
 };
 MemorySummary summarise_memory(std::span<RunComparison const> rows);
+
+/// The suspect rows of one rule.
+struct DroppedRows {
+    std::string rule;
+    std::vector<PublishedRun const*> runs;
+};
+/// By rule, in the order of its first row.
+std::vector<DroppedRows> dropped_rows(std::span<RunComparison const> rows);
 
 /// The rows that agree in one respect.
 struct ErrorGroup {
@@ -137,7 +149,9 @@ struct BandSummary {
 /// One for each kind that has predicted rows.
 std::vector<BandSummary> summarise_bands(std::span<RunComparison const> rows);
 
+enum class Suspects { dropped, kept };
+
 /// Summary over some rows, by the rule that a skip of a row that states enough is a 100 % error.
-ErrorSummary summarise(std::span<RunComparison const> rows);
+ErrorSummary summarise(std::span<RunComparison const> rows, Suspects suspects = Suspects::dropped);
 
 } // namespace headroom

@@ -366,7 +366,12 @@ private:
             while (!rules::chunks(v, s.pp, model_)) { --v; }
             s.virtual_pp = v;
         }
-        if (s.pp > 1) { note("virtual_pp", text(s.virtual_pp), "default of " + framework_.name, true); }
+        if (s.pp < 2) { return; }
+        if (framework_.never_interleaves) {
+            note("virtual_pp", "1", "the pipeline of " + framework_.name + " does not interleave");
+        } else {
+            note("virtual_pp", text(s.virtual_pp), "default of " + framework_.name, true);
+        }
     }
 
     [[nodiscard]] bool fits(Strategy const& candidate) const {

@@ -181,7 +181,10 @@ PassTimes LayerCosts::passes_between(std::size_t first, std::size_t end) const {
 }
 
 Seconds PassCost::total() const {
-    return host.base() <= 0.0 ? chip : Seconds{smooth_maximum(chip.base(), host.base())};
+    Seconds const larger = std::max(chip, host);
+    if (host.base() <= 0.0 || larger.base() <= 0.0) { return larger; }
+    double const ratio = std::min(chip, host) / larger;
+    return larger * std::cbrt(1.0 + ratio * ratio * ratio);
 }
 
 Seconds LayerCost::chip() const {

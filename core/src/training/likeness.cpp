@@ -1,9 +1,12 @@
 #include "headroom/likeness.hpp"
 
+#include "headroom/validation.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -24,12 +27,15 @@ Unshared unshared(StepTraits const& a, StepTraits const& b) {
 /// Half the mean squared difference of many pairs, by the fourth power of the mean root: a few wild pairs do not carry
 /// it. Source: [CressieHawkins1980]
 struct RobustMean {
-    double roots = 0.0;
+    double roots = 0.0, squares = 0.0;
     int pairs = 0;
     void add(double difference) {
         roots += std::sqrt(std::abs(difference));
+        squares += difference * difference;
         ++pairs;
     }
+    /// With the wild ones: the effect of a site is what a measured step is there for, however large it is.
+    [[nodiscard]] double plain_half_square() const { return 0.5 * squares / pairs; }
     [[nodiscard]] double half_square() const {
         double const n = pairs, mean = roots / n;
         return 0.5 * std::pow(mean, 4.0) / (0.457 + 0.494 / n + 0.045 / (n * n));
@@ -49,14 +55,28 @@ struct Moment {
 
 constexpr double least_variance = 1e-4; ///< (1 %)^2: what timing itself leaves
 
-/// Least squares of relative errors under x >= 0, one coordinate after the other; the scale of each equation is
-/// that of the larger side, so that one much larger than the model's counts once.
+/// What the steps of one plan differ by in the median source: how steady a source is says nothing about the others, so
+/// each has one vote, however many repeats it has.
+std::optional<double> noise_of(std::vector<Moment> const& moments) {
+    std::vector<double> of_sources;
+    for (auto const& moment : moments) {
+        if (std::ranges::count(moment.unshared, true) == 1) { of_sources.push_back(moment.half_square); }
+    }
+    if (of_sources.empty()) { return std::nullopt; }
+    return std::max(least_variance, quantile(std::move(of_sources), 0.5));
+}
+
+/// Least squares of relative errors under x >= 0, one coordinate after the other, beside the noise where it is known; the
+/// scale of each equation is that of the larger side, so that one much larger than the model's counts once.
 Variances solved(std::vector<Moment> const& moments) {
     Variances x{};
     x.fill(least_variance * 10);
+    auto const noise = noise_of(moments);
+    if (noise) { x.back() = *noise; }
+    std::size_t const unknown = noise ? effects - 1 : effects;
     constexpr int rounds = 400;
     for (int round = 0; round < rounds; ++round) {
-        for (std::size_t i = 0; i < effects; ++i) {
+        for (std::size_t i = 0; i < unknown; ++i) {
             double top = 0.0, bottom = 0.0;
             for (auto const& moment : moments) {
                 if (!moment.unshared[i]) { continue; }
@@ -129,6 +149,7 @@ WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep con
         explained += weights[i] * with_asked[i];
     }
     posterior.narrowing = std::sqrt(std::clamp(1.0 - explained / likeness.total(), 0.0, 1.0));
+    posterior.deviation = posterior.narrowing * std::sqrt(likeness.total());
     return posterior;
 }
 
@@ -155,7 +176,10 @@ Likeness likeness_of(std::span<LeftOutResidual const> residuals, bool mixtures, 
     std::vector<Moment> moments;
     constexpr int few = 3;
     for (auto const& [key, mean] : means) {
-        if (mean.pairs >= few) { moments.push_back({key.first, mean.half_square(), std::sqrt(mean.pairs)}); }
+        if (mean.pairs < few) { continue; }
+        bool const of_two_sources = key.second.empty();
+        moments.push_back(
+            {key.first, of_two_sources ? mean.plain_half_square() : mean.half_square(), std::sqrt(mean.pairs)});
     }
     likeness.sources = static_cast<int>(sources.size());
     constexpr int enough = 30; // pairs for six variances

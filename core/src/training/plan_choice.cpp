@@ -87,7 +87,7 @@ double kendall_tau_b(std::span<double const> x, std::span<double const> y) {
 PlanChoice plan_choice(std::span<RunComparison const> rows) {
     std::map<std::string, std::vector<MeasuredPlan>> sweeps;
     for (auto const& row : rows) {
-        if (row.predicted) { add_to_plans(sweeps[sweep_of(*row.run)], row); }
+        if (row.predicted && row.run->counts()) { add_to_plans(sweeps[sweep_of(*row.run)], row); }
     }
     constexpr std::size_t least_plans = 3;
     PlanChoice choice;

@@ -12,7 +12,8 @@
 namespace headroom {
 namespace {
 
-bool shares_kernels(PublishedRun const& run) { return run.question && !run.question->framework.paced; }
+/// A run that counts, of a stack that shares its kernels with others.
+bool shares_kernels(PublishedRun const& run) { return run.question && run.counts() && !run.question->framework.paced; }
 
 /// What the runs of one family have in common.
 std::string family_of(PublishedRun const& run) {

@@ -33,7 +33,7 @@ UtilizationCheck check_utilization(std::span<PublishedRun const> runs) {
     constexpr std::string_view from_rate = "TFLOP/s";
     UtilizationCheck check;
     for (auto const& run : runs) {
-        if (!run.question || !run.utilization || run.measured_from == from_rate) { continue; }
+        if (!run.question || !run.counts() || !run.utilization || run.measured_from == from_rate) { continue; }
         if (run.utilization->mfu) { check.rows.push_back(compared(run, false, *run.utilization->mfu)); }
         if (run.utilization->hfu) { check.rows.push_back(compared(run, true, *run.utilization->hfu)); }
     }

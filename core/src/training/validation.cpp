@@ -82,12 +82,16 @@ double quantile(std::vector<double> values, double share) {
     return values[below] * (1.0 - weight) + values[above] * weight;
 }
 
-ErrorSummary summarise(std::span<RunComparison const> rows) {
+ErrorSummary summarise(std::span<RunComparison const> rows, Suspects suspects) {
     ErrorSummary summary;
     std::vector<double> absolute, of_predicted;
     double signed_sum = 0.0, absolute_sum = 0.0;
     int predicted = 0, inside = 0;
     for (auto const& row : rows) {
+        if (!row.run->counts() && suspects == Suspects::dropped) {
+            ++summary.dropped;
+            continue;
+        }
         ++summary.rows;
         summary.states_enough += row.run->states_enough ? 1 : 0;
         if (!row.relative_error) {
@@ -117,7 +121,8 @@ ErrorSummary summarise(std::span<RunComparison const> rows) {
 MemorySummary summarise_memory(std::span<RunComparison const> rows) {
     std::vector<double> errors;
     for (auto const& row : rows) {
-        if (auto const error = row.memory_error()) { errors.push_back(std::abs(*error)); }
+        auto const error = row.memory_error();
+        if (error && row.run->counts()) { errors.push_back(std::abs(*error)); }
     }
     if (errors.empty()) { return {}; }
     return {.rows = static_cast<int>(errors.size()),
@@ -125,11 +130,22 @@ MemorySummary summarise_memory(std::span<RunComparison const> rows) {
             .largest_absolute_error = std::ranges::max(errors)};
 }
 
+std::vector<DroppedRows> dropped_rows(std::span<RunComparison const> rows) {
+    std::vector<DroppedRows> found;
+    for (auto const& row : rows) {
+        if (row.run->counts()) { continue; }
+        auto rule = std::ranges::find(found, row.run->dropped_by, &DroppedRows::rule);
+        if (rule == found.end()) { rule = found.insert(found.end(), {row.run->dropped_by, {}}); }
+        rule->runs.push_back(row.run);
+    }
+    return found;
+}
+
 std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs) {
     std::map<std::string, PublishedRun const*> alone;
     auto const paced = [](PublishedRun const& run) { return run.question && run.question->framework.paced; };
     for (auto const& run : runs) {
-        if (paced(run) && run.question->strategy.workers() == 1) { alone.emplace(run.table, &run); }
+        if (paced(run) && run.counts() && run.question->strategy.workers() == 1) { alone.emplace(run.table, &run); }
     }
     std::map<PublishedRun const*, PublishedRun const*> found;
     for (auto const& run : runs) {
@@ -187,7 +203,7 @@ Seen seen_by(std::span<PublishedRun const> runs, std::string const& without) {
     std::map<std::pair<bool, std::string>, int> with;
     Seen seen;
     for (auto const& run : runs) {
-        if (!run.question || run.question->framework.paced || run.source == without) { continue; }
+        if (!run.question || !run.counts() || run.question->framework.paced || run.source == without) { continue; }
         bool const mixes = !mixture_of(run).empty();
         Experience& here = mixes ? seen.mixtures : seen.dense;
         Generation const generation = run.question->cluster.accelerator.generation;
@@ -259,7 +275,7 @@ std::vector<BandSummary> summarise_bands(std::span<RunComparison const> rows) {
         std::set<std::string> sources;
         int inside = 0;
         for (auto const& row : rows) {
-            if (!row.relative_error || row.extrapolation != kind) { continue; }
+            if (!row.relative_error || !row.run->counts() || row.extrapolation != kind) { continue; }
             ++summary.rows;
             inside += row.inside_interval ? 1 : 0;
             widths.push_back(row.band.half_width());

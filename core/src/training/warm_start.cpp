@@ -56,11 +56,14 @@ MeasuredStep measured_step(Question const& question, Seconds measured, Calibrati
     alone.warm.steps.clear();
     auto const prediction = predict(question, alone);
     double const log_factor = std::log(measured / prediction.step());
-    double const low = std::log(prediction.interval.low / prediction.step()),
-                 high = std::log(prediction.interval.high / prediction.step());
+    auto traits = traits_of(question);
+    constexpr double of_twenty = 1.96; // standard deviations: one normal value in twenty lies beyond
+    double const far = of_twenty * std::sqrt(calibration.warm.likeness(traits).total());
+    double const low = std::min(-far, std::log(prediction.interval.low / prediction.step())),
+                 high = std::max(far, std::log(prediction.interval.high / prediction.step()));
     double const clipped = std::clamp(log_factor, low, high);
     return {.name = std::move(name),
-            .traits = traits_of(question),
+            .traits = std::move(traits),
             .measured = measured,
             .predicted = prediction.step(),
             .log_factor = clipped,
@@ -90,8 +93,12 @@ void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
         effect.outside += step.excess > 0.0 && likeness.shared(traits, step.traits) > 0.0 ? 1 : 0;
     }
     double const factor = effect.factor;
+    // an interval is narrowed no further than what is left of the effects allows
+    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
     auto const narrowed = [&](Seconds end) {
-        return effect.step_before * factor * std::pow(end / effect.step_before, posterior.narrowing);
+        double const width = std::log(end / effect.step_before);
+        double const left = std::max(std::abs(width) * posterior.narrowing, ninety_per_cent * posterior.deviation);
+        return effect.step_before * factor * std::exp(std::copysign(std::min(std::abs(width), left), width));
     };
     p.interval.low = narrowed(p.interval.low);
     p.interval.high = narrowed(p.interval.high);

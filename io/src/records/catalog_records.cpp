@@ -135,6 +135,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("tensor_overlap", framework.tensor_overlap);
     parallel.read("sequence_parallel", framework.sequence_parallel);
     parallel.read("interleaves", framework.interleaves);
+    parallel.read("never_interleaves", framework.never_interleaves);
     parallel.read("expert_overlap", framework.expert_overlap);
     parallel.read("sends_tokens_once", framework.sends_tokens_once);
     parallel.read("pads_vocabulary", framework.pads_vocabulary);

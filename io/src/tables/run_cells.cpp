@@ -228,6 +228,21 @@ NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
 
 std::optional<int> noted_length(std::string_view notes) { return number_after(notes, "sequence length "); }
 
+std::string place_of(RunCells const& row) {
+    std::string place{row.text("source_path_or_table")};
+    if (auto const line = place.find(" line "); line != std::string::npos) {
+        auto const end = place.find(' ', line + 6);
+        place.erase(line, end == std::string::npos ? std::string::npos : end - line);
+    }
+    return place;
+}
+
+std::optional<int> noted_chunks(std::string_view notes) {
+    bool const plain = contains(notes, "1f1b");
+    bool const from_a_script = contains(notes, "virtual stage") && contains(notes, "taken from");
+    return plain || from_a_script ? std::optional{1} : std::nullopt;
+}
+
 std::string_view heading_size(std::string_view table) {
     auto const open = table.find("(\"");
     auto const end = open == std::string_view::npos ? open : table.find(" model\"", open);

@@ -37,6 +37,9 @@ private:
     std::string_view where_;
 };
 
+/// The table of a row: each has a line of its own, which is left out.
+std::string place_of(RunCells const& row);
+
 /// How people write ZeRO stages and FSDP; empty when the cell says nothing about sharding.
 std::optional<int> zero_stage(std::string_view text);
 /// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
@@ -53,6 +56,9 @@ struct NotedBatch {
 NotedBatch noted_batch(std::string_view notes, std::string_view precision);
 /// What the notes say of a length that the table leaves out: "sequence length 128 ... is not printed".
 std::optional<int> noted_length(std::string_view notes);
+/// Virtual stages that the notes fix where a table has no column of them: "1f1b" has one chunk a stage, and so has a blank
+/// cell where the notes say that a script was read for "virtual stage".
+std::optional<int> noted_chunks(std::string_view notes);
 /// The size that a table's heading names, '("Large model", ...)': "Large"; empty when it names none.
 std::string_view heading_size(std::string_view table);
 /// Whether the table is of training that adapts a trained model to a task.

@@ -22,6 +22,7 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     partial.tp = row.integer("tp");
     partial.pp = row.integer("pp");
     partial.virtual_pp = row.integer("virtual_pp");
+    if (!partial.virtual_pp && partial.pp.value_or(1) > 1) { partial.virtual_pp = noted_chunks(row.text("notes")); }
     partial.cp = row.integer("cp");
     partial.ep = row.integer("ep");
     partial.dp = row.integer("dp");
@@ -82,21 +83,23 @@ double share_of_tokens(RunCells const& row, Question const& question, PublishedR
     return share;
 }
 
-int global_batch(RunCells const& row, Model const& model, PartialStrategy& partial, int workers, PublishedRun& run) {
+int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Question& question, PublishedRun& run) {
     if (auto const batch = row.integer("global_batch_sequences")) {
         if (partial.dp && partial.micro_batch && partial.grad_accum) { partial.grad_accum.reset(); } // it follows
         return *batch;
     }
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
-    int const usual = wide ? model.nominal_batch / 2 : model.nominal_batch;
+    int const usual = wide ? question.model.nominal_batch / 2 : question.model.nominal_batch;
     auto const micro = partial.micro_batch;
     auto const replicas = partial.dp;
     if ((!micro || !replicas) && usual < 1) { throw Skip{"no global batch stated"}; }
     if (!micro) { partial.micro_batch = usual; }
     run.batch_assumed = !micro;
+    bool const follows = micro && replicas && partial.grad_accum;
     int const steps = partial.grad_accum.value_or(1);
-    run.assumed.push_back(micro ? "global batch = dp x micro-batch x accumulation steps"
-                                : "batch of an accelerator = " + std::to_string(usual));
+    question.assumptions.push_back(
+        micro ? Assumption{"global batch", "dp x micro-batch x accumulation steps", "", !follows}
+              : Assumption{"batch of an accelerator", std::to_string(usual), "", true});
     double const batch = product_of({replicas.value_or(workers), *partial.micro_batch, steps});
     if (batch > 1e9) { throw Skip{"a batch beyond any run"}; }
     return static_cast<int>(batch);

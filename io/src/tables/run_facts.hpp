@@ -19,7 +19,7 @@ void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& p
 double share_of_tokens(RunCells const& row, Question const& question, PublishedRun& run);
 /// Stated, or what every replica works through, or what is usual for the model on each accelerator.
 /// Errors: Skip.
-int global_batch(RunCells const& row, Model const& model, PartialStrategy& partial, int workers, PublishedRun& run);
+int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Question& question, PublishedRun& run);
 /// Measured step time by the contract's order of preference. Errors: Skip.
 void add_measured(RunCells const& row, Question const& question, int workers, PublishedRun& run);
 /// MFU and HFU in percent, where the convention for attention is stated.

@@ -3,6 +3,7 @@
 #include "tables/run_cells.hpp"
 #include "tables/run_facts.hpp"
 #include "tables/run_models.hpp"
+#include "tables/suspect_runs.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
@@ -23,6 +24,12 @@ std::string kind_of(std::string_view arch) {
     return "other";
 }
 
+/// What a known name fills in is not what the row states.
+bool states_dimensions(RunCells const& row) {
+    return std::ranges::none_of(std::array{"layers", "hidden", "heads"},
+                                [&row](char const* column) { return row.text(column).empty(); });
+}
+
 /// Resolves rows against one catalog; remembers records that many rows share.
 class Resolver {
 public:
@@ -32,6 +39,9 @@ public:
     void resolve(RunCells const& row, PublishedRun& run) {
         Question question;
         question.model = models_.model(row, run);
+        if (question.model.operators.empty() && !states_dimensions(row)) {
+            question.assumptions.push_back({"dimensions", "those of " + question.model.name, "the row has none", true});
+        }
         question.workload.sequence_length = sequence_length(row, question.model, run);
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row);
@@ -39,14 +49,13 @@ public:
         question.workload.fill = share_of_tokens(row, question, run);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
         add_noted_batch(row, question.model, partial);
-        question.workload.global_batch = global_batch(row, question.model, partial, workers, run);
+        question.workload.global_batch = global_batch(row, partial, workers, question, run);
         if (question.model.positions == Positions::learned) {
             question.model.max_positions = std::max(question.model.max_positions, question.workload.sequence_length);
         }
         if (partial.sequence_parallel == true && !partial.tp && workers % question.cluster.accelerators_per_node == 0) {
             partial.tp = question.cluster.accelerators_per_node; // it needs tensor-parallel ranks: those of a node
-            run.assumed.push_back(fmt::format("tp = {}", *partial.tp));
-            run.structural_assumption = true;
+            question.assumptions.push_back({"tp", std::to_string(*partial.tp), "the ranks of a node", true});
         }
         auto filled = assume(partial, question.model, question.cluster, question.framework, question.workload, workers);
         question.strategy = filled.strategy;
@@ -174,12 +183,7 @@ bool states_enough(RunCells const& row, Model const* known) {
 /// What rows of one table share: everything but the count of accelerators.
 std::string table_of(RunCells const& row) {
     std::string key{row.text("source_repo_or_paper")};
-    std::string place{row.text("source_path_or_table")};
-    if (auto const line = place.find(" line "); line != std::string::npos) { // each row of a table has its own line
-        auto const end = place.find(' ', line + 6);
-        place.erase(line, end == std::string::npos ? std::string::npos : end - line);
-    }
-    key += '\n' + place;
+    key += '\n' + place_of(row);
     for (auto const* column : {"model_name", "accelerator", "precision", "seq_len", "micro_batch"}) {
         key += '\n' + std::string{row.text(column)};
     }
@@ -231,6 +235,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
         }
         runs.push_back(std::move(run));
     }
+    drop_suspects(table, where, runs);
     return runs;
 }
 

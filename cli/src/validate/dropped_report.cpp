@@ -1,0 +1,44 @@
+#include "validate/dropped_report.hpp"
+
+#include "document/text.hpp"
+
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+namespace {
+
+std::vector<std::string> ids_of(DroppedRows const& dropped) {
+    std::vector<std::string> ids;
+    for (PublishedRun const* run : dropped.runs) { ids.push_back(run->id); }
+    return ids;
+}
+
+} // namespace
+
+Json dropped_json(Validation const& validation) {
+    Json rules = Json::array();
+    for (DroppedRows const& dropped : dropped_rows(validation.rows)) {
+        rules.push(Json::object()
+                       .set("rule", dropped.rule)
+                       .set("rows", static_cast<int>(dropped.runs.size()))
+                       .set("ids", Json::array_of(ids_of(dropped))));
+    }
+    return rules;
+}
+
+Table dropped_table(Validation const& validation) {
+    Table table{.title = "Suspect runs, dropped by the rules of validation/README.md",
+                .columns = {{"rule", Align::left},
+                            {"runs"},
+                            {"ids", Align::left, true},
+                            {"what was found of the first", Align::left, true}},
+                .rows = {}};
+    for (DroppedRows const& dropped : dropped_rows(validation.rows)) {
+        table.rows.push_back({dropped.rule, std::to_string(dropped.runs.size()), join(ids_of(dropped), ", "),
+                              dropped.runs.front()->dropped_because});
+    }
+    return table;
+}
+
+} // namespace headroom::cli

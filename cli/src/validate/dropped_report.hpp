@@ -1,0 +1,13 @@
+#pragma once
+
+#include "output.hpp"
+
+#include "headroom/validation.hpp"
+
+namespace headroom::cli {
+
+/// How many suspect rows each rule of validation/README.md drops, and which; empty where none is.
+Json dropped_json(Validation const& validation);
+Table dropped_table(Validation const& validation);
+
+} // namespace headroom::cli
