@@ -236,7 +236,8 @@ HYBRID = ["nemotron-h-8b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "
 HYBRID += ["--micro-batch", "2", "--recompute", "full"]
 deep = predict(*HYBRID)
 check(deep["strategy"]["virtual_pp"] * 16 <= 52 + 2, f"no chunk is empty: {deep['strategy']}")
-for words, doubted in ((HYBRID, True), (["llama-2-7b", "--cluster", "dgx-h100", "--workers", "64"], False)):
+COPIED = ["llama-2-7b", "--cluster", "dgx-a100", "--workers", "16", "--tp", "1", "--pp", "2", "--offload", "both", "--global-batch", "64"]
+for words, doubted in ((COPIED, True), (["llama-2-7b", "--cluster", "dgx-h100", "--workers", "64"], False)):
     told = any("--simulate tells" in note for note in predict(*words)["notes"])
     claims = predict(*words, "--simulate")["simulation"]["claims_to_hold"]
     equal((told, claims), (doubted, not doubted), f"{words[0]}: a closed form that makes no claim says so, and no other does")

@@ -261,7 +261,8 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     block.reduce = std::min(block.reduce, reduce / n);
     auto const forward = forward_pass(f, idle.forward);
     ReducedPass const pass{backward_pass(f, idle.backward), block, n, loss};
-    double const of_head = std::max(0.0, reduce - n * block.reduce - table.reduce);
+    constexpr double rounding = 1e-9; // what is left of a difference of sums is no gradient of a head
+    double const rest = reduce - n * block.reduce - table.reduce, of_head = rest > rounding * reduce ? rest : 0.0;
     double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
     BesideBlocks sum;
     double const whole = (f.block_times.total - f.block_times.forward).base();
