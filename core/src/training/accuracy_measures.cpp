@@ -157,10 +157,10 @@ void add_given_one_run(Measures& measures, ScaleValidation const* scales) {
                        {{.name = "median", .value = summary.median_after, .bar = 0.04},
                         {.name = "90th", .value = summary.p90_after, .bar = 0.20}}});
     };
-    auto const small =
-        std::ranges::stable_partition(rows, [](auto const& row) { return !small_on_one_node(*row.run); });
-    std::vector<ScaledRun> const on_nodes(small.begin(), small.end());
-    rows.erase(small.begin(), small.end());
+    auto const several = std::stable_partition(rows.begin(), rows.end(),
+                                               [](ScaledRun const& row) { return !small_on_one_node(*row.run); });
+    std::vector<ScaledRun> const on_nodes(several, rows.end());
+    rows.erase(several, rows.end());
     add("dense, larger scales", rows);
     std::erase_if(rows, [](ScaledRun const& row) { return !row.same_replica; });
     add("dense, larger scales, same replica", rows);
