@@ -27,7 +27,7 @@ Table measures_table(std::vector<AccuracyMeasure> const& measures) {
                             {"reached"},
                             {"bar"},
                             {"", Align::left},
-                            {"with suspects"}},
+                            {"kept"}},
                 .rows = {}};
     for (AccuracyMeasure const& measure : measures) {
         bool first = true;

@@ -450,7 +450,7 @@ Document document_of(ValidationReport const& report) {
         blocks.emplace_back(Paragraph{
             "transformers without experts on data-centre GPUs, trained whole, with their state on the "
             "accelerator, vTrain's small models on one node only where named; specified: no dimension, batch, "
-            "degree, virtual stage or recomputation assumed; with suspects: suspect runs kept",
+            "degree, virtual stage or recomputation assumed; kept: with suspect runs",
             "dense"});
     }
     if (auto chart = error_chart(report.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
