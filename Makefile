@@ -49,7 +49,7 @@ browser: packages build ## every verb's page in headless Chromium; pictures in b
 	@scripts/packages.sh packages-long.txt
 	@tests/browser/run.sh $(PROGRAM)
 
-test-cluster: packages build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 9 minutes)
+test-cluster: packages build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 20 minutes, quiet)
 	@tests/cluster/run.sh build/release build/cluster
 
 agreement: packages build/release/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
