@@ -450,6 +450,18 @@ TEST_F(HostileStoreTest, DamagedBytesNeverCrash) {
 
 // ---- others, and limits ---------------------------------------------------------------------------------------------
 
+TEST_F(HostileStoreTest, PointsThatAreNotFoundAgainAreDamage) {
+    // A bit of this file's schema is another: what goes into the table of points is lost on the way back.
+    fs::copy_file(fs::path{HEADROOM_SOURCE_DIR} / "tests/fuzz/corpus/store/points_lost.sqlite", file(),
+                  fs::copy_options::overwrite_existing);
+    fs::permissions(file(), fs::perms::owner_write, fs::perm_options::add);
+    Campaign campaign;
+    campaign.kind = "comm";
+    campaign.points = {{"p", {}, "seconds"}};
+    std::string const line = refusal(Fault::unreadable, [&] { io::Store{file(), Access::write, 0}.begin(campaign); });
+    EXPECT_THAT(line, HasSubstr("not found again"));
+}
+
 TEST_F(HostileStoreTest, ALockedFileIsWaitedForAndNoLonger) {
     sqlite3* other = nullptr;
     ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);

@@ -124,6 +124,10 @@ void insert_points(StoreDatabase const& database, std::int64_t campaign, std::si
         }
         ++point;
     }
+    if (!points.empty() && point_count(database, campaign) != first + points.size()) {
+        unreadable_error(database.where(), "is damaged", "what was written into it is not found again",
+                         "keep it: '.recover' of the program sqlite3 may save what it holds");
+    }
 }
 
 bool insert_sample(StoreDatabase const& database, std::int64_t campaign, Sample const& sample) {
