@@ -93,8 +93,7 @@ private:
 void add_dense(Measures& measures, AccuracyEvidence const& e) {
     constexpr ErrorBars fitted{0.045, 0.06, 0.13}, left_out{0.08, 0.105, 0.22}, all_left_out{0.09, 0.12, 0.27};
     measures.errors_of("dense, specified", in_sample, &e.in_sample, specified, fitted);
-    measures.errors_of("dense, specified but for recompute", in_sample, &e.in_sample, all_but_recomputation,
-                       fitted);
+    measures.errors_of("dense, specified but for recompute", in_sample, &e.in_sample, all_but_recomputation, fitted);
     measures.errors_of("dense, specified, with vTrain's one node", in_sample, &e.in_sample, specified_or_small, fitted);
     measures.errors_of("dense, specified", source_left_out, e.left_out, specified, left_out);
     measures.errors_of("dense, specified but for recompute", source_left_out, e.left_out, all_but_recomputation,
