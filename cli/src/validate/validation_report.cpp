@@ -5,6 +5,8 @@
 #include "validate/choice_report.hpp"
 #include "validate/dropped_report.hpp"
 #include "validate/measures_report.hpp"
+#include "validate/memory_report.hpp"
+#include "validate/pace_report.hpp"
 #include "validate/validation_chart.hpp"
 
 #include <algorithm>
@@ -207,66 +209,6 @@ std::vector<Table> groups_tables(ValidationReport const& report) {
     return tables;
 }
 
-/// Sources whose runs may set the pace of a stack, each with the factor found without it; empty where no other source
-/// says anything.
-using PaceWithout = std::map<std::string, std::optional<double>>;
-
-PaceWithout pace_without_each(ValidationReport const& report, std::string const& framework) {
-    PaceWithout found;
-    for (RunComparison const& row : report.validation.rows) {
-        if (!row.run->question || row.run->question->framework.name != framework) { continue; }
-        auto const fold = report.pace_without.find(row.run->source);
-        if (fold == report.pace_without.end()) { continue; }
-        auto const pace = fold->second.find(framework);
-        found[row.run->source] = pace == fold->second.end() ? std::nullopt : std::optional{pace->second.factor};
-    }
-    return found;
-}
-
-/// Whether any of the compared runs is of this stack.
-bool used(ValidationReport const& report, std::string const& framework) {
-    return std::ranges::any_of(report.validation.rows, [&framework](RunComparison const& row) {
-        return row.run->question && row.run->question->framework.name == framework;
-    });
-}
-
-Table pace_table(ValidationReport const& report) {
-    Table table{.title = "Pace of stacks whose kernels are their own",
-                .columns = {{"framework", Align::left},
-                            {"factor"},
-                            {"runs"},
-                            {"sources"},
-                            {"factor without source", Align::left, true}},
-                .rows = {}};
-    for (auto const& [framework, pace] : report.pace) {
-        if (!used(report, framework)) { continue; }
-        std::vector<std::string> without;
-        for (auto const& [source, factor] : pace_without_each(report, framework)) {
-            without.push_back(source + " " + (factor ? significant(*factor) : "-"));
-        }
-        table.rows.push_back({framework, significant(pace.factor), std::to_string(pace.rows),
-                              std::to_string(pace.sources), join(without, ", ")});
-    }
-    return table;
-}
-
-Json paces_json(ValidationReport const& report) {
-    Json paces = Json::array();
-    for (auto const& [framework, pace] : report.pace) {
-        Json without = Json::array();
-        for (auto const& [source, factor] : pace_without_each(report, framework)) {
-            without.push(Json::object().set("source", source).set("factor", factor));
-        }
-        paces.push(Json::object()
-                       .set("framework", framework)
-                       .set("factor", pace.factor)
-                       .set("runs", pace.rows)
-                       .set("sources", pace.sources)
-                       .set("without", without));
-    }
-    return paces;
-}
-
 Table worst_table(std::vector<RunComparison> const& rows) {
     std::vector<RunComparison const*> known;
     for (RunComparison const& row : rows) {
@@ -306,45 +248,6 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
     }
     std::stable_sort(table.rows.begin(), table.rows.end(),
                      [](auto const& a, auto const& b) { return std::stoi(a[0]) > std::stoi(b[0]); });
-    return table;
-}
-
-Json memory_json(Validation const& validation) {
-    Json rows = Json::array();
-    for (RunComparison const& row : validation.rows) {
-        if (!row.predicted_memory) { continue; }
-        rows.push(Json::object()
-                      .set("id", row.run->id)
-                      .set("predicted_bytes", row.predicted_memory->base())
-                      .set("measured_bytes", row.run->measured_memory->base())
-                      .set("relative_error", row.memory_error()));
-    }
-    bool const any = validation.memory.rows > 0;
-    return Json::object()
-        .set("rows", validation.memory.rows)
-        .set("median_absolute_error", if_any(any, validation.memory.median_absolute_error))
-        .set("largest_absolute_error", if_any(any, validation.memory.largest_absolute_error))
-        .set("runs", rows);
-}
-
-/// Every run that measured its memory, in the order of the table.
-Table memory_table(Validation const& validation) {
-    Table table{.title = "Memory of an accelerator: median absolute error " +
-                         percent(validation.memory.median_absolute_error) + " % over " +
-                         std::to_string(validation.memory.rows) + " runs",
-                .columns = {{"id", Align::left},
-                            {"source", Align::left, true},
-                            {"accelerator", Align::left, true},
-                            {"measured GiB"},
-                            {"predicted GiB"},
-                            {"error %"}},
-                .rows = {}};
-    for (RunComparison const& row : validation.rows) {
-        if (!row.predicted_memory) { continue; }
-        table.rows.push_back({row.run->id, row.run->source, row.run->accelerator,
-                              significant(row.run->measured_memory->in(units::GiB)),
-                              significant(row.predicted_memory->in(units::GiB)), percent(*row.memory_error())});
-    }
     return table;
 }
 

@@ -1,0 +1,49 @@
+#include "validate/memory_report.hpp"
+
+#include "document/text.hpp"
+
+#include "headroom/quantity.hpp"
+
+#include <string>
+
+namespace headroom::cli {
+
+Json memory_json(Validation const& validation) {
+    Json rows = Json::array();
+    for (RunComparison const& row : validation.rows) {
+        if (!row.predicted_memory || !row.run->counts()) { continue; }
+        rows.push(Json::object()
+                      .set("id", row.run->id)
+                      .set("predicted_bytes", row.predicted_memory->base())
+                      .set("measured_bytes", row.run->measured_memory->base())
+                      .set("relative_error", row.memory_error()));
+    }
+    bool const any = validation.memory.rows > 0;
+    return Json::object()
+        .set("rows", validation.memory.rows)
+        .set("median_absolute_error", any ? Json{validation.memory.median_absolute_error} : Json{})
+        .set("largest_absolute_error", any ? Json{validation.memory.largest_absolute_error} : Json{})
+        .set("runs", rows);
+}
+
+Table memory_table(Validation const& validation) {
+    Table table{.title = "Memory of an accelerator: median absolute error " +
+                         percent(validation.memory.median_absolute_error) + " % over " +
+                         std::to_string(validation.memory.rows) + " runs",
+                .columns = {{"id", Align::left},
+                            {"source", Align::left, true},
+                            {"accelerator", Align::left, true},
+                            {"measured GiB"},
+                            {"predicted GiB"},
+                            {"error %"}},
+                .rows = {}};
+    for (RunComparison const& row : validation.rows) {
+        if (!row.predicted_memory || !row.run->counts()) { continue; }
+        table.rows.push_back({row.run->id, row.run->source, row.run->accelerator,
+                              significant(row.run->measured_memory->in(units::GiB)),
+                              significant(row.predicted_memory->in(units::GiB)), percent(*row.memory_error())});
+    }
+    return table;
+}
+
+} // namespace headroom::cli
