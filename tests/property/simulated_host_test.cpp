@@ -47,7 +47,15 @@ TEST(SimulatedHost, PassesAndTheirTrafficMeetIt) {
           Drawn{777, 281, "a last bucket that is still under way when the pass is over"},
           Drawn{4242, 3960, "weights that come beside the collective behind the last kernel"},
           Drawn{777, 3734, "ends of a pass on their way while a host stands still that is a block ahead at most"},
-          Drawn{777, 2849, "the embedding reduced behind the last launch"}}) {
+          Drawn{777, 2849, "the embedding reduced behind the last launch"},
+          Drawn{101, 1358,
+                "a host that gets ahead of kernels beside gradients, and is not waited for when those are sent"},
+          Drawn{103, 9458, "the same of weights that are gathered"},
+          Drawn{101, 6809,
+                "a host that is slower than the backward pass alone, and is ahead of it by the forward pass"},
+          Drawn{104, 1781, "a last bucket behind kernels that come at the pace of the host"},
+          Drawn{202, 6424, "gradients that had all of a backward pass at that pace"},
+          Drawn{106, 1319, "waits for the host beside traffic that slows none of them"}}) {
         auto const found = agreement_of(random_plan(simulated_menu(), plan.seed, plan.index), fitted());
         EXPECT_LT(std::abs(found.difference), 0.01) << plan.what;
     }

@@ -132,17 +132,22 @@ private:
     }
 
     [[nodiscard]] Stream const& on(std::size_t task) const { return program_.streams[program_.stream[task]]; }
-    [[nodiscard]] bool is_slowed_at_times(Stream const& stream) const {
-        auto const slows = [&stream](Stream const& other) { return other.network && other.chip == stream.chip; };
-        return stream.computes && program_.slowdown > 0.0 && std::ranges::any_of(program_.streams, slows);
+    /// Waits for launches are not.
+    [[nodiscard]] bool is_kernel(std::size_t task) const {
+        return on(task).computes && program_.kind[task] != WorkKind::launch;
+    }
+    [[nodiscard]] bool is_slowed_at_times(std::size_t task) const {
+        auto const slows = [&](Stream const& other) { return other.network && other.chip == on(task).chip; };
+        return is_kernel(task) && program_.slowdown > 0.0 && std::ranges::any_of(program_.streams, slows);
     }
     [[nodiscard]] bool shares_at_times(Stream const& stream) const {
         return stream.link != no_link && std::ranges::count(program_.streams, stream.link, &Stream::link) > 1;
     }
     /// Whether two tasks always have one rate.
-    [[nodiscard]] bool are_mates(Stream const& a, Stream const& b) const {
-        bool const slowed = is_slowed_at_times(a), shares = shares_at_times(a);
-        return slowed == is_slowed_at_times(b) && shares == shares_at_times(b) && (!slowed || a.chip == b.chip) &&
+    [[nodiscard]] bool are_mates(std::size_t v, std::size_t w) const {
+        Stream const &a = on(v), &b = on(w);
+        bool const slowed = is_slowed_at_times(v), shares = shares_at_times(a);
+        return slowed == is_slowed_at_times(w) && shares == shares_at_times(b) && (!slowed || a.chip == b.chip) &&
                (!shares || a.link == b.link);
     }
 
@@ -153,9 +158,9 @@ private:
         std::int64_t sharers = 0;
         for (std::size_t w = 0; w < tasks_.size(); ++w) {
             if (!tasks_[w].is_under_way) { continue; }
-            slowed |= stream.computes && on(w).network && on(w).chip == stream.chip;
+            slowed |= is_kernel(v) && on(w).network && on(w).chip == stream.chip;
             sharers += on(w).link == stream.link ? 1 : 0;
-            if (are_mates(stream, on(w))) { situation.mates.push_back(w); }
+            if (are_mates(v, w)) { situation.mates.push_back(w); }
         }
         auto const lost = static_cast<std::int64_t>(std::llround(program_.slowdown * 1e6));
         if (slowed && lost > 0) {

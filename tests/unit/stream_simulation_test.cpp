@@ -98,6 +98,30 @@ TEST(RunStreams, AKernelBesideTheNetworkIsSlowed) {
     EXPECT_THAT(run_streams(program).end, ElementsAre(10, 4));
 }
 
+TEST(RunStreams, AWaitForALaunchBesideTheNetworkIsNotSlowed) {
+    // the wait takes its 5 whatever the network does; the kernel does 2 of its 10 in 4 ticks beside it
+    StreamProgram program = one_chip(0.5);
+    add(program, 0, 5, WorkKind::launch);
+    add(program, 0, 10);
+    add(program, 1, 9, WorkKind::data);
+    StreamRun const run = run_streams(program);
+    EXPECT_THAT(run.end, ElementsAre(5, 17, 9));
+    EXPECT_EQ(run.critical_stretch, 2);
+    program.kind[0] = WorkKind::gemm;
+    EXPECT_THAT(run_streams(program).end, ElementsAre(10, 20, 9));
+}
+
+TEST(RunStreams, AWaitForALaunchSharesItsLinkAsOthersDo) {
+    StreamProgram program = on_one_link(2);
+    program.streams[0].computes = true;
+    program.streams.push_back({.name = "network", .network = true});
+    program.slowdown = 0.5;
+    add(program, 0, 5, WorkKind::launch);
+    add(program, 1, 5, WorkKind::data);
+    add(program, 2, 100, WorkKind::data);
+    EXPECT_THAT(run_streams(program).end, ElementsAre(10, 10, 100));
+}
+
 TEST(RunStreams, ANetworkThatGoesOnWithoutAPauseRoundsOnce) {
     // sends of one tick, one after the other: at 0.8 all the time, 10 / 0.8 = 12.5
     StreamProgram program = one_chip(0.2);

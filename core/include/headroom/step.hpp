@@ -88,7 +88,10 @@ struct PassOutline {
     std::array<double, parts + 1> idle{};    ///< of the rest: what follows the pass where others are longer
     double part = 0.0;                       ///< seconds of one, kernels at their own pace
     double pace = 1.0;                       ///< factor on kernels
-    double trailing = 0.0;                   ///< collectives behind the last kernel
+    double trailing = 0.0;                   ///< collectives behind the last kernel, and then:
+    double waits = 0.0;                      ///< for a host that is late now and then
+    /// From the last kernel of the block before to the first pass that follows it.
+    [[nodiscard]] double before() const { return trailing + waits; }
     [[nodiscard]] bool known() const { return kernels.back() > 0.0; }
     [[nodiscard]] double all_kernels() const { return pace * kernels.back(); }
     /// Seconds of the mean pass.

@@ -42,7 +42,7 @@ struct Stream {
     std::string name;         ///< "stage 3 compute"
     std::uint16_t chip = 0;   ///< streams of a chip slow each other
     LinkIndex link = no_link; ///< what its tasks share with other streams; tasks under way have equal parts of it
-    bool computes = false;    ///< its tasks are slowed while the network is busy on the same chip
+    bool computes = false;    ///< its tasks, but launches, are slowed while the network is busy on the same chip
     bool network = false;     ///< its tasks slow those of streams that compute
 };
 
@@ -88,8 +88,8 @@ struct StreamRun {
 };
 
 /// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of
-/// a stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip; tasks under way on
-/// one link have equal parts of it.
+/// a stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip, but for waits for launches,
+/// which no network makes longer; tasks under way on one link have equal parts of it.
 ///
 ///     without shared links and slowdown     begin = max over predecessors of end,   makespan = depth of the graph
 ///     with them                             begin and makespan are no smaller

@@ -65,7 +65,7 @@ TrafficBeside traffic_beside(Inputs const& in) {
     double const all = times.total.base();
     auto const placement = place(in.strategy, in.setting.cluster.domain);
     auto const use = adapter_use(placement, block);
-    auto const idle = host_idle(block, times);
+    auto const idle = host_idle(in.setting, in.strategy, block, times);
     beside.loss = in.rules.slowdown;
     if (all > 0.0) {
         beside.kernels = (block.gemm + block.attention + block.memory).base() / all;

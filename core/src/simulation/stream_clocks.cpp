@@ -27,6 +27,9 @@ std::size_t chip_count(StreamProgram const& program) {
     return chips;
 }
 
+/// What can change the rate of a wait for the host on such a stream: not the network of its chip.
+Influence of_waits(Influence const& kernels) { return {.link = kernels.link}; }
+
 std::size_t link_count(StreamProgram const& program) {
     std::size_t links = 0;
     for (Stream const& stream : program.streams) {
@@ -60,7 +63,8 @@ bool can_be_slowed(StreamProgram const& program) {
 }
 
 StreamClocks::StreamClocks(StreamProgram const& program)
-    : slowed_{whole_rate - lost_rate(program)}, whole_{whole_rate}, ends_{program.streams.size()} {
+    // of a stream at most two: its kernels' and its waits'
+    : slowed_{whole_rate - lost_rate(program)}, whole_{whole_rate}, ends_{2 * program.streams.size()} {
     Ticks const common = std::gcd(slowed_, whole_);
     slowed_ /= common;
     whole_ /= common;
@@ -71,7 +75,11 @@ StreamClocks::StreamClocks(StreamProgram const& program)
 void StreamClocks::make_clocks(StreamProgram const& program) {
     std::map<Influence, std::vector<StreamId>> members;
     std::vector<Influence> const influences = influences_on(program);
-    for (std::size_t s = 0; s < influences.size(); ++s) { members[influences[s]].push_back(static_cast<StreamId>(s)); }
+    for (std::size_t s = 0; s < influences.size(); ++s) {
+        auto const stream = static_cast<StreamId>(s);
+        members[influences[s]].push_back(stream);
+        if (influences[s] != of_waits(influences[s])) { members[of_waits(influences[s])].push_back(stream); }
+    }
     routes_.resize(program.streams.size());
     sharers_.assign(link_count(program), 0);
     of_link_.resize(sharers_.size());
@@ -85,7 +93,11 @@ void StreamClocks::make_clocks(StreamProgram const& program) {
         if (influence.link != none) { of_link_[influence.link].push_back(clock); }
         for (StreamId const s : streams) {
             Stream const& stream = program.streams[s];
-            routes_[s] = {.clock = clock, .link = influence.link, .network = stream.network ? stream.chip : none};
+            Route& route = routes_[s];
+            if (influence == influences[s]) { route.clock = clock; }
+            if (influence == of_waits(influences[s])) { route.clock_of_waits = clock; }
+            route.link = influence.link;
+            route.network = stream.network ? stream.chip : none;
         }
     }
 }
@@ -105,10 +117,10 @@ void StreamClocks::note_all(std::span<std::uint32_t const> clocks) {
     for (std::uint32_t const clock : clocks) { note(clock); }
 }
 
-/// A task of the stream is under way, or is no more.
-void StreamClocks::come(StreamId stream, int tasks) {
+/// A task of the stream is under way by this clock, or is no more.
+void StreamClocks::come(StreamId stream, std::uint32_t clock, int tasks) {
     Route const& route = routes_[stream];
-    note(route.clock);
+    note(clock);
     if (route.link != none) {
         sharers_[route.link] += tasks;
         note_all(of_link_[route.link]);
@@ -125,15 +137,18 @@ void StreamClocks::take_ended(std::uint32_t of, Ticks now, std::vector<TaskId>& 
     while (!clock.running.empty() && clock.running.next() <= clock.shows) {
         Running const one = clock.running.take();
         ended.push_back(one.task);
-        come(one.stream, -1);
+        come(one.stream, of, -1);
     }
 }
 
-void StreamClocks::begin(TaskId task, StreamId stream, Ticks cost, Ticks now) {
-    Clock& clock = clocks_[routes_[stream].clock];
+void StreamClocks::begin(TaskId task, StreamProgram const& program, Ticks now) {
+    StreamId const stream = program.stream[task];
+    Route const& route = routes_[stream];
+    std::uint32_t const of = program.kind[task] == WorkKind::launch ? route.clock_of_waits : route.clock;
+    Clock& clock = clocks_[of];
     advance(clock, now);
-    clock.running.put(clock.shows + cost, {.task = task, .stream = stream});
-    come(stream, 1);
+    clock.running.put(clock.shows + program.cost[task], {.task = task, .stream = stream});
+    come(stream, of, 1);
 }
 
 /// What is left of its tasks is rounded up when their rate changes; others that come or go have brought it up to now.

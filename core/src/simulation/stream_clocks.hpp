@@ -41,8 +41,8 @@ public:
     [[nodiscard]] Ends& ends() { return ends_; }
     /// Takes off the tasks of a clock that end at `now`, for which it was set.
     void take_ended(std::uint32_t clock, Ticks now, std::vector<TaskId>& ended);
-    /// A task of some cost is under way from now on.
-    void begin(TaskId task, StreamId stream, Ticks cost, Ticks now);
+    /// A task is under way from now on.
+    void begin(TaskId task, StreamProgram const& program, Ticks now);
     /// Gives rates to all, after what ends and begins at `now`.
     void settle(Ticks now);
 
@@ -60,14 +60,14 @@ private:
         bool noted = false;                                 ///< to be settled
     };
     struct Route {
-        std::uint32_t clock, link, network; ///< of a stream; `network`: the chip that it keeps busy
+        std::uint32_t clock, clock_of_waits, link, network; ///< of a stream; `network`: the chip that it keeps busy
     };
 
     void make_clocks(StreamProgram const& program);
     void advance(Clock& clock, Ticks now) const;
     void note(std::uint32_t clock);
     void note_all(std::span<std::uint32_t const> clocks);
-    void come(StreamId stream, int tasks);
+    void come(StreamId stream, std::uint32_t clock, int tasks);
     void set_rate(Clock& clock, Ticks now) const;
     [[nodiscard]] Ticks end_of_first(Clock const& clock) const;
 

@@ -85,7 +85,7 @@ private:
             if (program_.cost[task] == 0) {
                 end(task);
             } else {
-                clocks_.begin(task, program_.stream[task], program_.cost[task], now_);
+                clocks_.begin(task, program_, now_);
             }
         }
         clocks_.settle(now_);

@@ -139,23 +139,25 @@ double uneven_share(PassCost const& pass) {
 void OutlineMean::add(std::vector<Stretch> pass, double weight) { passes_.push_back({std::move(pass), weight}); }
 
 PassOutline OutlineMean::mean(double uneven_host) {
-    std::vector<double> behind; // of every pass: collectives behind its last kernel
-    for (auto& [pass, weight] : passes_) {
-        behind.push_back(pass.empty() ? 0.0 : pass.back().others);
-        if (uneven_host > 0.0) { pass.push_back({.kernels = uneven_host * length_of(pass)}); }
-    }
     PassOutline outline;
+    std::vector<double> behind; // of every pass: collectives behind its last kernel, and what it waits for the host
+    for (auto& [pass, weight] : passes_) {
+        double const trailing = pass.empty() ? 0.0 : pass.back().others, waits = uneven_host * length_of(pass);
+        if (!pass.empty()) { pass.back().others += waits; }
+        behind.push_back(trailing + waits);
+        outline.trailing += weight * trailing;
+        outline.waits += weight * waits;
+    }
     double longest = 0.0;
     for (auto const& [pass, weight] : passes_) { longest = std::max(longest, length_of(pass)); }
     outline.part = longest / static_cast<double>(PassOutline::parts);
     for (std::size_t p = 0; p < passes_.size(); ++p) {
         auto const& [pass, weight] = passes_[p];
-        double const trailing = behind[p], length = length_of(pass);
-        outline.trailing += weight * trailing;
+        double const length = length_of(pass);
         KernelsUntil kernels_until{pass};
         for (std::size_t i = 0; i <= PassOutline::parts; ++i) {
             double const time = outline.part * static_cast<double>(i);
-            outline.kernels[i] += weight * kernels_until(time - trailing);
+            outline.kernels[i] += weight * kernels_until(time - behind[p]);
             outline.idle[i] += weight * std::max(0.0, time - length);
         }
     }

@@ -26,11 +26,13 @@ struct BlockTimes {
 };
 BlockTimes block_times(StepSetting const& setting, Strategy const& strategy, LayerCost const& block);
 
-/// Shares of passes in which kernels wait for the host anyway.
+/// Shares of passes in which kernels wait anyway for a host that waits for the chip between passes or blocks; others' lead over
+/// the chip carries on, and a step waits for them as a whole (`compose_host`).
 struct HostIdle {
     double backward = 0.0, forward = 0.0;
 };
-HostIdle host_idle(LayerCost const& block, BlockTimes const& times);
+HostIdle host_idle(StepSetting const& setting, Strategy const& strategy, LayerCost const& block,
+                   BlockTimes const& times);
 double idle_share(PassCost const& pass, Seconds window);
 
 BytesPerSecond sustained_memory(StepSetting const& setting);
@@ -140,8 +142,10 @@ struct BlockPass {
     double idle = 0.0; ///< share in which kernels wait for the host anyway, and make up for what they lose
     /// What it loses to traffic that begins with it, and what outlasts the blocks that are shorter than others.
     [[nodiscard]] PassOutline::Beside beside(double traffic, double loss) const;
+    /// Slowed for a share of its kernels: what it loses.
+    [[nodiscard]] double lost_beside(double share, double loss) const;
     /// Slowed all along: what it loses, and its time then.
-    [[nodiscard]] double most_lost(double loss) const;
+    [[nodiscard]] double most_lost(double loss) const { return lost_beside(1.0, loss); }
     [[nodiscard]] double slowed(double loss) const { return seconds + most_lost(loss); }
     /// By how much more of the first so many seconds is collectives than of all of it.
     [[nodiscard]] double more_collectives(double traffic) const;

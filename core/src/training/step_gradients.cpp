@@ -91,7 +91,9 @@ N exposed_data(Exposure<N> const& e, Strategy const& strategy, GradientOverlap s
     }
     N const behind_first = literal<N>(1.0) - e.first_block;
     N const tail = e.updates * larger(smaller(e.last_bucket * e.reduce, reduce) - e.adding_up, literal<N>(0.0));
-    N const slow = slowed(e, larger(reduce - tail, literal<N>(0.0)), window, e.loss, e.idle_backward);
+    N const all_windows =
+        window + e.window_between; // of ZeRO 2: what outlasts a backward pass slows the next forward pass
+    N const slow = slowed(e, larger(reduce - tail, literal<N>(0.0)), all_windows, e.loss, e.idle_backward);
     N const behind_backward =
         larger(slow + tail + e.adapter_backward * smaller(larger(reduce - tail, literal<N>(0.0)), window),
                reduce + e.adapter_backward_all + e.unsent - window - e.window_between);
@@ -181,11 +183,12 @@ double blocks_of_first_bucket(double elements_of_block, double blocks) {
 
 /// What a step loses to gradients and weights that leave block by block, one bucket when so many elements are there.
 struct BesideBlocks {
-    double backward = 0.0;  ///< by kernels of all backward passes, and of the forward passes between
-    double drained = 0.0;   ///< by those of the last backward pass of a stage without ends
-    double last = 0.0;      ///< under way when the last backward pass of blocks is over
-    double unsent = 0.0;    ///< of the first backward pass: until its first bucket is full
-    double gathering = 0.0; ///< updated weights before and beside the first forward pass
+    double backward = 0.0;         ///< by kernels of all backward passes, and of the forward passes between
+    double drained = 0.0;          ///< by those of the last backward pass of a stage without ends
+    double last = 0.0;             ///< under way when the last backward pass of blocks is over
+    double last_when_issued = 0.0; ///< the same of a pass that takes what issuing it takes the host
+    double unsent = 0.0;           ///< of the first backward pass: until its first bucket is full
+    double gathering = 0.0;        ///< updated weights before and beside the first forward pass
     double collectives_backward = 1.0, collectives_forward = 1.0; ///< how many traffic meets, over the mean
 };
 
@@ -224,8 +227,11 @@ private:
     [[nodiscard]] double lost_to_bucket(BlockPass const& pass, double loss) const {
         if (in_time_ + pieces_ <= 1.0 || reduce_ <= 0.0) { return 0.0; }
         if (pieces_ == 1.0) { return pass.lost_in(together_ * reduce_, loss, together_); }
-        double const spread = most_ * std::min(1.0, reduce_ / length_);
-        return pass.beside(reduce_ / pieces_, loss).lost + (pieces_ - 1.0) / pieces_ * spread;
+        BlockPass busy = pass; // what it waits for the host it has once, for all of a block's buckets
+        busy.idle = 0.0;
+        double const first = busy.beside(reduce_ / pieces_, loss).lost, others = (pieces_ - 1.0) / pieces_;
+        double const spread = busy.lost_beside(std::min(1.0, reduce_ / length_), loss);
+        return std::max(0.0, first + others * spread - pass.idle * pass.seconds);
     }
     [[nodiscard]] double without_first(double queued) const {
         return queued > 0.0 || pieces_ > 1.0 ? blocks_ : std::max(0.0, blocks_ - together_);
@@ -244,9 +250,15 @@ double gathering(Frame<N> const& f, BlockPass const& pass, UnitTimes const& bloc
     if (all <= 0.0) { return 0.0; }
     double const first = std::min(table.gather, all), one = std::min(block.gather, all - first);
     double const rest = all - first - one, embedding = f.costs.embedding.forward().base();
-    double const beside = std::max(0.0, rest - std::max(0.0, embedding - one)) + f.costs.forward.trailing;
+    double const beside = std::max(0.0, rest - std::max(0.0, embedding - one)) + f.costs.forward.before();
     double const waits = std::max((n - 1.0) * (one - pass.seconds), rest - n * pass.seconds);
     return first + std::max(0.0, one - embedding) + std::max(pass.lost_in(beside, loss, n), waits);
+}
+
+/// A backward pass of a mean block that the chip waits for, if the host is slower: it issues for so long, and waits as the chip does.
+template <class N> double issued_backward(Frame<N> const& f) {
+    auto const cost = f.costs.block.backward_pass();
+    return (f.block_times.total - f.block_times.forward + std::max(Seconds{}, cost.host - cost.chip)).base();
 }
 
 /// Every backward pass that reduces has before it what the one before left, less what the forward pass between had time
@@ -261,19 +273,21 @@ BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const
     block.reduce = std::min(block.reduce, reduce / n);
     auto const forward = forward_pass(f, idle.forward);
     ReducedPass const pass{backward_pass(f, idle.backward), block, n, loss};
+    double const whole = (f.block_times.total - f.block_times.forward).base();
+    ReducedPass const issued{BlockPass{.seconds = issued_backward(f), .kernels = 0.0}, block, n, 0.0};
     constexpr double rounding = 1e-9; // what is left of a difference of sums is no gradient of a head
     double const rest = reduce - n * block.reduce - table.reduce, of_head = rest > rounding * reduce ? rest : 0.0;
     double const at_end = std::max(0.0, reduce - of_head - pass.before_end()); // sent when the pass is over
     BesideBlocks sum;
-    double const whole = (f.block_times.total - f.block_times.forward).base();
     sum.unsent = std::max(0.0, blocks_of_first_bucket(block.elements, n) * whole - of_head);
     sum.drained = pass.lost(0.0);
+    sum.last_when_issued = at_end + issued.left(of_head);
     sum.last = at_end + pass.left(of_head);
     sum.backward = pass.lost(of_head);
     double const adding_up = std::min(loss * sum.last, loss / (1.0 - loss) * f.accumulation);
     sum.backward += adding_up;
     if (reductions > 1.0) {
-        double const beside = std::max(0.0, sum.last - f.accumulation - adding_up) + f.costs.forward.trailing;
+        double const beside = std::max(0.0, sum.last - f.accumulation - adding_up) + f.costs.forward.before();
         double const left = std::max(0.0, beside - n * forward.slowed(loss));
         sum.last = at_end + pass.left(of_head + left);
         sum.backward += (reductions - 1.0) * (forward.lost_in(beside, loss, n) + pass.lost(of_head + left) + adding_up);
@@ -309,7 +323,9 @@ LateBeside late_beside(Frame<N> const& f, ShardedSeconds const& by_pass, Exposur
 }
 
 /// Data-parallel traffic that is left when the host has issued all and the chip has caught up with it.
-template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed) {
+/// `beside`: where its gradients leave block by block.
+template <class N>
+double after_kernels(Frame<N> const& f, Exposure<N> const& e, bool fully_exposed, BesideBlocks const* beside) {
     double const reduce = value_of(e.reductions) * value_of(e.reduce);
     bool const in_the_way = fully_exposed || f.setting.framework.gradient_overlap == GradientOverlap::exposed;
     if (f.strategy.zero == 3) { // of the first block and the embedding, which is gathered before its pass
@@ -319,10 +335,10 @@ template <class N> double after_kernels(Frame<N> const& f, Exposure<N> const& e,
     }
     if (fully_exposed) { return reduce; }
     if (in_the_way) { return value_of(e.old_share) * reduce; }
-    PassCost const backward = f.costs.block.backward_pass();
-    double const window = value_of(e.reductions) * f.stage.layers * std::max(backward.chip, backward.host).base();
+    double const window = value_of(e.reductions) * f.stage.layers * issued_backward(f);
     double const between = value_of(e.window_between);
-    return std::max(value_of(e.last_bucket) * value_of(e.reduce) - f.accumulation, reduce - window - between);
+    double const last = beside != nullptr ? beside->last_when_issued : value_of(e.last_bucket) * value_of(e.reduce);
+    return std::max(last - f.accumulation, reduce - window - between);
 }
 
 double share_of(double part, double window) { return window > 0.0 ? std::min(1.0, part / window) : 0.0; }
@@ -370,8 +386,9 @@ template <class N> double adapter_hop(Frame<N> const& f) {
 
 } // namespace
 
-HostIdle host_idle(LayerCost const& block, BlockTimes const& times) {
-    if (block.host.base() <= 0.0) { return {}; }
+HostIdle host_idle(StepSetting const& setting, Strategy const& strategy, LayerCost const& block,
+                   BlockTimes const& times) {
+    if (block.host.base() <= 0.0 || !host_waits(setting.model, strategy)) { return {}; }
     return {.backward = idle_share(block.backward_pass(), times.total - times.forward),
             .forward = idle_share(block.forward_pass(), times.forward)};
 }
@@ -419,7 +436,7 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
     double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
     double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
     auto const adapter = adapter_use(f.placement, block);
-    auto const idle = host_idle(block, f.block_times);
+    auto const idle = host_idle(f.setting, f.strategy, block, f.block_times);
     auto const units = units_of(f);
     double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
@@ -499,7 +516,8 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
                                             : exposure.reductions * exposure.reduce + exposure.gather;
         exposed = smaller(exposed, sent);
     }
-    f.after_kernels = std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed));
+    f.after_kernels =
+        std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed, one_by_one ? &beside : nullptr));
     if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, exposure, value_of(exposed), !hides); }
     bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     bool const behind =

@@ -100,7 +100,7 @@ template <class N> TrafficBeside traffic_beside(Frame<N> const& f, PipelineWork 
     beside.adapter = all > 0.0 ? use.shown / all : 0.0;
     double const hidden = all > 0.0 ? use.hidden / all : 0.0;
     beside.longer = 1.0 / std::max(0.5, 1.0 - (beside.adapter + hidden) / (1.0 + beside.adapter));
-    auto const idle = host_idle(block, f.block_times);
+    auto const idle = host_idle(f.setting, f.strategy, block, f.block_times);
     beside.idle_forward = idle.forward, beside.idle_backward = idle.backward;
     beside.transfers = f.placement.pipeline_leaves_domain && f.placement.data.domains() > 1;
     return beside;

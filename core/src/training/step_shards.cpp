@@ -45,20 +45,22 @@ template <class N> BlockPass block_pass(Frame<N> const& f, double seconds, PassO
 PassOutline::Beside BlockPass::beside(double traffic, double loss) const {
     PassOutline::Beside all{.lost = kernels * std::min(loss * traffic, loss / (1.0 - loss) * seconds)};
     if (outline != nullptr) { all = outline->beside(traffic / paced, loss); }
-    if (idle > 0.0) { all.lost = std::max(0.0, all.lost - idle * std::min(traffic, seconds)); }
+    all.lost = std::max(0.0, all.lost - idle * seconds);
     return all;
 }
 
-double BlockPass::most_lost(double loss) const {
+double BlockPass::lost_beside(double share, double loss) const {
     double const most = loss / (1.0 - loss) * (outline != nullptr ? outline->all_kernels() : kernels * seconds);
-    return std::max(0.0, most - idle * seconds);
+    return std::max(0.0, share * most - idle * seconds);
 }
 
 double BlockPass::lost_in(double traffic, double loss, double passes) const {
     double const one = slowed(loss);
     if (traffic >= passes * one) { return passes * most_lost(loss); }
-    double const whole = std::floor(traffic / one);
-    return whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
+    double const whole = std::floor(traffic / one),
+                 lost = whole * most_lost(loss) + beside(traffic - whole * one, loss).lost;
+    // a host that got ahead meanwhile, by a block at most, is not waited for in the passes that follow
+    return std::max(0.0, lost - std::min(1.0, std::max(0.0, passes - whole - 1.0) * idle) * seconds);
 }
 
 double BlockPass::more_collectives(double traffic) const {
@@ -66,7 +68,8 @@ double BlockPass::more_collectives(double traffic) const {
     constexpr double slightly = 1e-6; // what is lost then tells kernels by their time
     double const length = outline->length(), span = traffic / paced;
     auto const others = [&](double until) {
-        return std::max(0.0, until - outline->beside(until, slightly).lost * (1.0 - slightly) / slightly);
+        double const kernels = outline->beside(until, slightly).lost * (1.0 - slightly) / slightly;
+        return std::max(0.0, until - kernels - std::clamp(until - outline->trailing, 0.0, outline->waits));
     };
     double const whole = std::floor(span / length), of_all = others(length);
     return of_all > 0.0 ? (whole * of_all + others(span - whole * length)) / span / (of_all / length) : 1.0;
