@@ -32,6 +32,14 @@ std::vector<AgreementRow> some_rows() {
     return rows;
 }
 
+TEST(SimulationAgreement, AStepTooLongToCountIsRefusedAndEndsNoTable) {
+    // Expectation: a step of 1F1B without a flush that takes its ranks days has more ticks than a run counts.
+    auto const plan = agreement_of(random_plan(training::simulated_menu(), 201, 786), training::fitted());
+    EXPECT_EQ(plan.simulated.refused, "its tasks take too long together");
+    EXPECT_EQ(plan.difference, 0.0);
+    EXPECT_GT(plan.closed.total().base(), 1e5);
+}
+
 /// A thread for each of four residues, the last tasks first.
 void run_on_four(int count, std::function<void(int)> const& task) {
     std::vector<std::jthread> crew;

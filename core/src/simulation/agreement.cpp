@@ -1,3 +1,4 @@
+#include "headroom/error.hpp"
 #include "headroom/simulation_agreement.hpp"
 
 #include <algorithm>
@@ -53,6 +54,17 @@ AgreementOfLimit of_limit(std::span<AgreementRow const> rows, ClosedFormLimit co
             .alone = spread_of(rows, [&met](AgreementRow const& row) { return row.limits.size() == 1 && met(row); })};
 }
 
+/// A step of months is more ticks than a run counts: one such plan does not end a table of thousands.
+SimulatedStep simulated_or_refused(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    try {
+        return simulate_step(setting, strategy, costs);
+    } catch (InputError const& error) {
+        SimulatedStep refused;
+        refused.refused = error.text().problem;
+        return refused;
+    }
+}
+
 } // namespace
 
 PlanAgreement agreement_of(Question const& question, CalibrationSet const& calibration) {
@@ -67,7 +79,7 @@ PlanAgreement agreement_of(Question const& question, CalibrationSet const& calib
     PlanAgreement result{.question = question,
                          .closed = step_time(setting, strategy, costs),
                          .limits = closed_form_limits(setting, strategy, costs),
-                         .simulated = simulate_step(setting, strategy, costs)};
+                         .simulated = simulated_or_refused(setting, strategy, costs)};
     if (result.simulated.refused.empty()) { result.difference = result.simulated.step() / result.closed.total() - 1.0; }
     return result;
 }

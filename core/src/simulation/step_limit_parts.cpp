@@ -173,6 +173,8 @@ double rows_of_few_blocks(Inputs const& in) {
     return in.costs.frozen_blocks > 0 ? in.time.pipeline_bubble.base() : 0.0;
 }
 
+double copies_of_few_blocks(Inputs const& in) { return in.costs.frozen_blocks > 0 ? in.time.offload.base() : 0.0; }
+
 double compresses_gradients(Inputs const& in) {
     return in.strategy.compression.kind != Compression::none ? in.time.optimizer.base() : 0.0;
 }
@@ -200,6 +202,12 @@ double copies_beside_a_late_host(Inputs const& in) { return std::min(copies_show
 double copies_beside_gradients(Inputs const& in) {
     if (in.pipeline() || in.rules.sharded || !offloads_activations(in.strategy.offload)) { return 0.0; }
     return std::min(copies_shown(in) / in.micro_batches(), data_shown(in));
+}
+
+/// Gradients go to a host that updates as they have been reduced, and its weights come back beside those that are gathered.
+double state_copies_beside_gradients(Inputs const& in) {
+    if (in.pipeline() || !offloads_optimizer(in.strategy.offload)) { return 0.0; }
+    return std::min(in.time.offload.base(), data_of_step(in));
 }
 
 double copies_beside_shown_traffic(Inputs const& in) { return std::min(in.time.offload.base(), data_shown(in)); }

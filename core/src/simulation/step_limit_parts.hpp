@@ -39,15 +39,17 @@ double halves_hide_less(Inputs const& in);
 double traffic_of_few_blocks(Inputs const& in);
 double step_of_few_blocks(Inputs const& in);
 double rows_of_few_blocks(Inputs const& in);
+double copies_of_few_blocks(Inputs const& in);
 double compresses_gradients(Inputs const& in);
 double all_wait_for_one(Inputs const& in);
 
-/// Copies to the host and from it, but for its update.
+/// Copies to the host and from it.
 double copies_shown(Inputs const& in);
 double host_shows(Inputs const& in);
 double copies_of_a_step(Inputs const& in);
 double copies_beside_a_late_host(Inputs const& in);
 double copies_beside_gradients(Inputs const& in);
 double copies_beside_shown_traffic(Inputs const& in);
+double state_copies_beside_gradients(Inputs const& in);
 
 } // namespace headroom::simulation
