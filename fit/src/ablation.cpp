@@ -142,7 +142,7 @@ AblationResult without_element(Ablation const& ablation, std::span<PublishedRun 
     // errors to a tenth of a percent need no constants to the ninth digit
     FitSettings whole = settings, fold = settings;
     whole.iterations = 8;
-    fold.iterations = 2;
+    fold.iterations = 6;
     fold.by_mixture = false;
     auto const set = fit_training(changed, start, whole);
     auto const folds = leave_one_source_out(changed, set, start, fold);

@@ -28,7 +28,8 @@ Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z
 }
 
 LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patience const& patience) {
-    double damping = 1e-3;
+    constexpr double little_damping = 1e-3;
+    double damping = little_damping;
     Eigen::VectorXd r = residuals(z);
     double cost = r.squaredNorm();
     Eigen::MatrixXd j = jacobian_of(residuals, z, patience.threads);
@@ -37,6 +38,7 @@ LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patien
         Eigen::VectorXd const gradient = j.transpose() * r;
         bool improved = false;
         double shift = 0.0;
+        bool held_back = false; // by damping: a short step says nothing of how far the least is
         while (damping < 1e8) {
             Eigen::MatrixXd damped = normal;
             damped.diagonal() += damping * normal.diagonal();
@@ -45,6 +47,7 @@ LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patien
             Eigen::VectorXd trial_r = residuals(trial);
             if (trial_r.squaredNorm() < cost) {
                 shift = step.cwiseAbs().maxCoeff();
+                held_back = damping > little_damping;
                 z = std::move(trial);
                 r = std::move(trial_r);
                 cost = r.squaredNorm();
@@ -54,7 +57,7 @@ LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patien
             }
             damping *= 4.0;
         }
-        if (!improved || shift < patience.shift) { break; }
+        if (!improved || (shift < patience.shift && !held_back)) { break; }
         j = jacobian_of(residuals, z, patience.threads);
     }
     return {z, j};
