@@ -144,6 +144,13 @@ double waiting_by_chance(Inputs const& in) { return hides_beside(in) ? hidden(in
 double behind_a_late_host(Inputs const& in) { return hides_beside(in) ? 0.0 : traffic_beside_a_late_host(in); }
 double behind_by_chance(Inputs const& in) { return hides_beside(in) ? 0.0 : hidden(in) * of_step(in, host_shown(in)); }
 double hidden_behind_passes(Inputs const& in) { return hides_beside(in) ? 0.0 : hidden(in); }
+/// What of it is in the last bucket, which no pass is left for.
+double last_bucket_behind_passes(Inputs const& in) {
+    if (in.pipeline() || hides_beside(in)) { return 0.0; }
+    double elements = 0.0;
+    for (UnitTraffic const& unit : in.traffic.units.front()) { elements += unit.elements; }
+    return elements > 0.0 ? hidden(in) * std::min(1.0, bucket_elements / elements) : 0.0;
+}
 /// What hides while stages wait for each other, rather than behind passes.
 double waits_while_it_hides(Inputs const& in) { return hidden(in) * of_step(in, in.time.pipeline_bubble.base()); }
 

@@ -30,6 +30,7 @@ double waiting_by_chance(Inputs const& in);
 double behind_a_late_host(Inputs const& in);
 double behind_by_chance(Inputs const& in);
 double hidden_behind_passes(Inputs const& in);
+double last_bucket_behind_passes(Inputs const& in);
 double waits_while_it_hides(Inputs const& in);
 
 /// Blocks, halves of passes and stages that differ.

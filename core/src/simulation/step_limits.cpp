@@ -114,6 +114,7 @@ constexpr std::array doubts{
     Doubt{beside_collectives, reduction_beside_collectives, {0.1, 0.0, 0.1, 0.0, 0.5, 0.7, 0.35, 0.1, 0.0, 0.0}},
     Doubt{beside_collectives, traffic_in_rows, {0.0, 0.0, 0.0, 0.08, 0.0, 0.25, 0.0, 0.0, 6.0, 0.0}},
     Doubt{beside_collectives, hidden_behind_passes, {0.05, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}},
+    Doubt{beside_collectives, last_bucket_behind_passes, {1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0}},
     Doubt{hidden_in_waits, waits_while_it_hides, {0.0, 0.0, 0.0, 0.0, 0.35, 0.12, 0.0, 0.0, 0.0, 0.0}},
     Doubt{late_host, traffic_beside_a_late_host, {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0}},
     Doubt{late_host, waiting_traffic, {0.0, 0.0, 0.08, 0.0, 0.12, 0.0, 0.0, 0.0, 0.0, 0.0}},
