@@ -90,15 +90,19 @@ std::string three_of(ErrorSummary const& s) {
 /// The table of docs/accuracy.md: every element taken out, everything else fitted anew.
 void print_ablation(fs::path const& root) {
     auto const [runs, independent, settings] = read_evidence(root);
-    std::printf(
-        "| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left out |\n"
-        "|---|---|---|---|---|---|\n");
-    for (auto const& ablation : fit::ablations()) {
-        auto const r = fit::without_element(ablation, runs, independent, settings);
-        std::printf("| %.*s | %.*s | %s | %s | %.1f | %.1f |\n", static_cast<int>(r.name.size()), r.name.data(),
-                    static_cast<int>(r.instead.size()), r.instead.data(), three_of(r.dense).c_str(),
+    std::printf("| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left "
+                "out | runs moved "
+                "| their error |\n"
+                "|---|---|---|---|---|---|---|---|\n");
+    auto const elements = fit::ablations();
+    auto const whole = fit::fitted_without(elements.front(), runs, independent, settings);
+    for (auto const& ablation : elements) {
+        auto const r = fit::without_element(ablation, whole, runs, independent, settings);
+        std::printf("| %.*s | %.*s | %s | %s | %.1f | %.1f | %d | %.1f to %.1f |\n", static_cast<int>(r.name.size()),
+                    r.name.data(), static_cast<int>(r.instead.size()), r.instead.data(), three_of(r.dense).c_str(),
                     three_of(r.dense_left_out).c_str(), 100 * r.mixtures.median_absolute_error,
-                    100 * r.mixtures_left_out.median_absolute_error);
+                    100 * r.mixtures_left_out.median_absolute_error, r.moved, 100 * r.moved_whole,
+                    100 * r.moved_without);
         std::fflush(stdout);
     }
 }

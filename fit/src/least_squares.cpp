@@ -7,8 +7,7 @@
 
 namespace headroom::fit {
 
-Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z, int threads) {
-    constexpr double step = 1e-4;
+Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z, double step, int threads) {
     std::vector<Eigen::VectorXd> columns(static_cast<std::size_t>(z.size()));
     auto const work = [&](Eigen::Index first, int stride) {
         for (Eigen::Index i = first; i < z.size(); i += stride) {
@@ -32,7 +31,7 @@ LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patien
     double damping = little_damping;
     Eigen::VectorXd r = residuals(z);
     double cost = r.squaredNorm();
-    Eigen::MatrixXd j = jacobian_of(residuals, z, patience.threads);
+    Eigen::MatrixXd j = jacobian_of(residuals, z, patience.step, patience.threads);
     for (int iteration = 0; iteration < patience.iterations; ++iteration) {
         Eigen::MatrixXd const normal = j.transpose() * j;
         Eigen::VectorXd const gradient = j.transpose() * r;
@@ -58,7 +57,7 @@ LeastSquares least_squares(Residuals const& residuals, Eigen::VectorXd z, Patien
             damping *= 4.0;
         }
         if (!improved || (shift < patience.shift && !held_back)) { break; }
-        j = jacobian_of(residuals, z, patience.threads);
+        j = jacobian_of(residuals, z, patience.step, patience.threads);
     }
     return {z, j};
 }

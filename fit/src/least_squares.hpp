@@ -11,7 +11,7 @@ namespace headroom::fit {
 using Residuals = std::function<Eigen::VectorXd(Eigen::VectorXd const&)>;
 
 /// Central differences, column by column; columns are independent, so the answer does not depend on the threads.
-Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z, int threads);
+Eigen::MatrixXd jacobian_of(Residuals const& residuals, Eigen::VectorXd const& z, double step, int threads);
 
 struct LeastSquares {
     Eigen::VectorXd z;
@@ -22,6 +22,7 @@ struct LeastSquares {
 struct Patience {
     int iterations = 60;
     double shift = 1e-9;
+    double step = 1e-4; ///< of the differences; a wide one sees over the kinks that maxima have
     int threads = 1;
 };
 

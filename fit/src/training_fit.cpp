@@ -105,6 +105,7 @@ public:
 
     [[nodiscard]] LeastSquares solved(Eigen::VectorXd const& start, Patience patience) const {
         patience.threads = settings_.threads;
+        patience.step = settings_.step;
         return least_squares([this](Eigen::VectorXd const& z) { return residual(z); }, start, patience);
     }
 

@@ -24,18 +24,32 @@ struct Ablation {
 /// The elements of the model, one by one; the first is the whole model, with nothing taken out.
 std::vector<Ablation> ablations();
 
+/// A model without an element, fitted to the runs, and again without each source. Runs of stacks whose kernels are their own
+/// take no part.
+struct FittedModel {
+    std::vector<PublishedRun> runs; ///< as this model asks them
+    CalibrationSet set;
+    Validation fitted, left_out; ///< of them
+};
+FittedModel fitted_without(Ablation const& ablation, std::span<PublishedRun const> runs,
+                           CalibrationSet const& independent, FitSettings const& settings);
+
 /// Errors of a model without an element, fitted anew.
 struct AblationResult {
     std::string_view name, instead;
     int free_constants = 0;
     ErrorSummary dense, dense_left_out;       ///< runs of dense models; each source left out
     ErrorSummary mixtures, mixtures_left_out; ///< runs of mixtures and hybrids
+    /// Runs whose step the element is more than `moved_by` of, by the constants of the whole model; and the mean of their absolute
+    /// errors with each source left out, by the whole model and without the element.
+    int moved = 0;
+    double moved_whole = 0.0, moved_without = 0.0;
 };
+inline constexpr double moved_by = 0.03;
 
-/// Fits the model without an element to the runs, and again without each source. Runs of stacks whose kernels are their
-/// own take no part. What an element is worth is the difference to the whole model; the fit can only hide what another
-/// constant can stand in for, and left-out errors say whether it did so honestly.
-AblationResult without_element(Ablation const& ablation, std::span<PublishedRun const> runs,
+/// What an element is worth is the difference to the whole model; the fit can only hide what another constant can stand in
+/// for, and left-out errors say whether it did so honestly. An element that concerns few runs is seen in those.
+AblationResult without_element(Ablation const& ablation, FittedModel const& whole, std::span<PublishedRun const> runs,
                                CalibrationSet const& independent, FitSettings const& settings);
 
 } // namespace headroom::fit

@@ -14,6 +14,7 @@ struct FitSettings {
     double noise = 0.06; ///< log standard deviation of one run that nothing explains
     double huber = 0.05; ///< log residual beyond which a run pulls linearly, not quadratically
     int iterations = 60;
+    double step = 1e-4;     ///< of the differences that slopes are made of, in spreads of a constant
     int threads = 1;        ///< the answer does not depend on it
     bool by_mixture = true; ///< folds without each mixture, too, and bands
 };
