@@ -142,10 +142,8 @@ struct BlockPass {
     double idle = 0.0; ///< share in which kernels wait for the host anyway, and make up for what they lose
     /// What it loses to traffic that begins with it, and what outlasts the blocks that are shorter than others.
     [[nodiscard]] PassOutline::Beside beside(double traffic, double loss) const;
-    /// Slowed for a share of its kernels: what it loses.
-    [[nodiscard]] double lost_beside(double share, double loss) const;
     /// Slowed all along: what it loses, and its time then.
-    [[nodiscard]] double most_lost(double loss) const { return lost_beside(1.0, loss); }
+    [[nodiscard]] double most_lost(double loss) const;
     [[nodiscard]] double slowed(double loss) const { return seconds + most_lost(loss); }
     /// By how much more of the first so many seconds is collectives than of all of it.
     [[nodiscard]] double more_collectives(double traffic) const;

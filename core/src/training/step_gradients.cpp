@@ -229,9 +229,11 @@ private:
         if (pieces_ == 1.0) { return pass.lost_in(together_ * reduce_, loss, together_); }
         BlockPass busy = pass; // what it waits for the host it has once, for all of a block's buckets
         busy.idle = 0.0;
-        double const first = busy.beside(reduce_ / pieces_, loss).lost, others = (pieces_ - 1.0) / pieces_;
-        double const spread = busy.lost_beside(std::min(1.0, reduce_ / length_), loss);
-        return std::max(0.0, first + others * spread - pass.idle * pass.seconds);
+        // the block before has its last piece beside the begin of this one; the others are spread over the rest
+        double const piece = reduce_ / pieces_, first = busy.beside(piece, loss).lost, others = reduce_ - piece;
+        double const share = others < length_ - piece ? others / (length_ - piece) : 1.0;
+        double const lost = first + share * std::max(0.0, busy.most_lost(loss) - first);
+        return std::max(0.0, lost - pass.idle * pass.seconds);
     }
     [[nodiscard]] double without_first(double queued) const {
         return queued > 0.0 || pieces_ > 1.0 ? blocks_ : std::max(0.0, blocks_ - together_);

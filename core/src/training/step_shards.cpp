@@ -49,9 +49,9 @@ PassOutline::Beside BlockPass::beside(double traffic, double loss) const {
     return all;
 }
 
-double BlockPass::lost_beside(double share, double loss) const {
+double BlockPass::most_lost(double loss) const {
     double const most = loss / (1.0 - loss) * (outline != nullptr ? outline->all_kernels() : kernels * seconds);
-    return std::max(0.0, share * most - idle * seconds);
+    return std::max(0.0, most - idle * seconds);
 }
 
 double BlockPass::lost_in(double traffic, double loss, double passes) const {
