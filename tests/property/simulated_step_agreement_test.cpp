@@ -19,7 +19,7 @@ using namespace training;
 
 constexpr double claimed_bar = 0.80; ///< of the plans
 // What is reached on these plans: the guide to the simulated step says what is short of the bars on others.
-constexpr double reached_within = 0.995, reached_claim = 0.80, reached_worst = 0.015;
+constexpr double reached_within = 1.0, reached_claim = 0.82, reached_worst = 0.01;
 
 /// What is claimed is judged on plans of other seeds than those that its shares were read off.
 constexpr std::uint64_t fresh = 2'000'000, fresh_of_suite = 3'000'000;
@@ -117,7 +117,7 @@ TEST(SimulatedStepAgreement, ChunksReduceInTurn) {
         ++plans;
         within += std::abs(plan.difference) <= agreement_bar ? 1 : 0;
     }
-    EXPECT_GE(within, 76); // of those that are claimed, whatever the size of their traffic
+    EXPECT_GE(within, 79); // of those that are claimed, whatever the size of their traffic
 }
 
 TEST(SimulatedStepAgreement, IsAsGoodAsItWas) {

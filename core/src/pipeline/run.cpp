@@ -75,7 +75,7 @@ struct StageTraffic {
 };
 
 /// Runs traffic beside the passes of every stage: weights before the first passes, gradients behind the last ones.
-class Beside {
+class Beside final : public BesidePasses {
 public:
     Beside(PipelineOrder const& order, TrafficBeside const& traffic)
         : traffic_{traffic}, stages_(traffic.chunks.empty() ? 0 : static_cast<std::size_t>(order.shape.stages)) {
@@ -99,7 +99,8 @@ public:
     [[nodiscard]] bool none() const { return stages_.empty(); }
 
     /// When a pass of so many ticks ends that begins now.
-    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind, Ticks begin, Ticks ticks) {
+    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind, Ticks begin,
+                 Ticks ticks) override {
         StageTraffic& state = stages_[stage];
         auto const now = static_cast<double>(begin), work = static_cast<double>(ticks);
         state.advance(now, 1.0);
@@ -119,7 +120,7 @@ public:
     }
     /// What is handed on at this time comes so much later, and makes what is under way take as much longer.
     /// Behind the last pass that is what hides behind nothing too.
-    Ticks later(std::size_t stage, Ticks hop, bool last) {
+    Ticks later(std::size_t stage, Ticks hop, bool last) override {
         if (!traffic_.transfers || hop <= 0) { return 0; }
         StageTraffic& state = stages_[stage];
         double const both = std::min(state.left + (last ? state.after : 0.0), static_cast<double>(hop));
@@ -127,7 +128,7 @@ public:
         return std::llround(both);
     }
     /// When a stage has reduced and updated, its passes over.
-    [[nodiscard]] Ticks finished(std::size_t stage, Ticks passes) const {
+    Ticks finished(std::size_t stage, Ticks passes) override {
         StageTraffic const& state = stages_[stage];
         return std::llround(std::max(static_cast<double>(passes), state.at + state.left) + state.after + state.update);
     }
@@ -172,11 +173,12 @@ struct StageState {
 /// Runs every row as far as it goes; a row that waits is put on again by the pass that it waits for.
 class Runner {
 public:
-    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins, TrafficBeside const& beside)
+    /// `beside`: none where nothing is.
+    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins, BesidePasses* beside)
         : order_{order},
           times_{times},
           links_{links_of(order, times)},
-          beside_{order, beside},
+          beside_{beside},
           micro_batches_{static_cast<std::size_t>(order.shape.micro_batches)},
           forward_end_(links_.size() * micro_batches_, not_yet),
           input_end_(forward_end_.size(), not_yet),
@@ -236,9 +238,9 @@ private:
             if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
             std::size_t const place = place_of(stage, passes[i]);
             Ticks const ticks = ticks_of(times_.passes[place], passes[i].kind);
-            state.free = beside_.none()
+            state.free = beside_ == nullptr
                              ? state.free + ticks
-                             : beside_.end_of(stage, place, state.next + i, passes[i].kind, state.free, ticks);
+                             : beside_->end_of(stage, place, state.next + i, passes[i].kind, state.free, ticks);
             hold(stage, state, passes[i].kind);
         }
         state.sending = times_.blocking ? send : 0;
@@ -247,10 +249,10 @@ private:
             std::size_t const place = place_of(stage, pass);
             Links const& links = links_[place];
             Ticks const later =
-                beside_.none() || pass.kind == PassKind::weight_gradient
+                beside_ == nullptr || pass.kind == PassKind::weight_gradient
                     ? 0
-                    : beside_.later(stage, (pass.kind == PassKind::forward ? links.after : links.before).hop,
-                                    state.next + passes.size() == order_.first[stage + 1]);
+                    : beside_->later(stage, (pass.kind == PassKind::forward ? links.after : links.before).hop,
+                                     state.next + passes.size() == order_.first[stage + 1]);
             tell(place, pass, state.free + later);
         }
         return true;
@@ -334,7 +336,7 @@ private:
         for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
             Ticks const free = stages_[stage].free;
             run_.makespan = std::max(run_.makespan, free - first);
-            Ticks const finished = beside_.none() ? free : beside_.finished(stage, free);
+            Ticks const finished = beside_ == nullptr ? free : beside_->finished(stage, free);
             ends_.end = std::max(ends_.end, finished - first);
             ends_.longest = std::max(ends_.longest, finished - std::max(stages_[stage].begun, Ticks{0}));
         }
@@ -343,7 +345,7 @@ private:
     PipelineOrder const& order_;
     PipelineTimes const& times_;
     std::vector<Links> links_; ///< by place
-    Beside beside_;
+    BesidePasses* beside_;
     std::size_t micro_batches_;
     std::vector<Ticks> forward_end_, input_end_; ///< by place, then micro-batch
     std::vector<StageState> stages_;
@@ -357,12 +359,18 @@ private:
 
 std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTimes const& times, bool with_begins,
                                         std::stop_token const& stop) {
-    TrafficBeside const none;
-    return Runner{order, times, with_begins, none}.run(stop);
+    return Runner{order, times, with_begins, nullptr}.run(stop);
+}
+
+RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, BesidePasses& beside) {
+    Runner runner{order, times, false, &beside};
+    runner.run({});
+    return runner.ends();
 }
 
 RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, TrafficBeside const& traffic) {
-    Runner runner{order, times, false, traffic};
+    Beside beside{order, traffic};
+    Runner runner{order, times, false, beside.none() ? nullptr : &beside};
     runner.run({});
     return runner.ends();
 }

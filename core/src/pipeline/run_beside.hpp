@@ -2,6 +2,7 @@
 
 #include "headroom/pipeline.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,26 @@ struct RunBeside {
     Ticks end = 0;     ///< the makespan with traffic and updates behind the last passes
     Ticks longest = 0; ///< the same of the period
 };
+
+/// What is under way beside passes while rows are run, of which every stage asks in the order of its own row.
+class BesidePasses {
+public:
+    BesidePasses() = default;
+    BesidePasses(BesidePasses const&) = delete;
+    BesidePasses& operator=(BesidePasses const&) = delete;
+    virtual ~BesidePasses() = default;
+
+    /// When a pass of so many ticks ends that begins now.
+    virtual Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind, Ticks begin,
+                         Ticks ticks) = 0;
+    /// What is handed on when a pass has ended comes so much later than its transfer takes; `last`: behind the last pass.
+    virtual Ticks later(std::size_t stage, Ticks hop, bool last) = 0;
+    /// When a stage has reduced and updated, its passes over.
+    virtual Ticks finished(std::size_t stage, Ticks passes) = 0;
+};
+
+/// Runs the rows as `run_pipeline` does, with this beside them.
+RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, BesidePasses& beside);
 
 /// Runs the rows as `run_pipeline` does. Traffic is under way from stage to stage as its own rows make it, and never waits.
 /// While it is, a pass that takes T alone takes T (1 + [k l / (1 - l) + x - i]+), and a transfer of h on its adapter beside D that are

@@ -1,6 +1,7 @@
 #include "step_limit_inputs.hpp"
 
 #include "pipeline/run_beside.hpp"
+#include "visits/stage_visits.hpp"
 
 #include "headroom/placement.hpp"
 
@@ -84,6 +85,14 @@ TrafficBeside traffic_beside(Inputs const& in) {
     return beside;
 }
 
+AdapterUsers adapter_users(Inputs const& in) {
+    auto const placement = place(in.strategy, in.setting.cluster.domain);
+    return {
+        .groups = {placement.tensor.domains() > 1, placement.context.domains() > 1, placement.experts.domains() > 1},
+        .data = placement.data.domains() > 1,
+        .transfers = placement.pipeline_leaves_domain};
+}
+
 } // namespace
 
 void Inputs::run_rows() {
@@ -101,9 +110,26 @@ void Inputs::run_rows() {
         auto const run = run_beside(order, times, beside);
         return seconds_of(row.validates_late ? run.longest : run.end);
     };
+    bool const copies_state = offloads_optimizer(strategy.offload) && !offloads_activations(strategy.offload);
+    std::vector<StageTraffic> sent;
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        sent.push_back(stage_traffic(setting, strategy, layout, stage));
+    }
+    auto const operations = step_units(setting, strategy, costs, this->order, StepDetail::operation);
+    StageVisits visits{{.order = order,
+                        .layout = layout,
+                        .blocks = this->order,
+                        .units = operations,
+                        .traffic = sent,
+                        .rules = rules,
+                        .users = adapter_users(*this),
+                        .state_with_host = copies_state,
+                        .blocking = times.blocking}};
+    auto const run = run_beside(order, times, visits);
+    double const closed = of_rows(time) + (copies_state ? time.offload.base() : 0.0);
+    rows.differ = seconds_of(row.validates_late ? run.longest : run.end) - closed;
     auto beside = traffic_beside(*this);
     double const all = length(beside);
-    rows.differ = all - of_rows(time);
     beside.adapter = 0.0, beside.longer = 1.0, beside.transfers = false;
     rows.adapter = all - length(beside);
     beside.loss = beside.idle_forward = beside.idle_backward = 0.0;
@@ -111,6 +137,11 @@ void Inputs::run_rows() {
 }
 
 double rows_differ(Inputs const& in) { return std::abs(in.rows.differ); }
+
+double rows_are_not_run(Inputs const& in) {
+    bool const partly = runs_without_flush(in.strategy) || offloads_activations(in.strategy.offload);
+    return in.pipeline() && partly ? in.step : 0.0;
+}
 
 double blocks_differ(Inputs const& in) {
     if (in.pipeline()) { return 0.0; }

@@ -13,8 +13,8 @@ namespace headroom::simulation {
 
 inline double seconds_of(Ticks ticks) { return static_cast<double>(ticks) * 1e-12; }
 
-/// Passes run row by row, every stage with its own blocks, transfers, gradients and weights, in seconds. More passes than 2^20 are
-/// not run, nor rows without a flush: then the step differs by all of it, or by nothing.
+/// Passes run row by row, every stage with its own blocks, transfers, gradients, weights and state that is with the host, in
+/// seconds. More passes than 2^20 are not run, nor rows without a flush.
 struct RowsBeside {
     double differ = 0.0;  ///< the step so, less the one of the closed form
     double adapter = 0.0; ///< what of it is that gradients and weights share their adapter
@@ -102,6 +102,8 @@ double data_of_step(Inputs const& in);
 bool data_leaves(Inputs const& in);
 
 double rows_differ(Inputs const& in);
+/// All of a step without a flush or with activations with the host: its rows are not run, or not with all that is in them.
+double rows_are_not_run(Inputs const& in);
 /// On one stage: by how much the passes of its blocks differ, one by one, from as many mean ones.
 double blocks_differ(Inputs const& in);
 

@@ -92,10 +92,6 @@ double shown_meets_others(Inputs const& in) {
 double hidden_meets_by_chance(Inputs const& in) {
     return data_leaves(in) ? hidden(in) * of_step(in, leaving_traffic(in)) : 0.0;
 }
-/// What both shows and hides, and what else leaves meanwhile.
-double shares_by_chance(Inputs const& in) {
-    return data_leaves(in) ? std::min(own_shown(in), hidden(in)) * of_step(in, leaving_traffic(in)) : 0.0;
-}
 
 double adapter_in_rows(Inputs const& in) { return std::abs(in.rows.adapter); }
 double traffic_in_rows(Inputs const& in) { return std::abs(in.rows.traffic); }
@@ -111,6 +107,9 @@ double transfers_leave(Inputs const& in) {
     return place(in.strategy, in.setting.cluster.domain).pipeline_leaves_domain ? in.time.pipeline_communication.base()
                                                                                 : 0.0;
 }
+
+/// Transfers that show, and those of the other way and collectives that leave by the same adapter meanwhile.
+double transfers_meet_by_chance(Inputs const& in) { return transfers_leave(in) * of_step(in, leaving_traffic(in)); }
 
 /// Without a flush gradients and weights of every micro-batch meet what else leaves by their adapter.
 double meets_every_micro_batch(Inputs const& in) {
@@ -140,9 +139,6 @@ double waiting_traffic(Inputs const& in) {
     return std::min(traffic_beside_a_late_host(in), std::max(0.0, in.step - data_of_step(in)));
 }
 double waiting_by_chance(Inputs const& in) { return hides_beside(in) ? hidden(in) * of_step(in, host_shown(in)) : 0.0; }
-/// The same of others: what stands behind passes that a host is late for.
-double behind_a_late_host(Inputs const& in) { return hides_beside(in) ? 0.0 : traffic_beside_a_late_host(in); }
-double behind_by_chance(Inputs const& in) { return hides_beside(in) ? 0.0 : hidden(in) * of_step(in, host_shown(in)); }
 double hidden_behind_passes(Inputs const& in) { return hides_beside(in) ? 0.0 : hidden(in); }
 /// What of it is in the last bucket, which no pass is left for.
 double last_bucket_behind_passes(Inputs const& in) {

@@ -16,9 +16,9 @@ double shown_meets_others(Inputs const& in);
 double hidden_meets_by_chance(Inputs const& in);
 double adapter_in_rows(Inputs const& in);
 double traffic_in_rows(Inputs const& in);
-double shares_by_chance(Inputs const& in);
 double keys_and_tokens_share_the_adapter(Inputs const& in);
 double transfers_leave(Inputs const& in);
+double transfers_meet_by_chance(Inputs const& in);
 double meets_every_micro_batch(Inputs const& in);
 
 /// Traffic beside kernels that wait, or behind passes.
@@ -27,8 +27,6 @@ double reduction_beside_collectives(Inputs const& in);
 double traffic_beside_a_late_host(Inputs const& in);
 double waiting_traffic(Inputs const& in);
 double waiting_by_chance(Inputs const& in);
-double behind_a_late_host(Inputs const& in);
-double behind_by_chance(Inputs const& in);
 double hidden_behind_passes(Inputs const& in);
 double last_bucket_behind_passes(Inputs const& in);
 double waits_while_it_hides(Inputs const& in);

@@ -36,7 +36,7 @@ struct Source {
     LayerProgram const& program;
     bool in_block = true;
     bool recomputes_core = false;
-    BlockProgram const* block = nullptr; ///< for gaps and the host; none: neither
+    BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
     double issued = 1.0;                 ///< factor on what the host takes
     std::array<double, 4> uneven_host{}; ///< by pass: share of the chip's time that it waits for a host that is late
     double repeats = 1.0;                ///< of the program
@@ -92,7 +92,6 @@ private:
         }
         spread(source, pass, hidden, behind);
         hider_.clear();
-        add_gaps(source, kind, pass);
         std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0; });
         return pass;
     }
@@ -126,29 +125,6 @@ private:
                 if (hider_[i] == nullptr || !hides(static_cast<Group3>(g), *hider_[i], source)) { continue; }
                 pass.items[i].beside[g] = ticks_of(
                     Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
-            }
-        }
-    }
-
-    /// Gaps between kernels, those of as many forward passes as the closed form counts for a pass.
-    void add_gaps(Source const& source, PassKind kind, UnitPass& pass) const {
-        if (source.block == nullptr) { return; }
-        auto const kernels = std::ranges::count(pass.items, Role::compute, &PassItem::role);
-        if (kernels == 0) { return; }
-        Ticks gap = ticks_of(pricer_.gaps(*source.block, passes_of(*source.block, kind)) * pace);
-        // a gap hides nothing: it goes beside kernels that have no collective behind them
-        auto const bare = [](PassItem const& item) {
-            return item.role == Role::compute && std::ranges::all_of(item.beside, [](Ticks t) { return t == 0; });
-        };
-        Ticks bare_left = std::ranges::count_if(pass.items, bare);
-        bool const any = bare_left == 0;
-        if (any) { bare_left = kernels; }
-        for (PassItem& item : pass.items) {
-            if (item.role != Role::compute) { continue; }
-            if (any || bare(item)) {
-                item.cost += gap / bare_left;
-                gap -= gap / bare_left;
-                --bare_left;
             }
         }
     }
