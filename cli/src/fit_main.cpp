@@ -87,27 +87,39 @@ std::string three_of(ErrorSummary const& s) {
                        100 * s.p90_absolute_error);
 }
 
+std::string change_of(fit::AblationResult::Means const& means) {
+    return fmt::format("{:.1f} to {:.1f}", 100 * means.whole, 100 * means.without);
+}
+
+/// What an element is worth on the runs that it moves; nothing where it moves none.
+std::string moved_cells(fit::AblationResult const& r) {
+    if (r.moved == 0) { return "0 | | |"; }
+    return fmt::format("{} | {} | {} ({} : {}) |", r.moved, change_of(r.moved_fitted), change_of(r.moved_left_out),
+                       r.sources_worse, r.sources_better);
+}
+
 /// The table of docs/accuracy.md: every element taken out, everything else fitted anew.
 void print_ablation(fs::path const& root) {
     auto const [runs, independent, settings] = read_evidence(root);
-    std::printf("| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left "
-                "out | runs moved "
-                "| their error |\n"
-                "|---|---|---|---|---|---|---|---|\n");
+    fmt::print("| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left "
+               "out | runs moved | their error, fitted | their error, left out |\n"
+               "|---|---|---|---|---|---|---|---|---|\n");
     auto const elements = fit::ablations();
     auto const whole = fit::fitted_without(elements.front(), runs, independent, settings);
     for (auto const& ablation : elements) {
         auto const r = fit::without_element(ablation, whole, runs, independent, settings);
-        std::printf("| %.*s | %.*s | %s | %s | %.1f | %.1f | %d | %.1f to %.1f |\n", static_cast<int>(r.name.size()),
-                    r.name.data(), static_cast<int>(r.instead.size()), r.instead.data(), three_of(r.dense).c_str(),
-                    three_of(r.dense_left_out).c_str(), 100 * r.mixtures.median_absolute_error,
-                    100 * r.mixtures_left_out.median_absolute_error, r.moved, 100 * r.moved_whole,
-                    100 * r.moved_without);
+        fmt::print("| {} | {} | {} | {} | {:.1f} | {:.1f} | {}\n", r.name, r.instead, three_of(r.dense),
+                   three_of(r.dense_left_out), 100 * r.mixtures.median_absolute_error,
+                   100 * r.mixtures_left_out.median_absolute_error, moved_cells(r));
         std::fflush(stdout);
     }
 }
 
 int run(fs::path const& root, fs::path const& out, bool quick) {
+    if (!fs::is_directory(out)) { // a fit takes minutes: what cannot be written is said before
+        throw InputError{Fault::usage,
+                         {.where = "--out " + out.string(), .problem = "is no folder", .hint = "make it first"}};
+    }
     auto const [runs, independent, settings] = read_evidence(root);
     print_collectives(independent);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
 
 namespace headroom::fit {
@@ -75,22 +76,51 @@ CalibrationSet holding(CalibrationSet set, Ablation const& ablation) {
     return set;
 }
 
+/// Absolute errors of runs, summed.
+struct Errors {
+    int runs = 0;
+    AblationResult::Means fitted, left_out;
+    void add(Errors const& one) {
+        runs += one.runs;
+        fitted.whole += one.fitted.whole, fitted.without += one.fitted.without;
+        left_out.whole += one.left_out.whole, left_out.without += one.left_out.without;
+    }
+};
+
+/// Those of a run that is predicted by all four models, and counts.
+std::optional<Errors> errors_at(std::size_t row, FittedModel const& model, FittedModel const& whole) {
+    auto const &fitted = whole.fitted.rows.at(row), &left_out = whole.left_out.rows.at(row);
+    auto const &without = model.fitted.rows.at(row), &left_out_without = model.left_out.rows.at(row);
+    for (auto const* one : {&fitted, &left_out, &without, &left_out_without}) {
+        if (!one->relative_error || !one->run->counts()) { return std::nullopt; }
+    }
+    return Errors{1,
+                  {std::abs(*fitted.relative_error), std::abs(*without.relative_error)},
+                  {std::abs(*left_out.relative_error), std::abs(*left_out_without.relative_error)}};
+}
+
 void add_moved(AblationResult& result, Ablation const& ablation, FittedModel const& model, FittedModel const& whole) {
     auto const alone = validate(model.runs, holding(whole.set, ablation)); // nothing else makes up for it
+    Errors all;
+    std::map<std::string_view, Errors> by_source;
     for (std::size_t i = 0; i < alone.rows.size(); ++i) {
-        auto const &with = whole.fitted.rows.at(i), &without = alone.rows[i];
-        auto const &left_with = whole.left_out.rows.at(i), &left_without = model.left_out.rows.at(i);
-        if (!with.relative_error || !without.relative_error || !with.run->counts()) { continue; }
-        if (!left_with.relative_error || !left_without.relative_error) { continue; }
-        if (std::abs(*without.relative_error - *with.relative_error) <= moved_by * (1.0 + *with.relative_error)) {
-            continue;
-        }
-        ++result.moved;
-        result.moved_whole += std::abs(*left_with.relative_error);
-        result.moved_without += std::abs(*left_without.relative_error);
+        auto const errors = errors_at(i, model, whole);
+        if (!errors || !alone.rows[i].relative_error) { continue; }
+        double const with = 1.0 + *whole.fitted.rows[i].relative_error, out = 1.0 + *alone.rows[i].relative_error;
+        if (std::abs(out - with) <= moved_by * with) { continue; }
+        all.add(*errors);
+        by_source[alone.rows[i].run->source].add(*errors);
     }
-    if (result.moved == 0) { return; }
-    result.moved_whole /= result.moved, result.moved_without /= result.moved;
+    for (auto const& [source, errors] : by_source) {
+        double const worse = (errors.left_out.without - errors.left_out.whole) / errors.runs;
+        result.sources_worse += worse > 1e-3 ? 1 : 0, result.sources_better += worse < -1e-3 ? 1 : 0;
+    }
+    result.moved = all.runs;
+    if (all.runs == 0) { return; }
+    auto const mean = [&all](AblationResult::Means const& sum) {
+        return AblationResult::Means{sum.whole / all.runs, sum.without / all.runs};
+    };
+    result.moved_fitted = mean(all.fitted), result.moved_left_out = mean(all.left_out);
 }
 
 ErrorSummary of_kind(Validation const& validation, std::string_view kind) {
@@ -133,7 +163,6 @@ std::vector<Ablation> ablations() {
           {gemm_blackwell, 0.7},
           {gemm_blackwell_ultra, 0.7}}},
         {"tiles and waves", "operations over rate", without_waves},
-        {"start-up of a tile", "none", nullptr, {{gemm_prologue, nothing}}},
         {"element-wise traffic",
          "none",
          nullptr,
@@ -144,7 +173,6 @@ std::vector<Ablation> ablations() {
          "kernels are issued in no time",
          nullptr,
          {{host_eager, nothing}, {host_modern, nothing}, {host_experts, nothing}}},
-        {"gaps between kernels", "none", nullptr, {{kernel_gap, nothing}}},
         {"kernels slowed by traffic",
          "not slowed",
          nullptr,
@@ -153,7 +181,6 @@ std::vector<Ablation> ablations() {
         {"adding gradients up", "none", nullptr, {{accumulate_bytes, nothing}}},
         {"update", "none", nullptr, {{optimizer_traffic, nothing}}},
         {"fixed time of a step", "none", nullptr, {{step_overhead, nothing}}},
-        {"slower with more nodes", "not slower", nullptr, {{straggler, nothing}}},
         {"products of experts", "as fast as one product", nullptr, {{grouped_gemm, 1.0}}},
         {"sorting of tokens", "none", nullptr, {{routing_bytes, nothing}}},
         {"exchange of tokens", "all of it hidden", nullptr, {{experts_exposed, nothing}}},

@@ -40,10 +40,16 @@ struct AblationResult {
     int free_constants = 0;
     ErrorSummary dense, dense_left_out;       ///< runs of dense models; each source left out
     ErrorSummary mixtures, mixtures_left_out; ///< runs of mixtures and hybrids
-    /// Runs whose step the element is more than `moved_by` of, by the constants of the whole model; and the mean of their absolute
-    /// errors with each source left out, by the whole model and without the element.
+    /// Runs whose step the element is more than `moved_by` of, by the constants of the whole model; and the means of their
+    /// absolute errors, by the whole model and without the element.
+    struct Means {
+        double whole = 0.0, without = 0.0;
+    };
     int moved = 0;
-    double moved_whole = 0.0, moved_without = 0.0;
+    Means moved_fitted = {}, moved_left_out = {};
+    /// Sources whose moved runs have a larger error without the element when the source is left out, and a smaller one; a
+    /// thousandth apart at least.
+    int sources_worse = 0, sources_better = 0;
 };
 inline constexpr double moved_by = 0.03;
 
