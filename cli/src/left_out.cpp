@@ -24,7 +24,7 @@ constexpr std::array options{
     Option{"--imbalance", "FACTOR|lengths:CV:N|FILE",
            "largest over mean work of a rank: 1.08, of N sequences that vary by CV, or of FILE.csv", group},
     Option{"--step-spread", "PERCENT",
-           "how a rank's step time varies: 2%; all wait for the slowest (default: a fitted drag)", group},
+           "how a rank's step time varies: 2%; all wait for the slowest (default: alike; own stacks: fitted)", group},
     Option{"--congestion", "PERCENT", "scale-out rate lost per doubling of domains: 5%", group},
     Option{"--mtbf", "TIME", "between failures of one accelerator (default with any of these: 50700h)", group},
     Option{"--cluster-mtbf", "TIME", "the same of the whole job: 3.1h", group},

@@ -22,7 +22,7 @@ struct Row {
 Row const& row_of(LeftOut term) {
     static std::array<Row, 5> const rows{
         Row{LeftOut::imbalance, "--imbalance 1.08", {"imbalance_seconds"}, {}},
-        Row{LeftOut::stragglers, "--step-spread 2%", {"stragglers_seconds"}, {"straggler"}},
+        Row{LeftOut::stragglers, "--step-spread 2%", {"stragglers_seconds"}, {}},
         Row{LeftOut::congestion, "--congestion 5%", {"congestion_slowdown"}, {}},
         Row{LeftOut::failures,
             "--mtbf 50700h",

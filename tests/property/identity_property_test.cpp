@@ -167,9 +167,9 @@ TEST(Identity, NothingIsDisturbedByDefault) {
         EXPECT_EQ(Priced{calm}.time.imbalance, Seconds{}) << name_of(question);
         calm.disturbance.spread = 0.0;
         EXPECT_EQ(Priced{calm}.time.stragglers, Seconds{}) << name_of(question);
-        // Expectation: without the default drag of many nodes an absent spread is one of zero.
+        // Expectation: without that of stacks of their own an absent spread is one of zero.
         Calibration constants = training::fitted().values();
-        constants[Constant::straggler] = constants[Constant::rank_spread] = 0.0;
+        constants[Constant::rank_spread] = 0.0;
         Question absent = calm;
         absent.disturbance = {};
         EXPECT_EQ(Priced(absent, constants).time.total(), Priced(calm, constants).time.total()) << name_of(question);

@@ -28,7 +28,7 @@ TEST(LeftOutProperty, TermsThatAreOffChangeNoBit) {
         EXPECT_EQ(with.imbalance, Seconds{}) << name_of(question);
         EXPECT_EQ(with.stragglers, Seconds{}) << name_of(question);
         auto same = without;
-        same.stragglers = {}; // the default drag is the one term that is on by default
+        same.stragglers = {}; // of stacks of their own the one term that is on by default
         EXPECT_EQ(with.total(), same.total()) << name_of(question);
     });
 }

@@ -97,7 +97,6 @@ inline CalibrationSet calibration() {
         {"fp8_blackwell", 1.0},
         {"mxfp8", 1.0},
         {"nvfp4", 0.8},
-        {"gemm_prologue", 100.0},
         {"grouped_gemm", 0.85},
         {"attention_ampere", 0.62},
         {"attention_hopper", 0.68},
@@ -120,7 +119,7 @@ inline CalibrationSet calibration() {
         {"bytes_ffn", 1.5},
         {"fused_bytes", 0.75},
         {"cast_bytes", 1.0},
-        {"bytes_logit", 16.0},
+        {"bytes_logit", 44.0},
         {"routing_bytes", 1.0},
         {"scan_bytes", 1.5},
         {"host_eager", 8e-4},
@@ -139,7 +138,7 @@ inline CalibrationSet calibration() {
         {"tensor_exposed_old", 0.7},
         {"tensor_exposed", 0.45},
         {"gradients_exposed_old", 0.8},
-        {"gradients_exposed", 0.25},
+        {"gradients_exposed", 0.15},
         {"shard_overlap_loss", 0.2},
         {"unbucketed_traffic", 2.0},
         {"context_exposed", 0.4},
@@ -147,7 +146,6 @@ inline CalibrationSet calibration() {
         {"accumulate_bytes", 6.0},
         {"optimizer_traffic", 28.0},
         {"step_overhead", 0.015},
-        {"straggler", 0.008},
         {"rank_spread", 0.02},
     };
     static_assert(std::size(values) == constant_count);

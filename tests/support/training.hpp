@@ -210,11 +210,11 @@ inline constexpr double uneven_stages_slack = 0.011;
 
 /// A pipeline of which the first blocks are frozen is priced by the stage that ends its step, one without by its slowest
 /// and the drain of all: where a change moves the end to another stage, or thaws the last frozen block, the step moves by
-/// what the two differ by. Largest seen: 6.6 % (no claim is made of it).
+/// what the two differ by. Largest seen: 6.8 % (no claim is made of it).
 inline bool has_frozen_stages(Question const& question) {
     return question.strategy.pp > 1 && question.strategy.trained == Trained::last_layers;
 }
-inline constexpr double frozen_stages_slack = 0.067;
+inline constexpr double frozen_stages_slack = 0.069;
 /// What a comparison of a question with a changed one allows for the two.
 inline double stages_slack(Question const& question) {
     if (has_frozen_stages(question)) { return frozen_stages_slack; }

@@ -114,7 +114,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           context_exposed}) {
         EXPECT_LE(at(id).value, 1.0) << constants()[static_cast<std::size_t>(id)].key;
     }
-    EXPECT_LE(at(straggler).value, 0.05);
 }
 
 TEST_P(CatalogCalibration, BandsHoldThePrediction) {

@@ -71,6 +71,7 @@ TEST(Frameworks, ChangeTheStepTheWayTheyDiffer) {
     EXPECT_GT(without([](Framework& f) { f.attention = AttentionKernel::unfused; }), modern);
     EXPECT_GE(without([](Framework& f) { f.attention = AttentionKernel::flash1; }), modern);
     EXPECT_GT(without([](Framework& f) { f.fused_elementwise = false; }), modern);
+    EXPECT_LT(without([](Framework& f) { f.loss_bytes = 6.0; }), modern);
     EXPECT_GT(without([](Framework& f) { f.tensor_overlap = false; }), modern);
     EXPECT_GT(without([](Framework& f) { f.gradient_overlap = GradientOverlap::exposed; }), modern);
     EXPECT_GE(without([](Framework& f) { f.host = HostPace::eager_2022; }), modern);

@@ -80,7 +80,7 @@ void add_step(RooflineReport& report) {
         Question question = model.question;
         question.cluster = *report.question.against->cluster;
         other = step_kernels(question, model.calibration);
-        report.other_totals = {other->attainable(), other->predicted(), other->gaps};
+        report.other_totals = {other->attainable(), other->predicted()};
     }
     for (std::size_t i = 0; i < report.step->kernels.size(); ++i) {
         RooflineRow row;
@@ -102,10 +102,6 @@ void add_totals(RooflineReport& report) {
         report.totals.attainable += row.at.time * row.of.count;
         report.totals.predicted += row.of.predicted * row.of.count;
         all += row.seconds() * row.of.count;
-    }
-    if (report.step) {
-        report.totals.gaps = report.step->gaps;
-        all += report.step->gaps;
     }
     for (RooflineRow& row : report.rows) {
         row.share = all.base() > 0.0 ? row.seconds() * row.of.count / all : 0.0;

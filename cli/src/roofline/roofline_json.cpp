@@ -148,7 +148,6 @@ Json step_json(RooflineReport const& report) {
         .set("tokens_per_micro_batch", report.step->tokens)
         .set("attainable_seconds", report.totals.attainable.base())
         .set("kernels_seconds", report.totals.predicted.base())
-        .set("gaps_seconds", report.totals.gaps.base())
         .set("compute_seconds", time.compute.base())
         .set("optimizer_seconds", time.optimizer.base())
         .set("step_seconds", time.total().base())
@@ -190,9 +189,7 @@ Json against_json(RooflineReport const& report) {
     bool const any = report.other_totals && report.totals.attainable.base() > 0.0;
     Json total = any ? Json{report.totals.attainable / report.other_totals->attainable} : Json{};
     bool const step = any && report.step;
-    Json predicted = step ? Json{(report.totals.predicted + report.totals.gaps) /
-                                 (report.other_totals->predicted + report.other_totals->gaps)}
-                          : Json{};
+    Json predicted = step ? Json{report.totals.predicted / report.other_totals->predicted} : Json{};
     return Json::object()
         .set("machine", machine_json(*report.question.against))
         .set("bandwidth_ratio", there.memory().bandwidth / here.memory().bandwidth)

@@ -116,7 +116,7 @@ Table groups_table(RooflineReport const& report) {
     Table table{.title = "Where the step's kernels spend their time",
                 .columns = {{"group", Align::left, true}, {"roof"}, {"predicted"}, {"% time"}, {"x roof"}},
                 .rows = {}};
-    Seconds const all = report.totals.predicted + report.totals.gaps;
+    Seconds const all = report.totals.predicted;
     auto const add = [&](std::string const& name, Seconds roof, Seconds predicted) {
         table.rows.push_back({name, format(roof), format(predicted), percent(predicted / all),
                               roof.base() > 0.0 ? significant(predicted / roof) : "-"});
@@ -142,10 +142,10 @@ StackedBars groups_bars(RooflineReport const& report) {
 /// Computation and optimizer are those of `predict`; what else its step has is no kernel's.
 std::string step_words(RooflineReport const& report) {
     StepTime const& time = report.step->prediction.time;
-    Seconds const kernels = report.totals.predicted + report.totals.gaps;
-    return format(kernels) + " of kernels and launch gaps between them, as `headroom predict` has it (computation " +
-           format(time.compute) + ", optimizer " + format(time.optimizer) + "); its step of " + format(time.total()) +
-           " has " + format(time.total() - kernels) + " besides: host, exposed communication, stragglers, overhead.";
+    Seconds const kernels = report.totals.predicted;
+    return format(kernels) + " of kernels, as `headroom predict` has it (computation " + format(time.compute) +
+           ", optimizer " + format(time.optimizer) + "); its step of " + format(time.total()) + " has " +
+           format(time.total() - kernels) + " besides: host, exposed communication, stragglers, overhead.";
 }
 
 std::string question_words(RooflineReport const& report) {
@@ -178,7 +178,7 @@ Table levers_table(RooflineReport const& report) {
     for (RooflineLever const& lever : report.levers) {
         table.rows.push_back({lever_title(lever.by), format(lever.attainable),
                               significant(report.totals.attainable / lever.attainable)});
-        if (step) { table.rows.back().push_back(format(lever.seconds + report.totals.gaps)); }
+        if (step) { table.rows.back().push_back(format(lever.seconds)); }
     }
     return table;
 }

@@ -45,7 +45,6 @@ struct RooflineRow {
 /// Both machines on all that was asked.
 struct RooflineTotals {
     Seconds attainable, predicted; ///< predicted is zero without a model
-    Seconds gaps;
 };
 
 /// One lever pulled for every kernel that it applies to.

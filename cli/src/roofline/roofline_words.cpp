@@ -155,8 +155,8 @@ std::string roofline_verdict(RooflineReport const& report) {
         return report.question.model->question.model.name + " on " + report.processor().name + ": " +
                percent(compute_bound_share(report)) +
                " % of the kernels' time is compute-bound; the kernels of a step take " +
-               format(report.totals.attainable) + " at least, and " +
-               format(report.totals.predicted + report.totals.gaps) + " as predicted, with the launch gaps.";
+               format(report.totals.attainable) + " at least, and " + format(report.totals.predicted) +
+               " as predicted.";
     }
     if (report.rows.size() == 1) { return one_kernel_words(report.rows.front(), report); }
     auto const bound =
@@ -187,8 +187,7 @@ std::vector<std::string> comparison_words(RooflineReport const& report) {
     double const total = report.totals.attainable / report.other_totals->attainable;
     std::string sum = "All of it is " + times_words(total) + " as fast by the roof";
     if (report.step) {
-        double const predicted = (report.totals.predicted + report.totals.gaps) /
-                                 (report.other_totals->predicted + report.other_totals->gaps);
+        double const predicted = report.totals.predicted / report.other_totals->predicted;
         sum += ", " + times_words(predicted) + " as predicted";
     }
     text.push_back(sum + ".");

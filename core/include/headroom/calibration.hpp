@@ -32,7 +32,6 @@ enum class Constant : int {
     fp8_blackwell,
     mxfp8,
     nvfp4,
-    gemm_prologue,
     grouped_gemm,
     // fused attention
     attention_ampere,
@@ -89,7 +88,6 @@ enum class Constant : int {
     accumulate_bytes,
     optimizer_traffic,
     step_overhead,
-    straggler,
     rank_spread,
     count_,
 };

@@ -57,6 +57,7 @@ struct Framework {
     bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
     bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs
     bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
+    double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
     double bucket_elements = 40e6;       ///< of a gradient bucket
     double bucket_copies = 1.0;          ///< of it, where communication overlaps
     double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one

@@ -19,13 +19,11 @@ struct KernelRates {
     double operand = 2, element = 2;                  ///< bytes of an element that a product reads, and writes
     double units = 0;                                 ///< SMs; 0 switches wave quantisation off
     double grouped = 1;                               ///< rate of grouped products over one product's
-    double prologue = 0;                              ///< elements of K that a tile's start-up costs
     double half_length = 0;                           ///< sequence length at half the attention asymptote
     double small_head = 1;                            ///< factor of fused attention with a small head dimension
     double backward = 1;                              ///< factor of its backward pass
     double misaligned = 1;                            ///< factor of unfused score products with an odd head dimension
     std::array<double, memory_class_count> traffic{}; ///< measured over counted bytes, by MemoryClass
-    Seconds gap;                                      ///< idle time between the kernels of one layer's forward pass
 };
 
 /// The rates of `chip` computing linear layers in `precision` with the kernels of `framework`: peaks times the
@@ -57,11 +55,11 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
 
 /// Time of an m x k by k x n product.
 ///
-///     T = min over tiles (waves units 2 Tm Tn (k + k0) / (R e_tile)) (+) e (m k + k n + m n) / B
+///     T = min over tiles (waves units 2 Tm Tn k / (R e_tile)) (+) e (m k + k n + m n) / B
 ///
 /// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
-/// tiles / units. k0 is the start-up of a tile, e_tile the efficiency of its shape, e the bytes of an element;
-/// (+) is a smooth maximum (p = 8).
+/// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
+/// smooth maximum (p = 8).
 /// Holds for:  dense products; on chips without units 2 m n k / R stands in the place of the tiles.
 /// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]

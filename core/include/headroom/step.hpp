@@ -46,8 +46,6 @@ struct LayerCost {
     Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
     Seconds host;                    ///< what issuing the kernels takes (a floor)
     Seconds host_forward;            ///< the part of it for the forward pass
-    Seconds kernels;                 ///< launch gaps between kernels
-    Seconds kernels_forward;         ///< the part of them in the forward pass
     Seconds
         apart_forward; ///< what kinds of block add that differ, where the host reads from each: beyond the mean of both
     Seconds apart_backward;            ///< the same of the backward pass
@@ -57,7 +55,7 @@ struct LayerCost {
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
     Bytes experts_bytes;               ///< what a rank holds for all expert ranks
     double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
-    /// Kernels, gaps and exposed communication.
+    /// Kernels and exposed communication.
     [[nodiscard]] Seconds chip() const;
     [[nodiscard]] PassCost forward_pass() const;
     [[nodiscard]] PassCost backward_pass() const;
@@ -74,7 +72,7 @@ struct LayerCost {
 /// What the first blocks of a model take. A host runs ahead of the blocks that are longer than issuing them takes, so it
 /// and the chip are compared over all the blocks of a pass of a stage.
 struct BlocksUntil {
-    Seconds kernels, kernels_forward; ///< with gaps; the part of the forward pass
+    Seconds kernels, kernels_forward; ///< all; the part of the forward pass
     Seconds shown, shown_forward;     ///< communication that stands in the way
     Seconds host, host_forward;
     std::size_t alike = 0; ///< where the run of blocks of one kind begins that the last of these belongs to
@@ -227,7 +225,7 @@ struct CommunicationRow {
 /// n blocks and ends are those of the slowest stage (`stage_layers`). The rows of other schedules are run with stages as they
 /// are, or wait as `ScheduleRow::bubble` has it for the mean of the other stages where they are long or have no flush;
 /// what transfers add to 1F1B, GPipe and interleaving, filling and draining and in between, is `ScheduleRow::hops`;
-/// spare is m - 1 micro-batches, interleaved p (v - 1) / v. Stragglers is straggler lg(nodes), or spread z_K where a
+/// spare is m - 1 micro-batches, interleaved p (v - 1) / v. Stragglers is spread z_K where a
 /// spread of step times is given and for stacks with data pipelines of their own; imbalance is (largest / mean - 1) of
 /// computation.
 /// Holds for:  every schedule of the table; see docs/guide/step-model.md.

@@ -28,14 +28,13 @@ struct StepKernels {
     Processor processor;
     KernelRates rates;
     std::vector<StepKernel> kernels;
-    Seconds gaps;                            ///< launch gaps of the step: computation that no kernel does
-    double tokens = 0.0;                     ///< of a micro-batch, on one accelerator
-    [[nodiscard]] Seconds predicted() const; ///< of the kernels, without the gaps
+    double tokens = 0.0; ///< of a micro-batch, on one accelerator
+    [[nodiscard]] Seconds predicted() const;
     [[nodiscard]] Seconds attainable() const;
 };
 
-/// The operations of the step program under the roof of the question's accelerator. Their predicted times and the gaps
-/// add up to the predicted computation and optimizer of the same question.
+/// The operations of the step program under the roof of the question's accelerator. Their predicted times add up
+/// to the predicted computation and optimizer of the same question.
 /// Holds for:  strategies without pipeline stages: every accelerator runs the same kernels.
 /// Assumes:    as `demand_of`; the optimizer moves the bytes that it is calibrated with, and works in 32 bits. Of
 ///             element-wise work, a product before it could hand its result over on the chip.
@@ -51,7 +50,7 @@ struct GroupTime {
     std::string group;
     Seconds attainable, predicted; ///< a step
 };
-/// Groups in the order in which they first appear, the launch gaps last.
+/// Groups in the order in which they first appear.
 std::vector<GroupTime> group_times(StepKernels const& step);
 
 } // namespace headroom

@@ -48,15 +48,13 @@ void describe_imbalance(LeftOutTerm& row, Prediction const& p) {
 
 void describe_stragglers(LeftOutTerm& row, Prediction const& p) {
     auto const& spread = p.question.disturbance.spread;
-    row.on = !spread || *spread > 0.0;
+    bool const own_data = !spread && p.question.framework.paced;
+    row.on = own_data || spread.value_or(0.0) > 0.0;
     row.value = straggler_share(p);
-    if (!spread && p.question.framework.paced) {
+    if (own_data) {
         row.expected_maximum = expected_maximum_normal(Ranks{p.workers});
         row.explanation = "the fitted spread of ranks with data pipelines of their own: " + percent(row.value) +
                           " of the rest for the slowest of " + counted(p.workers, "rank");
-    } else if (!spread) {
-        row.explanation = "the default drag, fitted to published runs: " + percent(row.value) +
-                          " of the rest, growing with the doublings of nodes";
     } else if (row.on) {
         row.expected_maximum = expected_maximum_normal(Ranks{p.workers});
         row.value = *spread * *row.expected_maximum;

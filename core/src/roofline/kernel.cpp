@@ -145,7 +145,6 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.element = element_bytes(precision);
     rates.operand = operand_bytes(precision);
     rates.units = chip.units;
-    rates.prologue = constants[Constant::gemm_prologue];
     rates.half_length = constants[Constant::attention_half_length];
     rates.small_head = constants[Constant::attention_small_head];
     rates.backward = constants[Constant::attention_backward];
@@ -156,7 +155,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     traffic(MemoryClass::hidden) = constants[Constant::bytes_hidden] * fused;
     traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
     traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
-    traffic(MemoryClass::logits) = constants[Constant::bytes_logit];
+    traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
     traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
     traffic(MemoryClass::adapter) = 1.0;
@@ -164,7 +163,6 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
     traffic(MemoryClass::image) = 1.0;
     rates.grouped = constants[Constant::grouped_gemm];
-    rates.gap = Seconds{framework.host == HostPace::native ? 0.0 : constants[Constant::kernel_gap]};
     return rates;
 }
 
@@ -173,7 +171,6 @@ namespace {
 /// `count` products of one shape in one launch, their tiles in one queue.
 double product_seconds(double count, double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
     if (rates.units <= 0.0) { return 2.0 * count * m * n * k / rate.base(); }
-    double const padded_k = k + rates.prologue;
     double least = 0.0;
     for (auto const& tile : tiles) {
         double const queued = count * std::ceil(m / tile.m) * std::ceil(n / tile.n);
@@ -182,7 +179,7 @@ double product_seconds(double count, double m, double n, double k, FlopsPerSecon
         double const cost = work * tile.m * tile.n / tile.efficiency;
         if (least == 0.0 || cost < least) { least = cost; }
     }
-    return 2.0 * least * padded_k / rate.base();
+    return 2.0 * least * k / rate.base();
 }
 
 double plain_bytes(double m, double n, double k, KernelRates const& rates) {

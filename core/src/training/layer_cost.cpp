@@ -27,13 +27,10 @@ public:
     }
 
     /// Adds the passes of the block that was the last to be priced.
-    void outline(BlockProgram const& program, double weight, OutlineMean& forward, OutlineMean& backward) const {
+    void outline(double weight, OutlineMean& forward, OutlineMean& backward) const {
         if (!outlines_) { return; }
-        auto const of = [&](std::vector<PricedOperation> const& pass, double passes) {
-            return stretches_of(pass, pricer_.gaps(program, passes), loss_);
-        };
-        forward.add(of(forward_, 1.0), weight);
-        backward.add(of(backward_, program.passes - 1.0), weight);
+        forward.add(stretches_of(forward_, loss_), weight);
+        backward.add(stretches_of(backward_, loss_), weight);
     }
 
     /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
@@ -104,7 +101,6 @@ private:
     }
 
     void add_host(BlockProgram const& program, LayerCost& cost) const {
-        cost.kernels = pricer_.gaps(program, program.passes), cost.kernels_forward = pricer_.gaps(program, 1.0);
         cost.host = pricer_.issue(program, program.passes), cost.host_forward = pricer_.issue(program, 1.0);
     }
 
@@ -188,12 +184,11 @@ Seconds PassCost::total() const {
 }
 
 Seconds LayerCost::chip() const {
-    return gemm + attention + memory + kernels + tensor_exposed + context_exposed + experts_exposed;
+    return gemm + attention + memory + tensor_exposed + context_exposed + experts_exposed;
 }
 
 PassCost LayerCost::forward_pass() const {
-    return {.chip = gemm + attention + memory - backward - recompute + kernels_forward + shown_forward,
-            .host = host_forward};
+    return {.chip = gemm + attention + memory - backward - recompute + shown_forward, .host = host_forward};
 }
 
 PassCost LayerCost::backward_pass() const {
@@ -209,9 +204,9 @@ Seconds LayerCost::host_excess() const { return host.base() <= 0.0 ? Seconds{} :
 
 void LayerCosts::pace(double factor) {
     for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
-        for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core,
-                              &part->backward, &part->weight_gradient, &part->host, &part->host_forward,
-                              &part->apart_forward, &part->apart_backward, &part->kernels, &part->kernels_forward}) {
+        for (Seconds* time :
+             {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->recomputed_core, &part->backward,
+              &part->weight_gradient, &part->host, &part->host_forward, &part->apart_forward, &part->apart_backward}) {
             *time *= factor;
         }
     }
@@ -224,12 +219,22 @@ void LayerCosts::pace(double factor) {
 }
 
 void LayerCost::add(LayerCost const& other, double times) {
-    auto const seconds = {&LayerCost::gemm,           &LayerCost::attention,       &LayerCost::memory,
-                          &LayerCost::recompute,      &LayerCost::recomputed_core, &LayerCost::backward,
-                          &LayerCost::host,           &LayerCost::kernels,         &LayerCost::tensor,
-                          &LayerCost::tensor_exposed, &LayerCost::context,         &LayerCost::context_exposed,
-                          &LayerCost::experts,        &LayerCost::experts_exposed, &LayerCost::weight_gradient,
-                          &LayerCost::shown_forward,  &LayerCost::host_forward,    &LayerCost::kernels_forward};
+    auto const seconds = {&LayerCost::gemm,
+                          &LayerCost::attention,
+                          &LayerCost::memory,
+                          &LayerCost::recompute,
+                          &LayerCost::recomputed_core,
+                          &LayerCost::backward,
+                          &LayerCost::host,
+                          &LayerCost::tensor,
+                          &LayerCost::tensor_exposed,
+                          &LayerCost::context,
+                          &LayerCost::context_exposed,
+                          &LayerCost::experts,
+                          &LayerCost::experts_exposed,
+                          &LayerCost::weight_gradient,
+                          &LayerCost::shown_forward,
+                          &LayerCost::host_forward};
     for (auto const part : seconds) { this->*part += other.*part * times; }
     for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
         this->*part += other.*part * times;
@@ -275,7 +280,7 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     for (auto const& run : program.blocks) {
         LayerCost block = adder.block(run);
         block.host *= unaligned, block.host_forward *= unaligned;
-        adder.outline(run, run.count / program.depth, forward, backward);
+        adder.outline(run.count / program.depth, forward, backward);
         costs.block.add(block, run.count / program.depth);
         if (program.frozen > 0) {
             bool const frozen = run.passes == 1.0;

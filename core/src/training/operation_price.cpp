@@ -83,10 +83,6 @@ double OperationPricer::experts_shown_share() const {
     return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];
 }
 
-Seconds OperationPricer::gaps(BlockProgram const& program, double passes) const {
-    return rates_.gap * (passes * program.issue);
-}
-
 Seconds OperationPricer::issue(BlockProgram const& program, double passes) const {
     double const issued = passes * program.issue;
     Seconds time;

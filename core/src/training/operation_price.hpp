@@ -27,7 +27,6 @@ public:
 
     /// Idle time between the kernels of a block, and what issuing them takes, where they are as many as those of
     /// `passes` forward passes.
-    [[nodiscard]] Seconds gaps(BlockProgram const& program, double passes) const;
     [[nodiscard]] Seconds issue(BlockProgram const& program, double passes) const;
 
 private:

@@ -102,10 +102,8 @@ PricedOperation priced(Operation const& operation, OperationPrice const& price, 
     return one;
 }
 
-std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, Seconds gaps, double loss) {
+std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, double loss) {
     auto const hidden = hidden_of(pass);
-    std::size_t const with_gap = hidden.bare > 0 ? hidden.bare : hidden.kernels;
-    double const gap = with_gap > 0 ? gaps.base() / static_cast<double>(with_gap) : 0.0;
     std::vector<Stretch> all;
     all.reserve(pass.size() + 2);
     all.emplace_back(); // what stands before the first kernel
@@ -115,7 +113,7 @@ std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, Seco
             continue;
         }
         bool const bare = (one.beside & hidden.any) == 0;
-        double const kernel = one.price.time.base() + (bare || hidden.bare == 0 ? gap : 0.0);
+        double const kernel = one.price.time.base();
         double slowed = kernel, length = kernel;
         if (!bare) {
             length = std::max(kernel, longest_beside(hidden, one));

@@ -34,10 +34,10 @@ struct Stretch {
     double kernels = 0.0, others = 0.0;
 };
 
-/// The operations of a pass in their order: kernels with the gaps between them, what shows of collectives, and what of
+/// The operations of a pass in their order: kernels, what shows of collectives, and what of
 /// the rest outlasts the kernels it runs beside. Where it does so, only what kernels at 1 - loss of their rate take
 /// beyond it counts as kernels.
-std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, Seconds gaps, double loss);
+std::vector<Stretch> stretches_of(std::vector<PricedOperation> const& pass, double loss);
 
 /// What a pass waits for a host whose pace is uneven over what it takes: the smooth maximum of chip and host beyond the
 /// larger of the two.

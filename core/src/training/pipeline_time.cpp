@@ -144,7 +144,7 @@ double hops_of(PipelineWork const& work, double micro_batches, double hop, bool 
 
 PassCost weight_pass(LayerCost const& cost) {
     if (cost.weight_gradient.base() <= 0.0) { return {}; }
-    return {.chip = cost.weight_gradient + cost.kernels_forward, .host = cost.host_forward};
+    return {.chip = cost.weight_gradient, .host = cost.host_forward};
 }
 
 StageTimes passes_of(LayerCost const& cost, double total) {

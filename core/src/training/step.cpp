@@ -71,12 +71,10 @@ template <class N> void compose_disturbance(Frame<N>& f, Parts<N>& parts) {
         f.record.term("busy_seconds", "s",
                       parts.compute + parts.host + parts.tensor + parts.context + parts.experts + parts.pipeline +
                           parts.data + parts.bubble + parts.optimizer + parts.offload + parts.imbalance);
-    double const nodes =
-        std::max(1.0, static_cast<double>(f.strategy.workers()) / f.setting.cluster.accelerators_per_node);
     double const spread = disturbance.spread.value_or(f.setting.constants[Constant::rank_spread]);
     N const share = disturbance.spread || f.setting.framework.paced
                         ? f.in("spread", spread) * f.in("expected_slowest", f.setting.expected_slowest)
-                        : f.in("straggler", Constant::straggler) * f.in("doublings_of_nodes", std::log2(nodes));
+                        : literal<N>(0.0);
     parts.stragglers = f.record.term("stragglers_seconds", "s", share * busy);
     parts.overhead = f.record.term("overhead_seconds", "s", f.in("step_overhead_seconds", Constant::step_overhead));
     f.record.term("step_seconds", "s", busy + parts.stragglers + parts.overhead);

@@ -212,8 +212,6 @@ void write_programs(StepKernels& step, Question const& question, LayerShape cons
         writer.write(block.program, doubled.prediction[i].program, {"prediction block", passes * block.count});
     }
     writer.write(program.head, doubled.head, {"head", passes * program.heads_run, true});
-    auto const& costs = step.prediction.costs;
-    step.gaps = passes * (program.depth * costs.block.kernels + costs.embedding.kernels + costs.head.kernels);
 }
 
 } // namespace
@@ -264,7 +262,6 @@ std::vector<GroupTime> group_times(StepKernels const& step) {
         found->predicted += one.predicted * one.count;
         found->attainable += attained(one.kernel, step.processor).time * one.count;
     }
-    if (step.gaps.base() > 0.0) { groups.push_back({"launch gaps", Seconds{}, step.gaps}); }
     return groups;
 }
 

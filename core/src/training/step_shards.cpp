@@ -27,7 +27,7 @@ double added_to_visit(VisitWork const& work, double data, double loss) {
 }
 
 BlockPass pass_of(LayerCost const& cost, double seconds) {
-    double const kernels = (cost.gemm + cost.attention + cost.memory + cost.kernels).base(), all = cost.total().base();
+    double const kernels = (cost.gemm + cost.attention + cost.memory).base(), all = cost.total().base();
     return {.seconds = seconds, .kernels = all > 0.0 ? kernels / all : 0.0};
 }
 

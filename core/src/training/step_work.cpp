@@ -89,7 +89,7 @@ template <class N> void compose_host(Frame<N>& f, Parts<N>& parts) {
 }
 
 template <class N> void compose_stage(Frame<N>& f, Parts<N>& parts) {
-    auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory + c.kernels).base(); };
+    auto const kernels_of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory).base(); };
     N const kernels = f.in("block_kernel_seconds", kernels_of(f.costs.block));
     bool const later = f.strategy.pp == 1 && f.costs.block.host.base() > 0.0; // `compose_host` completes it
     N const host = f.in("block_host_excess_seconds", host_of_block(f).base());

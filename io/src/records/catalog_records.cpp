@@ -15,6 +15,7 @@ constexpr Range years{1990, 2100};
 constexpr Range per_node{1, 4096};
 constexpr Range per_domain{1, 1'048'576};
 constexpr Range bytes_a_parameter{0, 64};
+constexpr Range bytes_a_logit{0, 1000};
 constexpr Range elements{0, 1e12};
 
 constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
@@ -128,6 +129,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     kernels.read("attention", framework.attention, all(attention_kernels));
     kernels.read("host", framework.host, all(host_paces));
     kernels.read("fused_elementwise", framework.fused_elementwise);
+    kernels.read("loss_bytes", framework.loss_bytes, bytes_a_logit);
     kernels.read("paced", framework.paced);
 
     Section parallel = root.section("parallel");
