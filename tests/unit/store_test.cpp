@@ -19,12 +19,18 @@
 namespace headroom {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
 using Access = io::Store::Access;
+
+std::string bytes_in(fs::path const& path) {
+    std::ifstream in{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
 
 /// A folder of its own for each test, that goes with it.
 class StoreTest : public ::testing::Test {
@@ -450,16 +456,38 @@ TEST_F(HostileStoreTest, DamagedBytesNeverCrash) {
 
 // ---- others, and limits ---------------------------------------------------------------------------------------------
 
-TEST_F(HostileStoreTest, PointsThatAreNotFoundAgainAreDamage) {
-    // A bit of this file's schema is another: what goes into the table of points is lost on the way back.
-    fs::copy_file(fs::path{HEADROOM_SOURCE_DIR} / "tests/fuzz/corpus/store/points_lost.sqlite", file(),
-                  fs::copy_options::overwrite_existing);
-    fs::permissions(file(), fs::perms::owner_write, fs::perm_options::add);
-    Campaign campaign;
-    campaign.kind = "comm";
-    campaign.points = {{"p", {}, "seconds"}};
-    std::string const line = refusal(Fault::unreadable, [&] { io::Store{file(), Access::write, 0}.begin(campaign); });
-    EXPECT_THAT(line, HasSubstr("not found again"));
+TEST_F(HostileStoreTest, WhatIsNotFoundAgainIsDamage) {
+    // Sound pages, and a schema that lets rows go without a word.
+    run_sql("DROP TABLE points; CREATE TABLE points (campaign INTEGER NOT NULL, point INTEGER NOT NULL, label TEXT NOT "
+            "NULL, unit TEXT NOT NULL, PRIMARY KEY (campaign, point), UNIQUE (unit) ON CONFLICT IGNORE) WITHOUT ROWID");
+    EXPECT_THAT(refusal(Fault::unreadable,
+                        [&] {
+                            Campaign twice = two_points();
+                            twice.points[1].unit = twice.points[0].unit;
+                            io::Store{file(), Access::write, 0}.begin(twice);
+                        }),
+                HasSubstr("not found again"));
+    run_sql("ALTER TABLE samples RENAME TO old; CREATE TABLE samples (campaign INTEGER, place INTEGER, point INTEGER, "
+            "repetition INTEGER, value REAL, outcome TEXT, message TEXT, began_ns INTEGER, load REAL NOT NULL ON "
+            "CONFLICT IGNORE, PRIMARY KEY (campaign, place)) WITHOUT ROWID");
+    EXPECT_THAT(refusal(Fault::unreadable,
+                        [&] {
+                            io::Store store{file(), Access::write, 0};
+                            store.add(store.begin(two_points()), failed_sample(0, 0, "no load"));
+                        }),
+                HasSubstr("not found again"));
+}
+
+/// What goes into such pages is lost on the way back, or takes others with it.
+TEST_F(HostileStoreTest, PagesOutOfOrderAreNotWritten) {
+    for (auto const& [name, problem] : {std::pair{"points_lost.sqlite", "On tree page 7 cell 1"},
+                                        std::pair{"pages_out_of_order.sqlite", "on page 17"}}) {
+        fs::path const damaged = fs::path{HEADROOM_SOURCE_DIR} / "tests/fuzz/corpus/store" / name;
+        fs::copy_file(damaged, file(), fs::copy_options::overwrite_existing);
+        fs::permissions(file(), fs::perms::owner_write, fs::perm_options::add);
+        EXPECT_THAT(refusal_to_open(Access::write), AllOf(HasSubstr("is damaged ("), HasSubstr(problem)));
+        EXPECT_EQ(bytes_in(file()), bytes_in(damaged));
+    }
 }
 
 TEST_F(HostileStoreTest, ALockedFileIsWaitedForAndNoLonger) {

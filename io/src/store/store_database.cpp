@@ -54,7 +54,10 @@ StoreDatabase::StoreDatabase(fs::path path, Store::Access access, int patience_s
         StoreTransaction const snapshot{*this, StoreTransaction::Kind::reads};
         version_ = check_schema(*this);
     }
-    if (access == Store::Access::write && version_ < store_version()) { bring_up_to_date(); }
+    if (access == Store::Access::write) {
+        check_pages();
+        if (version_ < store_version()) { bring_up_to_date(); }
+    }
     if (access == Store::Access::read) { execute("PRAGMA query_only = ON"); }
     sqlite3_set_authorizer(handle(), only_rows, nullptr);
 }
@@ -107,6 +110,14 @@ void StoreDatabase::set_up(Store::Access access) {
     distrust(handle());
     sqlite3_db_config(handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     if (access == Store::Access::write) { execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = PERSIST"); }
+}
+
+/// Pages out of order lose what is written into them, or what lies beside it: such a file may be read, and not written.
+void StoreDatabase::check_pages() const {
+    StoreStatement report{*this, "PRAGMA integrity_check(1)"};
+    if (!report.next()) { return; }
+    std::string const found = report.text(0), last = found.substr(found.rfind('\n') + 1);
+    if (last != "ok") { refuse_damage(last); }
 }
 
 /// Whoever comes second finds the work done.
@@ -176,6 +187,10 @@ void StoreDatabase::fail(int code) const {
         unreadable_error(where(), "holds a text that is too long",
                          fmt::format("at most {} MiB are read", most_value_bytes >> 20));
     }
+    refuse_damage(why);
+}
+
+void StoreDatabase::refuse_damage(std::string const& why) const {
     unreadable_error(where(), "is damaged", why, "keep it: '.recover' of the program sqlite3 may save what it holds");
 }
 

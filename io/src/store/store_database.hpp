@@ -14,8 +14,8 @@
 
 namespace headroom::io {
 
-/// The file of a store that is open: an older one brought to the present version where it is to be written, its schema
-/// compared with what it must be. Nothing of a foreign schema runs: no view, trigger, function, virtual table.
+/// The file of a store that is open: its schema compared with what it must be; where it is to be written, its pages and
+/// indices checked, and an older one brought to the present version. Nothing of a foreign schema runs: no view, trigger, function, virtual table.
 class StoreDatabase {
 public:
     StoreDatabase(std::filesystem::path path, Store::Access access, int patience_seconds);
@@ -32,12 +32,14 @@ public:
     [[nodiscard]] std::uint64_t bytes() const;
     /// What the last call ended with, as the line of an error. Errors: always InputError{unreadable}.
     [[noreturn]] void fail(int code) const;
+    [[noreturn]] void refuse_damage(std::string const& why) const;
     void execute(char const* sql) const;
 
 private:
     void check_place(Store::Access access) const;
     void open(Store::Access access);
     void set_up(Store::Access access);
+    void check_pages() const;
     void bring_up_to_date();
     static int wait_for_others(void* self, int attempts);
 

@@ -63,15 +63,22 @@ bool has_value(SampleOutcome outcome) {
     return outcome == SampleOutcome::measured || outcome == SampleOutcome::warm_up;
 }
 
-/// The place after the last sample; nothing where this point has this repetition.
+constexpr char const* not_found_again = "what was written into it is not found again";
+
+/// The place after the last sample.
+std::int64_t next_place(StoreDatabase const& database, std::int64_t campaign) {
+    StoreStatement last{database, "SELECT place FROM samples WHERE campaign = ?1 ORDER BY place DESC LIMIT 1"};
+    last.with(campaign);
+    return last.next() ? std::int64_t{last.index(0)} + 1 : 0;
+}
+
+/// Where a sample goes; nothing where its point has this repetition.
 std::optional<std::int64_t> free_place(StoreDatabase const& database, std::int64_t campaign, Sample const& sample) {
     StoreStatement same{database,
                         "SELECT place FROM samples WHERE campaign = ?1 AND point = ?2 AND repetition = ?3 LIMIT 1"};
     same.with(campaign).with(std::int64_t{sample.point}).with(std::int64_t{sample.repetition});
     if (same.next()) { return std::nullopt; }
-    StoreStatement last{database, "SELECT place FROM samples WHERE campaign = ?1 ORDER BY place DESC LIMIT 1"};
-    last.with(campaign);
-    return last.next() ? std::int64_t{last.index(0)} + 1 : 0;
+    return next_place(database, campaign);
 }
 
 } // namespace
@@ -125,8 +132,7 @@ void insert_points(StoreDatabase const& database, std::int64_t campaign, std::si
         ++point;
     }
     if (!points.empty() && point_count(database, campaign) != first + points.size()) {
-        unreadable_error(database.where(), "is damaged", "what was written into it is not found again",
-                         "keep it: '.recover' of the program sqlite3 may save what it holds");
+        database.refuse_damage(not_found_again);
     }
 }
 
@@ -149,6 +155,7 @@ bool insert_sample(StoreDatabase const& database, std::int64_t campaign, Sample 
         row.with_nothing();
     }
     row.run();
+    if (next_place(database, campaign) != *place + 1) { database.refuse_damage(not_found_again); }
     return true;
 }
 
