@@ -191,6 +191,13 @@ TEST(TimedBuckets, QueueBehindTheComputation) {
                 bucketed_exchange(Seconds{0.3}, 5.0, Seconds{1.0}).exposed.base(), 1e-12);
 }
 
+TEST(TimedBuckets, OfALongComputationAreNeverExposed) {
+    for (int i = 1; i <= 2000; ++i) { // what is done and what is left round to more or less than the whole
+        std::vector<TimedBucket> const buckets{{Seconds{0.1 * i / 7.0}, Seconds{0.3 / i}}, {Seconds{}, Seconds{0.7}}};
+        EXPECT_EQ(bucketed_exchange(buckets, Seconds{3.7 * i}).exposed, Seconds{}) << i;
+    }
+}
+
 TEST(TimedBuckets, SlowTheComputationWhoseProcessorTheyTake) {
     // a bucket after 1 s, on its way for 2 s at half speed: 1 s is done meanwhile, 1 s is left
     std::vector<TimedBucket> const one{{Seconds{1.0}, Seconds{2.0}}};

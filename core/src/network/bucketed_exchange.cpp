@@ -30,9 +30,11 @@ public:
         done_ += rate * time;
         now_ += time;
     }
-    /// Until it has ended.
+    /// Until it has ended; not by `pass`: what is done and what is left may round to less than the whole.
     void finish() {
-        if (done_ < whole_) { pass(whole_ - done_, 1.0); }
+        if (done_ >= whole_) { return; }
+        end_ = now_ += whole_ - done_;
+        done_ = whole_;
     }
     [[nodiscard]] Seconds end() const { return end_; }
 
