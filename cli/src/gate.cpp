@@ -1,9 +1,11 @@
 #include "gate.hpp"
 
+#include "document/fields.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -55,12 +57,29 @@ bool holds(double value, std::string const& comparison, double limit) {
     return value == limit;
 }
 
-Metric const& metric_named(std::string const& name, std::vector<Metric> const& metrics) {
-    std::vector<std::string> names;
-    for (Metric const& metric : metrics) {
-        if (normalised(metric.name) == normalised(name)) { return metric; }
-        names.push_back(metric.name);
+/// Names under which a condition may speak of "memory.total_bytes": so, or "total_bytes", or "total".
+std::vector<std::string> names_of(std::string const& path) {
+    static constexpr std::array suffixes{"_seconds", "_bytes", "_dollars"};
+    std::vector<std::string> names{path, path.substr(path.rfind('.') + 1)};
+    for (std::string_view const suffix : suffixes) {
+        std::string const& last = names[1];
+        if (last.ends_with(suffix)) { names.push_back(last.substr(0, last.size() - suffix.size())); }
     }
+    for (std::string& name : names) { name = normalised(name); }
+    return names;
+}
+
+/// The whole name counts before its end, an earlier metric before a later one.
+Metric const& metric_named(std::string const& name, std::vector<Metric> const& metrics) {
+    std::string const wanted = normalised(name);
+    for (std::size_t form = 0; form < 3; ++form) {
+        for (Metric const& metric : metrics) {
+            auto const forms = names_of(metric.name);
+            if (form < forms.size() && forms[form] == wanted) { return metric; }
+        }
+    }
+    std::vector<std::string> names;
+    for (Metric const& metric : metrics) { names.push_back(metric.name); }
     std::string const near = nearest(name, names);
     throw InputError{Fault::usage,
                      {.where = std::string{where},
@@ -73,15 +92,54 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     Metric const& metric = metric_named(condition.name, metrics);
     bool const plain = metric.dimension == Dimension{};
     double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
-    GateOutcome outcome{metric.name + condition.comparison + condition.value, metric.value, metric.unknown, false};
+    GateOutcome outcome{condition.name + condition.comparison + condition.value, metric.value, metric.unknown, false};
     if (metric.value) {
-        outcome.found = plain ? significant(*metric.value, 4) : format_base(*metric.value, metric.dimension, 4);
-        outcome.passed = holds(*metric.value, condition.comparison, limit);
+        double const value = *metric.value * metric.scale;
+        outcome.found = plain ? significant(value, 4) : format_base(value, metric.dimension, 4);
+        outcome.passed = holds(value, condition.comparison, limit);
     }
     return outcome;
 }
 
+/// Dimension of a field's unit, and how many base units it is.
+std::pair<Dimension, double> dimension_of_symbol(std::string_view symbol) {
+    if (symbol == "d") { return {{.seconds = 1}, 86400.0}; }
+    for (Dimension const d : {Dimension{.bytes = 1}, Dimension{.flops = 1}, Dimension{.seconds = 1},
+                              Dimension{.dollars = 1}, Dimension{.joules = 1}, Dimension{.bytes = 1, .seconds = -1},
+                              Dimension{.bytes = -1, .seconds = 1}, Dimension{.flops = 1, .seconds = -1},
+                              Dimension{.seconds = -1, .dollars = 1}, Dimension{.seconds = -1, .joules = 1}}) {
+        if (unit_symbol(d) == symbol) { return {d, 1.0}; }
+    }
+    return {{}, 1.0};
+}
+
+constexpr Field outcome_rows[] = {
+    {"condition", "Condition of --require, as it was given.", member<&GateOutcome::condition>},
+    {"value", "Value that was compared; null where the answer has none.", member<&GateOutcome::value>},
+    {"passed", "Whether the condition holds.", member<&GateOutcome::passed>},
+};
+constexpr FieldTable outcome_table = field_table<GateOutcome>("gate", outcome_rows);
+
 } // namespace
+
+FieldTable const& field_table_of(GateOutcome const*) { return outcome_table; }
+
+std::vector<Metric> metrics_of(FieldTable const& table, void const* answer, std::vector<GateName> const& names) {
+    std::vector<Metric> metrics;
+    for (Leaf const& leaf : leaves_of(table, answer, Lists::joined)) {
+        if (leaf.kind != FieldKind::number && leaf.kind != FieldKind::integer) { continue; }
+        auto const [dimension, scale] = dimension_of_symbol(leaf.unit);
+        metrics.push_back({leaf.path, leaf.number, dimension, "unknown here", scale});
+    }
+    std::vector<Metric> named;
+    for (GateName const& row : names) {
+        Metric metric = metric_named(std::string{row.path}, metrics);
+        metric.name = row.name;
+        named.push_back(std::move(metric));
+    }
+    metrics.insert(metrics.begin(), named.begin(), named.end());
+    return metrics;
+}
 
 std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> const& metrics) {
     std::vector<GateOutcome> outcomes;

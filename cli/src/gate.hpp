@@ -2,8 +2,8 @@
 
 #include "arguments.hpp"
 #include "document/json.hpp"
-#include "output.hpp"
 
+#include "headroom/fields.hpp"
 #include "headroom/quantity.hpp"
 
 #include <optional>
@@ -18,7 +18,16 @@ struct Metric {
     std::optional<double> value; ///< in base units; empty: the result has none
     Dimension dimension = {};
     std::string unknown = "unknown: it needs --tokens or --price"; ///< what is said where there is no value
+    double scale = 1.0;                                            ///< base units in the value's own: 86400 in days
 };
+
+/// A name that is shorter than the way to a field: {"cost", "run.cost_dollars"}.
+struct GateName {
+    std::string_view name, path;
+};
+
+/// Numbers of an answer by the ways to them, with those of `names` first; without values where `answer` is null.
+std::vector<Metric> metrics_of(FieldTable const& table, void const* answer, std::vector<GateName> const& names = {});
 
 /// One condition of --require and how it came out.
 struct GateOutcome {
@@ -35,6 +44,7 @@ std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> 
 /// The gates of --require, if there are any.
 std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Metric> const& metrics);
 
+FieldTable const& field_table_of(GateOutcome const*);
 Json gates_json(std::vector<GateOutcome> const& outcomes);
 
 /// Names the failed conditions on standard error; true when all hold.

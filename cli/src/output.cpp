@@ -149,6 +149,53 @@ void refusal(std::string_view where, std::string what) {
     std::fprintf(stderr, "%s\n", line.c_str());
 }
 
+FieldTable const& field_table_of(ResultHead const*) {
+    static constexpr Field rows[] = {
+        {"schema", "Name and version of this form of result.", member<&ResultHead::schema>},
+        {"version", "Version of the program.", member<&ResultHead::version>},
+        {"catalog_hash", "Hash of all records of the catalog, overlays included.", member<&ResultHead::catalog_hash>},
+        {"calibration", "Name of the constants; null where none are used.", member<&ResultHead::calibration>},
+    };
+    static constexpr FieldTable table = field_table<ResultHead>("head", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(CallStats const*) {
+    static constexpr Field rows[] = {
+        {"wall_seconds", "Wall time of the call.", member<&CallStats::wall_seconds>},
+        {"peak_memory_bytes", "Largest resident memory of the process.", member<&CallStats::peak_memory_bytes>},
+    };
+    static constexpr FieldTable table = field_table<CallStats>("stats", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(ResultTail const*) {
+    static constexpr Field rows[] = {
+        {"gates", "Conditions of --require and whether they hold.", member<&ResultTail::gates>, Presence::if_any},
+        {"stats", "Time and memory of this call, with --stats.", member<&ResultTail::stats>, Presence::if_any},
+    };
+    static constexpr FieldTable table = field_table<ResultTail>("tail", rows);
+    return table;
+}
+
+ResultHead head_of(std::string_view verb, io::Catalog const& catalog, std::string_view calibration) {
+    return {.schema = "headroom." + std::string{verb} + "/1",
+            .version = HEADROOM_VERSION,
+            .catalog_hash = catalog.hash(),
+            .calibration = calibration.empty() ? std::nullopt : std::optional{std::string{calibration}}};
+}
+
+Json answer_json(ResultHead const& head, FieldTable const& table, void const* answer, ResultTail const& tail) {
+    Json json = to_json(head);
+    append_fields(json, table, answer);
+    append_fields(json, field_table_of(&tail), &tail);
+    return json;
+}
+
+std::optional<CallStats> stats_of(Output const& output, double wall_seconds) {
+    return output.stats ? std::optional{CallStats{wall_seconds, peak_memory_bytes()}} : std::nullopt;
+}
+
 Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration) {
     return Json::object()
         .set("schema", "headroom." + std::string{verb} + "/1")

@@ -2,7 +2,9 @@
 
 #include "arguments.hpp"
 #include "document/document.hpp"
+#include "document/fields.hpp"
 #include "document/json.hpp"
+#include "gate.hpp"
 #include "verb.hpp"
 
 #include "headroom/io/catalog.hpp"
@@ -36,6 +38,45 @@ struct Result {
     std::function<Document()> page = {}; ///< of --html; empty: the document
 };
 
+/// Fields that precede those of an answer.
+struct ResultHead {
+    std::string schema; ///< "headroom.predict/1"
+    std::string version;
+    std::string catalog_hash;
+    std::optional<std::string> calibration;
+};
+FieldTable const& field_table_of(ResultHead const*);
+ResultHead head_of(std::string_view verb, io::Catalog const& catalog, std::string_view calibration);
+
+/// Time and memory of a call.
+struct CallStats {
+    double wall_seconds = 0.0, peak_memory_bytes = 0.0;
+};
+FieldTable const& field_table_of(CallStats const*);
+
+/// Fields that follow those of an answer.
+struct ResultTail {
+    std::vector<GateOutcome> gates = {};
+    std::optional<CallStats> stats = {}; ///< of --stats
+};
+FieldTable const& field_table_of(ResultTail const*);
+
+/// An answer in all shapes but the document, by its field table. `csv` makes the sheet; empty: every value of the answer.
+/// `answer` and what `csv` refers to live as long as the result.
+template <class Answer>
+Result result_of(ResultHead head, Answer const& answer, std::function<Document()> document, ResultTail tail = {},
+                 std::function<Sheet()> csv = {}) {
+    FieldTable const& table = field_table_of(&answer);
+    if (!csv) {
+        csv = [&table, &answer] { return leaf_sheet(table, &answer); };
+    }
+    return {.document = std::move(document),
+            .json = [head = std::move(head), tail = std::move(tail), &table,
+                     &answer] { return answer_json(head, table, &answer, tail); },
+            .sheet = std::move(csv)};
+}
+Json answer_json(ResultHead const& head, FieldTable const& table, void const* answer, ResultTail const& tail);
+
 /// Whether two names mean one file, whatever they are written like; never true of devices.
 bool same_file(std::string const& left, std::string const& right);
 /// False where `write_result` would refuse, so that nothing else is written before it does.
@@ -53,6 +94,9 @@ void note(Output const& output, std::string_view text);
 
 /// The line of an answer that is "no": on standard error, also with --quiet. `what` may be a sentence.
 void refusal(std::string_view where, std::string what);
+
+/// The stats of --stats, taken now; empty without the option.
+std::optional<CallStats> stats_of(Output const& output, double wall_seconds);
 
 /// {schema, version, catalog_hash, calibration}: how every result begins.
 Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration);

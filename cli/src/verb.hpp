@@ -2,6 +2,8 @@
 
 #include "arguments.hpp"
 
+#include "headroom/fields.hpp"
+
 #include <span>
 #include <string_view>
 
@@ -35,6 +37,7 @@ struct Verb {
     char const* examples;
     int (*run)(Arguments const&);
     bool takes_command = false; ///< what stands after `--` is a command of the user's: the argument "COMMAND"
+    std::vector<FieldTable const*> answers = {}; ///< field tables of its results, one for each form
 };
 
 /// Exit codes: what scripts rely on.
@@ -66,6 +69,7 @@ Verb measure_scaling_verb();
 Verb history_verb();
 Verb tail_verb();
 Verb catalog_verb();
+Verb schema_verb();
 
 /// Every verb, in the order of `--help`. A new verb is a file and a row.
 inline std::vector<Verb> verbs() {
@@ -73,7 +77,7 @@ inline std::vector<Verb> verbs() {
             laws_verb(),         graph_verb(),           roofline_verb(),  comm_verb(),
             tail_verb(),         queue_verb(),           trace_verb(),     measure_roofline_verb(),
             measure_comm_verb(), measure_scaling_verb(), history_verb(),   calibrate_verb(),
-            catalog_verb()};
+            catalog_verb(),      schema_verb()};
 }
 
 } // namespace headroom::cli

@@ -110,6 +110,13 @@ Json& Json::set(std::string_view key, Json value) {
     return *this;
 }
 
+bool Json::empty() const {
+    auto const* items = std::get_if<std::vector<Json>>(&value_);
+    auto const* members = std::get_if<Members>(&value_);
+    return std::holds_alternative<std::nullptr_t>(value_) || (items != nullptr && items->empty()) ||
+           (members != nullptr && members->empty());
+}
+
 bool Json::scalar() const { return value_.index() < 5; }
 
 std::string Json::text() const {

@@ -46,6 +46,8 @@ public:
     Json& push(Json value);
     /// Appends a member to an object.
     Json& set(std::string_view key, Json value);
+    /// Whether it is null, or an array or object without elements.
+    [[nodiscard]] bool empty() const;
     /// The text, indented, with a line break at its end.
     [[nodiscard]] std::string text() const;
 

@@ -1,0 +1,58 @@
+#include "document/fields.hpp"
+#include "document/text.hpp"
+#include "output.hpp"
+#include "verb.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array positionals{
+    Positional{"VERB", "a verb whose results have a JSON form: predict, or \"measure comm\"", true},
+};
+
+constexpr std::array options{
+    Option{"--out", "FILE", "write the schema there, whole or not at all; - is standard output", "Output"},
+};
+
+constexpr char const* examples = "  headroom schema predict\n"
+                                 "  headroom schema measure comm --out measure_comm.json";
+
+/// "measure comm" -> "measure_comm": as the key "schema" of its results has it.
+std::string schema_name(std::string name) {
+    std::ranges::replace(name, ' ', '_');
+    return name;
+}
+
+Verb verb_named(std::string const& wanted) {
+    std::vector<std::string> names;
+    for (Verb& verb : verbs()) {
+        if (verb.answers.empty()) { continue; }
+        if (schema_name(verb.name) == schema_name(wanted)) { return verb; }
+        names.emplace_back(verb.name);
+    }
+    std::string const near = nearest(wanted, names);
+    refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "",
+           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
+}
+
+int run(Arguments const& arguments) {
+    Verb const verb = verb_named(join(arguments.all("VERB"), " "));
+    static constexpr ResultHead const* head = nullptr;
+    static constexpr ResultTail const* tail = nullptr;
+    Json const schema = json_schema("Result of headroom " + std::string{verb.name}, verb.answers, field_table_of(head),
+                                    field_table_of(tail));
+    io::write_file(arguments.text("--out").value_or("-"), schema.text());
+    return Exit::done;
+}
+
+} // namespace
+
+Verb schema_verb() { return {"schema", "the JSON Schema of a verb's results", positionals, {options}, examples, run}; }
+
+} // namespace headroom::cli
