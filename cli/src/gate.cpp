@@ -92,9 +92,10 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     Metric const& metric = metric_named(condition.name, metrics);
     bool const plain = metric.dimension == Dimension{};
     double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
-    GateOutcome outcome{condition.name + condition.comparison + condition.value, metric.value, metric.unknown, false};
+    GateOutcome outcome{condition.name + condition.comparison + condition.value, {}, metric.unknown, false};
     if (metric.value) {
         double const value = *metric.value * metric.scale;
+        outcome.value = value;
         outcome.found = plain ? significant(value, 4) : format_base(value, metric.dimension, 4);
         outcome.passed = holds(value, condition.comparison, limit);
     }
@@ -115,7 +116,7 @@ std::pair<Dimension, double> dimension_of_symbol(std::string_view symbol) {
 
 constexpr Field outcome_rows[] = {
     {"condition", "Condition of --require, as it was given.", member<&GateOutcome::condition>},
-    {"value", "Value that was compared; null where the answer has none.", member<&GateOutcome::value>},
+    {"value", "Value that was compared, in base units; null where the answer has none.", member<&GateOutcome::value>},
     {"passed", "Whether the condition holds.", member<&GateOutcome::passed>},
 };
 constexpr FieldTable outcome_table = field_table<GateOutcome>("gate", outcome_rows);

@@ -180,12 +180,13 @@ void read_interval(std::string const& text, Failures& failures) {
 
 /// What nobody said of failures, among the assumptions.
 void assume_failures(Arguments const& arguments, Setting& setting) {
-    auto const add = [&setting](char const* field, std::string value, char const* why) {
-        setting.assumptions.push_back({field, std::move(value), why, false});
+    auto const add = [&setting](char const* field, std::string value, char const* why,
+                                Provenance provenance = Provenance::guessed) {
+        setting.assumptions.push_back({field, std::move(value), why, false, provenance});
     };
     if (!arguments.has("--mtbf") && !arguments.has("--cluster-mtbf")) {
         add("mtbf", significant(default_device_mtbf.in(units::hour)) + " h",
-            "of one accelerator: Llama 3 405B was interrupted 419 times in 54 days on 16384");
+            "of one accelerator: Llama 3 405B was interrupted 419 times in 54 days on 16384", Provenance::cited);
     }
     if (!arguments.has("--checkpoint") && !arguments.has("--checkpoint-rate")) {
         add("checkpoint_rate", format(default_checkpoint_rate), "of one node; default");

@@ -1,10 +1,9 @@
 #pragma once
 
 #include "document/document.hpp"
-#include "gate.hpp"
 #include "setting.hpp"
 
-#include "headroom/plan.hpp"
+#include "headroom/training_answers.hpp"
 
 #include <optional>
 #include <span>
@@ -46,20 +45,6 @@ std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Ter
 
 // ---- how it is reported -------------------------------------------------------------------------------------------
 
-Json goodput_json(Prediction const& prediction);
-Json statistics_json(Prediction const& prediction);
-
-/// left_out[], and with it goodput, statistics and productive_days of one prediction.
-void add_left_out(Json& json, Prediction const& prediction, CalibrationSet const& calibration);
-void add_left_out(std::vector<Block>& blocks, Prediction const& prediction, CalibrationSet const& calibration);
-void add_left_out(Sheet& sheet, Prediction const& prediction, CalibrationSet const& calibration);
-
-/// Its columns of one row of a curve.
-void add_left_out(Json& row, CurvePoint const& point);
-std::vector<std::string> left_out_columns();
-std::vector<std::string> left_out_cells(CurvePoint const& point);
-
-/// What --require may ask about beside the rest.
-std::vector<Metric> left_out_metrics(Prediction const& prediction);
+void add_left_out(std::vector<Block>& blocks, Prediction const& prediction, std::vector<LeftOutTerm> const& terms);
 
 } // namespace headroom::cli

@@ -12,63 +12,23 @@
 namespace headroom::cli {
 namespace {
 
-/// A term, the options that switch it on, the formulas that open it, and other words for it.
+/// Formulas that open a term, and other words for it.
 struct Row {
     LeftOut term;
-    char const* example;
     std::vector<std::string> formulas, words;
 };
 
 Row const& row_of(LeftOut term) {
     static std::array<Row, 5> const rows{
-        Row{LeftOut::imbalance, "--imbalance 1.08", {"imbalance_seconds"}, {}},
-        Row{LeftOut::stragglers, "--step-spread 2%", {"stragglers_seconds"}, {}},
-        Row{LeftOut::congestion, "--congestion 5%", {"congestion_slowdown"}, {}},
+        Row{LeftOut::imbalance, {"imbalance_seconds"}, {}},
+        Row{LeftOut::stragglers, {"stragglers_seconds"}, {}},
+        Row{LeftOut::congestion, {"congestion_slowdown"}, {}},
         Row{LeftOut::failures,
-            "--mtbf 50700h",
             {"cluster_mtbf_seconds", "checkpoint_seconds", "young_interval_seconds", "time_over_work", "goodput"},
             {"goodput", "checkpoints"}},
-        Row{LeftOut::critical_batch,
-            "--critical-batch 1024",
-            {"sample_efficiency", "tokens_needed", "steps_needed"},
-            {"statistics"}},
+        Row{LeftOut::critical_batch, {"sample_efficiency", "tokens_needed", "steps_needed"}, {"statistics"}},
     };
     return *std::ranges::find(rows, term, &Row::term);
-}
-
-std::string key_of(LeftOut term) {
-    std::string key{name_of(term)};
-    std::ranges::replace(key, ' ', '_');
-    return key;
-}
-
-Json rows_json(std::vector<LeftOutTerm> const& rows) {
-    Json list = Json::array();
-    for (LeftOutTerm const& row : rows) {
-        list.push(Json::object()
-                      .set("term", key_of(row.term))
-                      .set("on", row.on)
-                      .set("value", row.value)
-                      .set("expected_maximum", row.expected_maximum)
-                      .set("seconds", row.seconds.base())
-                      .set("explanation", row.explanation)
-                      .set("example", row_of(row.term).example));
-    }
-    return list;
-}
-
-std::optional<Seconds> time_to_target(Prediction const& p) { return p.statistics ? run_time(p) : std::nullopt; }
-
-template <class Q> std::optional<double> base_of(std::optional<Q> const& quantity) {
-    return quantity ? std::optional{quantity->base()} : std::nullopt;
-}
-
-std::optional<double> days_of(std::optional<Seconds> const& time) {
-    return time ? std::optional{time->in(units::day)} : std::nullopt;
-}
-
-std::optional<double> goodput_of(Prediction const& p) {
-    return p.goodput ? std::optional{p.goodput->shares.work} : std::nullopt;
 }
 
 // ---- for people ---------------------------------------------------------------------------------------------------
@@ -86,7 +46,7 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
             table.rows.push_back(
                 {name, sign + significant(row.seconds.in(unit)), percent(row.seconds / step), row.explanation});
         } else {
-            std::string const example = row_of(row.term).example;
+            std::string const example{example_option(row.term)};
             table.rows.push_back({name, "off", "-", example + " switches it on"});
         }
     }
@@ -163,53 +123,13 @@ std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Ter
                          {.where = "--explain",
                           .problem = headroom::quoted(wanted) + " is off",
                           .why = "it adds nothing here",
-                          .hint = std::string{"switch it on: "} + row.example}};
+                          .hint = "switch it on: " + std::string{example_option(term)}}};
     }
     return {};
 }
 
-Json goodput_json(Prediction const& p) {
-    if (!p.goodput) { return {}; }
-    Goodput const& goodput = *p.goodput;
-    return Json::object()
-        .set("cluster_mtbf_seconds", goodput.model.mtbf.base())
-        .set("checkpoint_seconds", goodput.model.checkpoint.base())
-        .set("state_bytes", goodput.state > Bytes{} ? Json{goodput.state.base()} : Json{})
-        .set("restart_seconds", goodput.model.restart.base())
-        .set("interval_seconds", goodput.interval.base())
-        .set("young_interval_seconds", goodput.young.base())
-        .set("daly_interval_seconds", goodput.daly.base())
-        .set("exact_interval_seconds", goodput.exact.base())
-        .set("time_over_work", goodput.time_over_work)
-        .set("goodput", goodput.shares.work)
-        .set("shares", Json::object()
-                           .set("work", goodput.shares.work)
-                           .set("checkpoint", goodput.shares.checkpoint)
-                           .set("redone", goodput.shares.redone)
-                           .set("restart", goodput.shares.restart))
-        .set("progresses", goodput.progresses())
-        .set("why_not", goodput.progresses() ? Json{} : Json{goodput.why_not});
-}
-
-Json statistics_json(Prediction const& p) {
-    if (!p.statistics) { return {}; }
-    return Json::object()
-        .set("critical_batch", p.statistics->critical_batch)
-        .set("sample_efficiency", p.statistics->efficiency)
-        .set("steps_needed", p.statistics->steps)
-        .set("tokens_needed", p.statistics->tokens)
-        .set("time_to_target_seconds", base_of(time_to_target(p)));
-}
-
-void add_left_out(Json& json, Prediction const& p, CalibrationSet const& calibration) {
-    json.set("productive_days", days_of(productive_time(p)))
-        .set("goodput", goodput_json(p))
-        .set("statistics", statistics_json(p))
-        .set("left_out", rows_json(left_out(p, calibration)));
-}
-
-void add_left_out(std::vector<Block>& blocks, Prediction const& p, CalibrationSet const& calibration) {
-    blocks.emplace_back(terms_table(left_out(p, calibration), p.step()));
+void add_left_out(std::vector<Block>& blocks, Prediction const& p, std::vector<LeftOutTerm> const& terms) {
+    blocks.emplace_back(terms_table(terms, p.step()));
     if (p.goodput) {
         blocks.emplace_back(shares_table(*p.goodput));
         blocks.emplace_back(Paragraph{checkpoint_words(*p.goodput), "checkpoints"});
@@ -217,48 +137,6 @@ void add_left_out(std::vector<Block>& blocks, Prediction const& p, CalibrationSe
         if (run_time(p)) { blocks.emplace_back(Paragraph{run_words(p), "run"}); }
     }
     if (p.statistics) { blocks.emplace_back(Paragraph{target_words(p), "target"}); }
-}
-
-void add_left_out(Sheet& sheet, Prediction const& p, CalibrationSet const& calibration) {
-    auto const row = [&sheet](std::string name, std::optional<double> value) {
-        sheet.rows.push_back({std::move(name), value ? exact(*value) : ""});
-    };
-    row("productive_days", days_of(productive_time(p)));
-    row("goodput", goodput_of(p));
-    row("sample_efficiency", p.statistics ? std::optional{p.statistics->efficiency} : std::nullopt);
-    row("time_to_target_seconds", base_of(time_to_target(p)));
-    for (LeftOutTerm const& one : left_out(p, calibration)) {
-        row("left_out_" + key_of(one.term) + "_seconds", one.on ? std::optional{one.seconds.base()} : std::nullopt);
-    }
-}
-
-void add_left_out(Json& row, CurvePoint const& point) {
-    auto const of = [&](auto&& make) { return point.prediction ? Json{make(*point.prediction)} : Json{}; };
-    row.set("global_batch", point.global_batch)
-        .set("productive_days", days_of(point.productive))
-        .set("time_to_target_seconds", of([](Prediction const& p) { return base_of(time_to_target(p)); }))
-        .set("goodput", of(goodput_json))
-        .set("statistics", of(statistics_json));
-}
-
-std::vector<std::string> left_out_columns() {
-    return {"global_batch", "productive_days", "goodput", "time_to_target_seconds"};
-}
-
-std::vector<std::string> left_out_cells(CurvePoint const& point) {
-    auto const cell = [](std::optional<double> value) { return value ? exact(*value) : std::string{}; };
-    std::vector<std::string> cells{std::to_string(point.global_batch), cell(days_of(point.productive)), "", ""};
-    if (point.prediction) {
-        cells[2] = cell(goodput_of(*point.prediction));
-        cells[3] = cell(base_of(time_to_target(*point.prediction)));
-    }
-    return cells;
-}
-
-std::vector<Metric> left_out_metrics(Prediction const& p) {
-    return {{"goodput", goodput_of(p)},
-            {"sample_efficiency", p.statistics ? std::optional{p.statistics->efficiency} : std::nullopt},
-            {"time_to_target", base_of(time_to_target(p)), {.seconds = 1}}};
 }
 
 } // namespace headroom::cli

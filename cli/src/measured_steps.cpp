@@ -170,15 +170,4 @@ std::string warm_words(Prediction const& p) {
     return text;
 }
 
-Json warm_json(Prediction const& p) {
-    if (!p.warm) { return Json{}; }
-    auto const& before = p.warm->interval_before;
-    return Json::object()
-        .set("factor", p.warm->factor)
-        .set("measured_steps", p.warm->related)
-        .set("outside_interval", p.warm->outside)
-        .set("step_seconds_before", p.warm->step_before.base())
-        .set("interval_seconds_before", Json::array().push(before.low.base()).push(before.high.base()));
-}
-
 } // namespace headroom::cli

@@ -30,6 +30,5 @@ void save_measured_step(SavedStep const& step, Output const& output);
 
 /// "2 measured steps make it x1.08: 8.1 s (7.6 to 8.9 s) instead of 7.5 s (6.0 to 10.5 s)"; empty without any.
 std::string warm_words(Prediction const& prediction);
-Json warm_json(Prediction const& prediction);
 
 } // namespace headroom::cli

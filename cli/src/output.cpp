@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include "chart_library.hpp"
+#include "document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -164,6 +165,9 @@ FieldTable const& field_table_of(CallStats const*) {
     static constexpr Field rows[] = {
         {"wall_seconds", "Wall time of the call.", member<&CallStats::wall_seconds>},
         {"peak_memory_bytes", "Largest resident memory of the process.", member<&CallStats::peak_memory_bytes>},
+        {"search_seconds", "Wall time of the search.", member<&CallStats::search_seconds>, Presence::if_any},
+        {"evaluations_per_second", "Evaluations of time and memory in a second of the search.",
+         member<&CallStats::evaluations_per_second>, Presence::if_any},
     };
     static constexpr FieldTable table = field_table<CallStats>("stats", rows);
     return table;
@@ -192,8 +196,14 @@ Json answer_json(ResultHead const& head, FieldTable const& table, void const* an
     return json;
 }
 
+Paragraph call_paragraph(CallStats const& stats) {
+    return {significant(stats.wall_seconds) + " s, " + format_binary(Bytes{stats.peak_memory_bytes}), "this call"};
+}
+
 std::optional<CallStats> stats_of(Output const& output, double wall_seconds) {
-    return output.stats ? std::optional{CallStats{wall_seconds, peak_memory_bytes()}} : std::nullopt;
+    return output.stats
+               ? std::optional{CallStats{.wall_seconds = wall_seconds, .peak_memory_bytes = peak_memory_bytes()}}
+               : std::nullopt;
 }
 
 Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration) {

@@ -51,6 +51,7 @@ ResultHead head_of(std::string_view verb, io::Catalog const& catalog, std::strin
 /// Time and memory of a call.
 struct CallStats {
     double wall_seconds = 0.0, peak_memory_bytes = 0.0;
+    std::optional<double> search_seconds = {}, evaluations_per_second = {}; ///< of a search
 };
 FieldTable const& field_table_of(CallStats const*);
 
@@ -95,6 +96,7 @@ void note(Output const& output, std::string_view text);
 /// The line of an answer that is "no": on standard error, also with --quiet. `what` may be a sentence.
 void refusal(std::string_view where, std::string what);
 
+Paragraph call_paragraph(CallStats const& stats);
 /// The stats of --stats, taken now; empty without the option.
 std::optional<CallStats> stats_of(Output const& output, double wall_seconds);
 

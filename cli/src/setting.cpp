@@ -44,8 +44,9 @@ constexpr std::array options{
 };
 
 /// A gap filled here: a default that nobody measured.
-void assume_default(Setting& setting, std::string field, std::string value, std::string reason) {
-    setting.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false});
+void assume_default(Setting& setting, std::string field, std::string value, std::string reason,
+                    Provenance provenance = Provenance::guessed) {
+    setting.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false, provenance});
 }
 
 void read_price(Arguments const& arguments, Setting& setting) {
@@ -56,7 +57,8 @@ void read_price(Arguments const& arguments, Setting& setting) {
         return;
     }
     if (setting.cluster.price) {
-        assume_default(setting, "price", format(*setting.cluster.price), setting.cluster.price_origin);
+        assume_default(setting, "price", format(*setting.cluster.price), setting.cluster.price_origin,
+                       Provenance::cited);
     } else {
         assume_default(setting, "price", "unknown", "no price is known for " + setting.cluster.accelerator.name);
     }
@@ -201,7 +203,8 @@ void read_strategy_record(Arguments const& arguments, Setting& setting) {
     auto const record = setting.catalog.strategy(*name);
     for (auto const& [field, value] : record.given) {
         if (io::known_strategy_field(field, "--strategy").fill(setting.given, record.fields)) {
-            assume_default(setting, field, value, std::string{from_record} + setting.strategy_record);
+            assume_default(setting, field, value, "given by the strategy " + setting.strategy_record,
+                           Provenance::given);
         }
     }
 }
@@ -321,7 +324,7 @@ static void use_measured_network(Setting& setting) {
     auto const say = [&](char const* level, bool measured, Link const& now) {
         if (measured) {
             assume_default(setting, std::string{"network."} + level, format(now.bandwidth) + ", " + format(now.latency),
-                           reason);
+                           reason, Provenance::measured);
         }
     };
     say("scale_up", network.scale_up && setting.cluster.domain > 1, fabric.scale_up);

@@ -16,9 +16,6 @@ namespace headroom::cli {
 /// The group of `--help` that holds the options of a strategy.
 inline constexpr char const* strategy_group = "Strategy (what is left out is chosen and listed)";
 
-/// How the reason of a field begins that a strategy record states: such a field is given, not guessed.
-inline constexpr std::string_view from_record = "given by the strategy ";
-
 /// What `predict` and `plan` read alike: the model, the machine, the software, the workload and the constants.
 struct Setting {
     io::Catalog catalog;

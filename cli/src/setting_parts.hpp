@@ -14,8 +14,6 @@ namespace headroom::cli {
 
 // What several verbs show alike of the setting that was read.
 
-Json strategy_json(Strategy const& strategy, Workload const& workload);
-Json workload_json(Workload const& workload, std::optional<double> tokens);
 Json assumptions_json(std::vector<Assumption> const& assumptions);
 Json constants_json(CalibrationSet const& calibration);
 Json model_json(Model const& model);

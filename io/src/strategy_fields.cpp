@@ -251,27 +251,6 @@ GradientCompression parse_compression(std::string_view text, std::string_view wh
     return how;
 }
 
-std::string spelled(GradientCompression const& compression) {
-    std::string kind = hyphenated(name_of(compression.kind));
-    switch (compression.kind) {
-    case Compression::none: break;
-    case Compression::low_rank: return fmt::format("{}:{}", kind, compression.rank);
-    case Compression::quantised: return fmt::format("{}:{:g}", kind, compression.bits);
-    case Compression::top_k: return fmt::format("{}:{:g}", kind, compression.share);
-    case Compression::one_bit: return fmt::format("{}:{:g}", kind, compression.warm_up);
-    }
-    return kind;
-}
-
-std::string spelled_training(Strategy const& strategy) {
-    switch (strategy.trained) {
-    case Trained::all: break;
-    case Trained::adapters: return fmt::format("lora:{}", strategy.adapter_rank);
-    case Trained::last_layers: return fmt::format("last:{}", strategy.trained_layers);
-    }
-    return "all";
-}
-
 StrategyRecord read_strategy(std::string_view toml, std::string_view where) {
     Record record{toml, where};
     Section root = record.root();

@@ -125,7 +125,7 @@ for verb in ([*EIGHT], [*PLAN]):
 page = SCRATCH / "left-out.html"
 succeed(*EIGHT, *ALL, "--html", page)
 check("What the laws leave out" in page.read_text(), "the table on the page")
-check("left_out_imbalance_seconds," in succeed(*EIGHT, *ALL, "--format", "csv").out, "the rows of the sheet")
+check("left_out.0.seconds," in succeed(*EIGHT, *ALL, "--format", "csv").out, "the rows of the sheet")
 gated = succeed(*EIGHT, *ALL, "--require", "goodput>=0.5,time_to_target<=1000d,sample_efficiency>=40%")
 equal(run(*EIGHT, *ALL, "--require", "goodput>=0.9999999").code, 99, "a gate on goodput")
 

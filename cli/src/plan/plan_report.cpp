@@ -13,111 +13,6 @@
 namespace headroom::cli {
 namespace {
 
-template <class Q> Json base_of(std::optional<Q> const& quantity) { return quantity ? Json{quantity->base()} : Json{}; }
-
-Json days_of(std::optional<Seconds> const& duration) { return duration ? Json{duration->in(units::day)} : Json{}; }
-
-double per_accelerator(Prediction const& prediction) { return prediction.tokens_per_second / prediction.workers; }
-
-CurvePoint const* recommended(Plan const& plan) { return plan.recommended ? &plan.curve[*plan.recommended] : nullptr; }
-
-// ---- JSON ------------------------------------------------------------------------------------------------------
-
-Json alternatives_json(CurvePoint const& point, Workload const& workload) {
-    Json list = Json::array();
-    for (std::size_t i = 0; i < point.runners_up.size(); ++i) {
-        list.push(Json::object()
-                      .set("strategy", strategy_json(point.runners_up[i], workload))
-                      .set("step_seconds", point.runners_up_step[i].base())
-                      .set("memory_bytes",
-                           i < point.runners_up_memory.size() ? Json{point.runners_up_memory[i].base()} : Json{}));
-    }
-    return list;
-}
-
-Json search_json(SearchCounts const& counts) {
-    Json reasons = Json::object();
-    for (auto const& [reason, count] : counts.infeasible_by_reason) { reasons.set(reason, count); }
-    return Json::object()
-        .set("legal", counts.legal)
-        .set("evaluated", counts.evaluated)
-        .set("feasible", counts.feasible)
-        .set("pruned", counts.pruned)
-        .set("infeasible_by_reason", reasons);
-}
-
-/// Every row has every key; what an infeasible size has not is null.
-Json point_json(CurvePoint const& point, Workload const& workload) {
-    Prediction const* p = point.prediction ? &*point.prediction : nullptr;
-    auto const value = [p](auto&& of) { return p != nullptr ? Json{of(*p)} : Json{}; };
-    Json row = Json::object();
-    row.set("workers", point.workers)
-        .set("feasible", point.feasible)
-        .set("why_not", point.feasible ? Json{} : Json{point.why_not})
-        .set("strategy", value([&](Prediction const& q) { return strategy_json(q.question.strategy, workload); }))
-        .set("step_seconds", value([](Prediction const& q) { return q.step().base(); }))
-        .set("interval_seconds", value([](Prediction const& q) {
-                 return Json::array().push(q.interval.low.base()).push(q.interval.high.base());
-             }))
-        .set("interval_coverage", value([](Prediction const& q) { return q.interval.coverage; }))
-        .set("measured", value(warm_json))
-        .set("tokens_per_second", value([](Prediction const& q) { return q.tokens_per_second; }))
-        .set("tokens_per_second_per_accelerator", value(per_accelerator))
-        .set("samples_per_second", value(samples_per_second))
-        .set("speedup", value([&](Prediction const&) { return point.speedup; }))
-        .set("efficiency", value([&](Prediction const&) { return point.efficiency; }))
-        .set("marginal_speedup_per_doubling", point.marginal_speedup_per_doubling)
-        .set("mfu", value([](Prediction const& q) { return q.mfu; }))
-        .set("hfu", value([](Prediction const& q) { return q.hfu; }))
-        .set("gamma", value([](Prediction const& q) { return q.gamma; }))
-        .set("memory_bytes", value([](Prediction const& q) { return q.memory.total().base(); }))
-        .set("memory", value(memory_json))
-        .set("breakdown", value([](Prediction const& q) { return breakdown_json(q.time); }))
-        .set("exposed_communication", value([](Prediction const& q) { return exposed_json(q.time); }))
-        .set("days", days_of(point.duration))
-        .set("cost_dollars", base_of(point.cost))
-        .set("tokens_per_dollar", point.tokens_per_dollar)
-        .set("dollars_per_million_tokens", point.dollars_per_million_tokens)
-        .set("search", search_json(point.counts));
-    add_left_out(row, point);
-    if (!point.runners_up.empty()) { row.set("alternatives", alternatives_json(point, workload)); }
-    return row;
-}
-
-Json recommendation_json(Plan const& plan) {
-    CurvePoint const* point = recommended(plan);
-    if (point == nullptr) { return {}; }
-    return Json::object()
-        .set("workers", point->workers)
-        .set("strategy", strategy_json(point->prediction->question.strategy, point->prediction->question.workload))
-        .set("step_seconds", point->prediction->step().base())
-        .set("mfu", point->prediction->mfu)
-        .set("days", days_of(point->duration))
-        .set("cost_dollars", base_of(point->cost))
-        .set("verdict", plan.verdict)
-        .set("reasons", Json::array_of(plan.reasons));
-}
-
-Json comparison_json(PlanComparison const& comparison, Plan const& other) {
-    Json rows = Json::array();
-    for (ComparisonRow const& row : comparison.rows) {
-        rows.push(Json::object()
-                      .set("workers", row.workers)
-                      .set("workers2", row.workers2)
-                      .set("step_seconds", base_of(row.step))
-                      .set("step_seconds2", base_of(row.step2))
-                      .set("cost_dollars", base_of(row.cost))
-                      .set("cost_dollars2", base_of(row.cost2)));
-    }
-    return Json::object()
-        .set("cluster2", cluster_json(other.question.cluster))
-        .set("recommendation2", recommendation_json(other))
-        .set("tie_price_dollars_per_hour",
-             comparison.tie_price ? Json{comparison.tie_price->in(units::dollar / units::hour)} : Json{})
-        .set("rows", rows)
-        .set("verdict", comparison.verdict);
-}
-
 // ---- for people ------------------------------------------------------------------------------------------------
 
 /// A strategy in as few letters as tell it: "tp8 pp4x2 dp16 z1 mb2 sel".
@@ -164,9 +59,9 @@ Table curve_table(Plan const& plan) {
         if (grows) { row.push_back(std::to_string(point.global_batch)); }
         if (point.prediction) {
             Prediction const& p = *point.prediction;
-            row.insert(row.end(),
-                       {compact(p.question.strategy), significant(p.step().base()), significant(per_accelerator(p)),
-                        percent(p.mfu), percent(point.efficiency), significant(p.memory.total().in(units::GiB))});
+            row.insert(row.end(), {compact(p.question.strategy), significant(p.step().base()),
+                                   significant(tokens_per_second_per_accelerator(p)), percent(p.mfu),
+                                   percent(point.efficiency), significant(p.memory.total().in(units::GiB))});
         } else {
             row.insert(row.end(),
                        {point.counts.feasible > 0 ? "no progress" : "nothing fits", "-", "-", "-", "-", "-"});
@@ -275,7 +170,35 @@ std::string interval_line(Prediction const& p) {
            percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) + " %)";
 }
 
-/// The rule that chose the recommended size, in words.
+void add_details(Document& document, PlanReport const& report) {
+    Plan const& plan = report.answer.plan;
+    auto& blocks = document.blocks;
+    if (CurvePoint const* point = recommended_point(plan)) {
+        blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
+                                          batch_words(point->prediction->question.workload, plan.question.model) +
+                                          ", " + plan.question.framework.name + pace_words(point->prediction->pace),
+                                      "plan"});
+        blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
+        if (auto text = warm_words(*point->prediction); !text.empty()) {
+            blocks.emplace_back(Paragraph{std::move(text), "measured"});
+        }
+    }
+    if (!plan.stop.reason.empty()) {
+        std::string const at = plan.stop.workers ? std::to_string(*plan.stop.workers) + " workers: " : "";
+        blocks.emplace_back(Paragraph{at + plan.stop.reason, "stop"});
+    }
+    blocks.emplace_back(Paragraph{rule_words(plan.question), "rule"});
+    blocks.emplace_back(Paragraph{infeasible_words(plan.counts), "search"});
+    if (report.stats) {
+        blocks.emplace_back(Paragraph{significant(*report.stats->search_seconds) + " s, " +
+                                          scaled(*report.stats->evaluations_per_second) + " evaluations/s, " +
+                                          format_binary(Bytes{report.stats->peak_memory_bytes}),
+                                      "this call"});
+    }
+}
+
+} // namespace
+
 std::string rule_words(PlanQuestion const& question) {
     std::string cheapest = question.cluster.price ? "the cheapest size" : "the size of the fewest accelerator-hours";
     if (question.deadline || question.budget) {
@@ -296,109 +219,8 @@ std::string rule_words(PlanQuestion const& question) {
     return "the largest size whose last doubling still gave 1.6x";
 }
 
-void add_details(Document& document, PlanReport const& report) {
-    Plan const& plan = report.plan;
-    auto& blocks = document.blocks;
-    if (CurvePoint const* point = recommended(plan)) {
-        blocks.emplace_back(Paragraph{short_name(point->prediction->question.strategy) + ", " +
-                                          batch_words(point->prediction->question.workload, plan.question.model) +
-                                          ", " + plan.question.framework.name + pace_words(point->prediction->pace),
-                                      "plan"});
-        blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
-        if (auto text = warm_words(*point->prediction); !text.empty()) {
-            blocks.emplace_back(Paragraph{std::move(text), "measured"});
-        }
-    }
-    if (!plan.stop.reason.empty()) {
-        std::string const at = plan.stop.workers ? std::to_string(*plan.stop.workers) + " workers: " : "";
-        blocks.emplace_back(Paragraph{at + plan.stop.reason, "stop"});
-    }
-    blocks.emplace_back(Paragraph{rule_words(plan.question), "rule"});
-    blocks.emplace_back(Paragraph{infeasible_words(plan.counts), "search"});
-    if (report.search_seconds) {
-        blocks.emplace_back(Paragraph{significant(*report.search_seconds) + " s, " +
-                                          scaled(static_cast<double>(plan.counts.evaluated) / *report.search_seconds) +
-                                          " evaluations/s, " + format_binary(Bytes{peak_memory_bytes()}),
-                                      "this call"});
-    }
-}
-
-} // namespace
-
-std::vector<Metric> metrics_of(Plan const& plan) {
-    CurvePoint const* point = recommended(plan);
-    std::vector<Metric> metrics = metrics_of(point != nullptr ? *point->prediction : Prediction{});
-    auto const of = [point](auto&& value) {
-        return point != nullptr ? std::optional<double>{value(*point)} : std::nullopt;
-    };
-    metrics.push_back({"workers", of([](CurvePoint const& p) { return p.workers; })});
-    metrics.push_back({"speedup", of([](CurvePoint const& p) { return p.speedup; })});
-    metrics.push_back({"efficiency", of([](CurvePoint const& p) { return p.efficiency; })});
-    return metrics;
-}
-
-Json json_of(PlanReport const& report) {
-    Plan const& plan = report.plan;
-    Workload const& work = plan.question.workload;
-    Json curve = Json::array(), pareto = Json::array(), checklist = Json::array();
-    for (CurvePoint const& point : plan.curve) {
-        curve.push(point_json(point, point.prediction ? point.prediction->question.workload : work));
-    }
-    for (std::size_t const index : plan.pareto) {
-        CurvePoint const& point = plan.curve[index];
-        pareto.push(Json::object()
-                        .set("workers", point.workers)
-                        .set("step_seconds", point.prediction ? Json{point.prediction->step().base()} : Json{})
-                        .set("days", days_of(point.duration))
-                        .set("cost_dollars", base_of(point.cost)));
-    }
-    for (ChecklistItem const& item : plan.checklist) {
-        checklist.push(Json::object().set("question", item.question).set("answer", item.answer));
-    }
-    Json json = result_head("plan", report.setting.catalog, report.setting.calibration.name);
-    json.set("model", model_json(plan.question.model))
-        .set("cluster", cluster_json(plan.question.cluster))
-        .set("framework", plan.question.framework.name)
-        .set("pace", plan.question.space.pace)
-        .set("workload", workload_json(work, plan.question.tokens))
-        .set("strategy_record", report.setting.strategy_record.empty() ? Json{} : Json{report.setting.strategy_record})
-        .set("complete", plan.complete)
-        .set("rule", rule_words(plan.question))
-        .set("verdict", plan.verdict)
-        .set("recommendation", recommendation_json(plan))
-        .set("curve", curve)
-        .set("stop", Json::object().set("workers", plan.stop.workers).set("reason", plan.stop.reason))
-        .set("pareto", pareto)
-        .set("search", search_json(plan.counts))
-        .set("assumptions", assumptions_json(plan.assumptions))
-        .set("constants", constants_json(report.setting.calibration))
-        .set("checklist", checklist)
-        .set("notes", Json::array_of(report.setting.notes));
-    if (CurvePoint const* point = recommended(plan)) {
-        add_left_out(json, *point->prediction, report.setting.calibration);
-    } else {
-        json.set("productive_days", Json{})
-            .set("goodput", Json{})
-            .set("statistics", Json{})
-            .set("left_out", Json::array());
-    }
-    if (report.comparison && report.other) {
-        json.set("comparison", comparison_json(*report.comparison, *report.other));
-    }
-    if (!report.gates.empty()) { json.set("gates", gates_json(report.gates)); }
-    if (report.search_seconds && report.wall_seconds) {
-        json.set("stats",
-                 Json::object()
-                     .set("wall_seconds", *report.wall_seconds)
-                     .set("search_seconds", *report.search_seconds)
-                     .set("evaluations_per_second", static_cast<double>(plan.counts.evaluated) / *report.search_seconds)
-                     .set("peak_memory_bytes", peak_memory_bytes()));
-    }
-    return json;
-}
-
 Document document_of(PlanReport const& report) {
-    Plan const& plan = report.plan;
+    Plan const& plan = report.answer.plan;
     Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name,
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};
@@ -409,15 +231,15 @@ Document document_of(PlanReport const& report) {
     if (!plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }
     add_charts(blocks, plan);
     if (plan.recommended) { blocks.emplace_back(share_table(plan)); }
-    if (CurvePoint const* point = recommended(plan)) {
-        add_left_out(blocks, *point->prediction, report.setting.calibration);
+    if (CurvePoint const* point = recommended_point(plan)) {
+        add_left_out(blocks, *point->prediction, report.answer.left_out);
     }
-    if (CurvePoint const* point = recommended(plan); point != nullptr && !point->runners_up.empty()) {
+    if (CurvePoint const* point = recommended_point(plan); point != nullptr && !point->runners_up.empty()) {
         blocks.emplace_back(runners_up_table(*point));
     }
-    if (report.comparison && report.other) {
-        blocks.emplace_back(comparison_table(*report.comparison, plan, *report.other));
-        blocks.emplace_back(Paragraph{report.comparison->verdict, "against"});
+    if (report.answer.comparison && report.answer.other) {
+        blocks.emplace_back(comparison_table(*report.answer.comparison, plan, *report.answer.other));
+        blocks.emplace_back(Paragraph{report.answer.comparison->verdict, "against"});
     }
     if (!plan.checklist.empty()) {
         Items list{"Checklist", {}};
@@ -429,67 +251,10 @@ Document document_of(PlanReport const& report) {
     return document;
 }
 
-Sheet sheet_of(PlanReport const& report) {
-    Sheet sheet{{"workers", "recommended", "feasible", "strategy", "step_seconds", "interval_low_seconds",
-                 "interval_high_seconds", "tokens_per_second", "speedup", "efficiency", "marginal_speedup_per_doubling",
-                 "mfu", "memory_bytes", "days", "cost_dollars", "tokens_per_dollar", "dollars_per_million_tokens",
-                 "why_not"},
-                {}};
-    std::ranges::copy(left_out_columns(), std::back_inserter(sheet.header));
-    std::size_t const cells = sheet.header.size() - left_out_columns().size();
-    auto const maybe = [](std::optional<double> const& value) { return value ? exact(*value) : std::string{}; };
-    for (std::size_t i = 0; i < report.plan.curve.size(); ++i) {
-        CurvePoint const& point = report.plan.curve[i];
-        std::vector<std::string> row{std::to_string(point.workers), report.plan.recommended == i ? "true" : "false",
-                                     point.feasible ? "true" : "false"};
-        if (point.prediction) {
-            Prediction const& p = *point.prediction;
-            row.insert(row.end(),
-                       {short_name(p.question.strategy), exact(p.step().base()), exact(p.interval.low.base()),
-                        exact(p.interval.high.base()), exact(p.tokens_per_second), exact(point.speedup),
-                        exact(point.efficiency), maybe(point.marginal_speedup_per_doubling), exact(p.mfu),
-                        exact(p.memory.total().base()), point.duration ? exact(point.duration->in(units::day)) : "",
-                        point.cost ? exact(point.cost->base()) : "", maybe(point.tokens_per_dollar),
-                        maybe(point.dollars_per_million_tokens)});
-        } else {
-            row.resize(cells - 1);
-        }
-        row.push_back(point.why_not);
-        std::ranges::copy(left_out_cells(point), std::back_inserter(row));
-        sheet.rows.push_back(std::move(row));
-    }
-    return sheet;
-}
-
-Json json_of(DryRun const& report) {
-    Json sizes = Json::array();
-    std::size_t total = 0;
-    for (auto const& [workers, legal] : report.legal) {
-        sizes.push(Json::object().set("workers", workers).set("legal", legal));
-        total += legal;
-    }
-    Json json = result_head("plan", report.setting.catalog, report.setting.calibration.name);
-    json.set("dry_run", true).set("sizes", sizes).set("legal", total);
-    if (report.wall_seconds) { json.set("stats", stats_json(*report.wall_seconds)); }
-    return json;
-}
-
-Document document_of(DryRun const& report) {
-    Table table{.title = "Legal strategies", .columns = {{"workers"}, {"legal"}}, .rows = {}};
-    for (auto const& [workers, legal] : report.legal) {
-        table.rows.push_back({std::to_string(workers), std::to_string(legal)});
-    }
-    return {"Plan, not run: " + report.setting.model.name + " on " + report.setting.cluster.name,
-            {table},
-            footer(report.setting.catalog, report.setting.calibration.name)};
-}
-
-Sheet sheet_of(DryRun const& report) {
-    Sheet sheet{{"workers", "legal"}, {}};
-    for (auto const& [workers, legal] : report.legal) {
-        sheet.rows.push_back({std::to_string(workers), std::to_string(legal)});
-    }
-    return sheet;
+Document document_of(PlanDryRun const& answer, Setting const& setting) {
+    return {"Plan, not run: " + setting.model.name + " on " + setting.cluster.name,
+            {field_rows("Legal strategies", answer.sizes, {{"workers"}, {"legal"}})},
+            footer(setting.catalog, setting.calibration.name)};
 }
 
 } // namespace headroom::cli

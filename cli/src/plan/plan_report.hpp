@@ -1,41 +1,28 @@
 #pragma once
 
 #include "gate.hpp"
+#include "output.hpp"
 #include "setting.hpp"
 
-#include "headroom/plan.hpp"
+#include "headroom/training_answers.hpp"
 
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace headroom::cli {
 
-/// All that `plan` has to say.
+/// Answer of `plan` with what its document needs.
 struct PlanReport {
     Setting const& setting;
-    Plan plan;
-    std::optional<Plan> other; ///< the plan of --against
-    std::optional<PlanComparison> comparison;
-    std::vector<GateOutcome> gates;
-    std::optional<double> search_seconds, wall_seconds; ///< of --stats
+    PlanAnswer answer;
+    std::optional<CallStats> stats; ///< of --stats
 };
 
-/// What --require may ask about: the recommended row.
-std::vector<Metric> metrics_of(Plan const& plan);
+/// Rule by which the size was chosen, in words.
+std::string rule_words(PlanQuestion const& question);
 
-Json json_of(PlanReport const& report);
 Document document_of(PlanReport const& report);
-Sheet sheet_of(PlanReport const& report);
-
-/// The answer of --dry-run: how many strategies are legal at each size.
-struct DryRun {
-    Setting const& setting;
-    std::vector<std::pair<int, std::size_t>> legal;
-    std::optional<double> wall_seconds; ///< of --stats
-};
-Json json_of(DryRun const& report);
-Document document_of(DryRun const& report);
-Sheet sheet_of(DryRun const& report);
+Document document_of(PlanDryRun const& answer, Setting const& setting);
 
 } // namespace headroom::cli

@@ -163,30 +163,90 @@ PlanQuestion other_question(PlanQuestion const& question, Arguments const& argum
 }
 
 /// The second price is an assumption of the comparison too.
-void assume_other_price(PlanReport& report) {
-    Cluster const& cluster = report.other->question.cluster;
+void assume_other_price(PlanAnswer& answer) {
+    Cluster const& cluster = answer.other->question.cluster;
     if (cluster.price && cluster.price_kind != "given") {
-        add_assumptions(report.plan.assumptions, {{"price2", format(*cluster.price), cluster.price_origin, false}});
+        add_assumptions(answer.plan.assumptions,
+                        {{"price2", format(*cluster.price), cluster.price_origin, false, Provenance::cited}});
     }
 }
 
 int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output, Stopwatch const& stopwatch) {
-    DryRun report{setting, {}, {}};
+    PlanDryRun answer;
     for (int const workers : question.space.workers) {
-        report.legal.emplace_back(workers, legal_strategies(question.model, question.cluster, question.framework,
-                                                            question.workload, workers, question.space.fixed)
-                                               .size());
+        answer.sizes.push_back({workers, legal_strategies(question.model, question.cluster, question.framework,
+                                                          question.workload, workers, question.space.fixed)
+                                             .size()});
     }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
+    write_result(output, result_of(
+                             head_of("plan", setting.catalog, setting.calibration.name), answer,
+                             [&] { return document_of(answer, setting); }, {{}, stats_of(output, stopwatch.seconds())},
+                             [&] { return row_sheet(answer.sizes); }));
     return Exit::done;
+}
+
+/// Numbers that --require may ask about: those of the recommended size.
+std::vector<Metric> size_metrics(CurvePoint const* point) {
+    return metrics_of(field_table_of(point), point,
+                      {{"step", "step_seconds"},
+                       {"memory", "memory_bytes"},
+                       {"exposed_communication", "breakdown.exposed_communication_seconds"},
+                       {"time", "days"},
+                       {"cost", "cost_dollars"},
+                       {"goodput", "goodput.goodput"},
+                       {"time_to_target", "time_to_target_seconds"}});
+}
+
+/// The machine of --against with the same question; empty without the option.
+std::optional<PlanQuestion> read_other(Arguments const& arguments, PlanQuestion const& question,
+                                       Setting const& setting) {
+    if (arguments.has("--against")) { return other_question(question, arguments, setting); }
+    if (!arguments.has("--against-price")) { return std::nullopt; }
+    refuse("--against-price", "there is no other machine", "it is the price of the one of --against",
+           "add --against dgx-b200, or write --price");
+}
+
+PlanAnswer answer_of(PlanQuestion const& question, std::optional<PlanQuestion> const& other, Setting const& setting,
+                     Watch& watch) {
+    PlanAnswer answer{.plan = make_plan(question, setting.calibration, watch.token()),
+                      .rule = rule_words(question),
+                      .strategy_record = setting.strategy_record,
+                      .constants = constant_values(setting.calibration),
+                      .notes = setting.notes};
+    if (other) {
+        answer.other = make_plan(*other, setting.calibration, watch.token());
+        answer.comparison = compare(answer.plan, *answer.other);
+        assume_other_price(answer);
+    }
+    add_assumptions(answer.plan.assumptions, setting.assumptions);
+    if (CurvePoint const* point = recommended_point(answer.plan)) {
+        add_assumptions(answer.plan.assumptions, consequences(point->prediction->question.strategy, question.model,
+                                                              question.workload, question.cluster.domain));
+        answer.left_out = left_out(*point->prediction, setting.calibration);
+    }
+    return answer;
+}
+
+/// Exit code of an answer that was written.
+int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates, Output const& output) {
+    Plan const& plan = answer.plan;
+    if (!plan.complete || (answer.other && !answer.other->complete)) {
+        note(output, "plan: interrupted (" + std::to_string(plan.curve.size()) + " of " +
+                         std::to_string(plan.question.space.workers.size()) +
+                         " sizes finished). the result covers those");
+        return Exit::interrupted;
+    }
+    if (!plan.recommended) {
+        refusal("plan", plan.verdict);
+        return Exit::infeasible;
+    }
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_gates(arguments, metrics_of(Plan{}));
+    check_gates(arguments, size_metrics(nullptr));
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
     setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
@@ -194,54 +254,40 @@ int run(Arguments const& arguments) {
     PlanQuestion const question = make_question(arguments, setting);
     note_unused(arguments, question, setting);
     if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
-
-    std::optional<PlanQuestion> other;
-    if (arguments.has("--against-price") && !arguments.has("--against")) {
-        throw InputError{Fault::usage,
-                         {.where = "--against-price",
-                          .problem = "there is no other machine",
-                          .why = "it is the price of the one of --against",
-                          .hint = "add --against dgx-b200, or write --price"}};
-    }
-    if (arguments.has("--against")) { other = other_question(question, arguments, setting); }
+    auto const other = read_other(arguments, question, setting);
     Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
     Stopwatch const searching;
-    PlanReport report{setting, make_plan(question, setting.calibration, watch.token()), {}, {}, {}, {}, {}};
-    if (output.stats) { report.search_seconds = searching.seconds(); }
-    if (other) {
-        report.other = make_plan(*other, setting.calibration, watch.token());
-        report.comparison = compare(report.plan, *report.other);
-        assume_other_price(report);
+    PlanReport report{setting, answer_of(question, other, setting, watch), {}};
+    double const search_seconds = searching.seconds();
+    CurvePoint const* point = recommended_point(report.answer.plan);
+    auto const gates = point != nullptr ? check_gates(arguments, size_metrics(point)) : std::vector<GateOutcome>{};
+    report.stats = stats_of(output, stopwatch.seconds());
+    if (report.stats) {
+        report.stats->search_seconds = search_seconds;
+        std::int64_t const other_evaluated = report.answer.other ? report.answer.other->counts.evaluated : 0;
+        report.stats->evaluations_per_second =
+            static_cast<double>(report.answer.plan.counts.evaluated + other_evaluated) / search_seconds;
     }
-    add_assumptions(report.plan.assumptions, setting.assumptions);
-    if (auto const chosen = report.plan.recommended) {
-        add_assumptions(report.plan.assumptions,
-                        consequences(report.plan.curve[*chosen].prediction->question.strategy, question.model,
-                                     question.workload, question.cluster.domain));
-    }
-    if (report.plan.recommended) { report.gates = check_gates(arguments, metrics_of(report.plan)); }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    if (!report.plan.complete || (report.other && !report.other->complete)) {
-        note(output, "plan: interrupted (" + std::to_string(report.plan.curve.size()) + " of " +
-                         std::to_string(question.space.workers.size()) + " sizes finished). the result covers those");
-        return Exit::interrupted;
-    }
-    if (!report.plan.recommended) {
-        refusal("plan", report.plan.verdict);
-        return Exit::infeasible;
-    }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    write_result(output, result_of(
+                             head_of("plan", setting.catalog, setting.calibration.name), report.answer,
+                             [&] { return document_of(report); }, {gates, report.stats},
+                             [&] { return row_sheet(report.answer.plan.curve); }));
+    return verdict_of(report.answer, gates, output);
 }
 
 } // namespace
 
 Verb plan_verb() {
-    return {"plan",      "how many machines, which configuration, where to stop, what cost",
-            positionals, {setting_options(), weak_scaling_options(), options, left_out_options(), output_options()},
-            examples,    run};
+    return {"plan",
+            "how many machines, which configuration, where to stop, what cost",
+            positionals,
+            {setting_options(), weak_scaling_options(), options, left_out_options(), output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<PlanAnswer const*>(nullptr)),
+             &field_table_of(static_cast<PlanDryRun const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -2,7 +2,6 @@
 
 #include "document/text.hpp"
 #include "predict/prediction_report.hpp"
-#include "predict/step_context.hpp"
 
 #include "headroom/simulated_step.hpp"
 
@@ -13,10 +12,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr double per_second = 1e12;          ///< ticks are picoseconds
-constexpr std::int64_t most_drawn = 1 << 18; ///< passes: 64 stages of 512 micro-batches, split and folded
-
-Seconds seconds_of(double ticks) { return Seconds{ticks / per_second}; }
+constexpr double per_second = 1e12; ///< ticks are picoseconds
 
 constexpr std::array<std::pair<PassKind, char>, 4> pass_kinds{{{PassKind::forward, 'F'},
                                                                {PassKind::backward, 'B'},
@@ -35,7 +31,7 @@ UsedKinds kinds_of(PipelineOrder const& order) {
         PassKind const kind = pass_kinds[i].first;
         if (std::ranges::none_of(order.passes, [kind](Pass const& pass) { return pass.kind == kind; })) { continue; }
         used.number[i] = used.kinds.size();
-        used.kinds.push_back({std::string{name_of_pass(kind)}, pass_kinds[i].second});
+        used.kinds.push_back({std::string{name_of(kind)}, pass_kinds[i].second});
     }
     return used;
 }
@@ -47,7 +43,7 @@ std::string part_words(std::string_view where, Seconds part, Seconds whole, Time
 
 std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
     Bubble const bubble = bubble_of(picture);
-    Seconds const whole = seconds_of(static_cast<double>(picture.run.makespan));
+    Seconds const whole = seconds_of_ticks(static_cast<double>(picture.run.makespan));
     auto const [least, most] = std::ranges::minmax_element(bubble.share);
     auto const stage = [&bubble](auto const& it) { return std::to_string(it - bubble.share.begin()); };
     std::string text = "A stage idles " + significant(bubble.total().in(scale.unit)) + " " + scale.name + " of " +
@@ -72,7 +68,7 @@ std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const
                "step to step it takes " +
                significant(step.in(scale.unit)) + " " + scale.name + ".";
     }
-    if (step < seconds_of(static_cast<double>(picture.run.makespan))) {
+    if (step < seconds_of_ticks(static_cast<double>(picture.run.makespan))) {
         return " The closed form of the step, " + significant(step.in(scale.unit)) + " " + scale.name +
                ", is shorter than that: its bubble is an approximation here (--simulate).";
     }
@@ -108,89 +104,11 @@ std::string title_of(PassPicture const& picture) {
 
 } // namespace
 
-PassPicture run_passes(PipelineSchedule schedule, PipelineShape const& shape, PipelineTimes times,
-                       std::stop_token const& stop) {
-    PassPicture picture{.schedule = schedule, .order = {}, .times = std::move(times), .run = {}};
-    picture.order.shape = shape;
-    ScheduleRow const& row = schedule_row(schedule);
-    double const passes = 3.0 * shape.stages * shape.chunks * shape.micro_batches;
-    picture.refused = impossible_because(schedule, shape);
-    if (picture.drawn() && passes > 1.5 * static_cast<double>(most_drawn)) {
-        picture.refused = "its " + scaled(passes * 2.0 / 3.0) + " passes are too many to be drawn";
-    }
-    if (!picture.drawn()) { return picture; }
-    if (row.order == nullptr) {
-        picture.refused = "its rows are not known";
-        return picture;
-    }
-    picture.order = row.order(shape);
-    auto run = run_pipeline(picture.order, picture.times, true, stop);
-    if (!run) {
-        picture.refused = "its passes wait for each other";
-    } else if (!run->complete) {
-        picture.refused = "it was interrupted";
-    } else {
-        picture.run = std::move(*run);
-    }
-    return picture;
-}
-
-PassPicture passes_of(Prediction const& prediction, CalibrationSet const& calibration, std::stop_token const& stop) {
-    StepContext const context{prediction, calibration};
-    Strategy const& strategy = prediction.question.strategy;
-    return run_passes(strategy.schedule(), pipeline_shape(strategy, prediction.question.workload),
-                      pipeline_times(context.setting(), strategy, prediction.costs), stop);
-}
-
-Ticks length_of(PassPicture const& picture, int stage, Pass const& pass) {
-    auto const place = static_cast<std::size_t>(stage) * static_cast<std::size_t>(picture.order.shape.chunks);
-    PassTicks const& ticks = picture.times.passes[place + pass.chunk];
-    switch (pass.kind) {
-    case PassKind::forward: return ticks.forward;
-    case PassKind::backward: return ticks.input + ticks.weight;
-    case PassKind::input_gradient: return ticks.input;
-    case PassKind::weight_gradient: return ticks.weight;
-    }
-    return 0;
-}
-
-Bubble bubble_of(PassPicture const& picture) {
-    double before = 0.0, between = 0.0, after = 0.0;
-    auto const makespan = static_cast<double>(picture.run.makespan);
-    Bubble bubble;
-    for (int stage = 0; stage < picture.order.shape.stages; ++stage) {
-        auto const s = static_cast<std::size_t>(stage);
-        auto const busy = static_cast<double>(picture.run.busy[s]), span = static_cast<double>(picture.run.span[s]);
-        std::size_t const first = picture.order.first[s];
-        bool const works = picture.order.first[s + 1] > first;
-        double const begin = works ? static_cast<double>(picture.run.begin[first]) : 0.0;
-        before += begin;
-        between += span - busy;
-        after += makespan - begin - span;
-        bubble.share.push_back(makespan > 0.0 ? (makespan - busy) / makespan : 0.0);
-    }
-    auto const stages = static_cast<double>(picture.order.shape.stages);
-    bubble.before = seconds_of(before / stages);
-    bubble.between = seconds_of(between / stages);
-    bubble.after = seconds_of(after / stages);
-    return bubble;
-}
-
-std::string_view name_of_pass(PassKind kind) {
-    switch (kind) {
-    case PassKind::forward: return "forward";
-    case PassKind::backward: return "backward";
-    case PassKind::input_gradient: return "input gradient";
-    case PassKind::weight_gradient: return "weight gradient";
-    }
-    return "";
-}
-
 std::vector<Block> schedule_drawing(PassPicture const& picture, Seconds step) {
     if (!picture.drawn()) {
         return {Paragraph{"not drawn: " + picture.refused + ".", std::string{schedule_row(picture.schedule).title}}};
     }
-    Seconds const whole = seconds_of(static_cast<double>(picture.run.makespan));
+    Seconds const whole = seconds_of_ticks(static_cast<double>(picture.run.makespan));
     TimeScale const scale = scale_of(whole);
     UsedKinds const used = kinds_of(picture.order);
     Gantt gantt{.title = title_of(picture),

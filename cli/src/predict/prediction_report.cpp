@@ -3,8 +3,10 @@
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
+#include "predict/passes.hpp"
 #include "predict/prediction_charts.hpp"
-#include "predict/prediction_quantities.hpp"
+#include "predict/schedules.hpp"
+#include "predict/simulation.hpp"
 #include "setting_parts.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace headroom::cli {
 namespace {
 
 std::string verdict(PredictionReport const& report) {
-    Prediction const& p = report.prediction;
+    Prediction const& p = report.answer.prediction;
     std::string text = report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
                        report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
@@ -29,7 +31,7 @@ std::string verdict(PredictionReport const& report) {
 }
 
 std::string plan_line(PredictionReport const& report) {
-    Prediction const& p = report.prediction;
+    Prediction const& p = report.answer.prediction;
     Workload const& work = p.question.workload;
     std::string text = short_name(p.question.strategy) + "; " + batch_words(work, p.question.model);
     if (work.documents > 0.0) { text += " in documents of " + whole(work.documents); }
@@ -113,7 +115,7 @@ std::string peak_words(Prediction const& p) {
 }
 
 Table quantities(PredictionReport const& report) {
-    Prediction const& p = report.prediction;
+    Prediction const& p = report.answer.prediction;
     Table table{.title = "Rates and ratios",
                 .columns = {{"quantity", Align::left}, {"value"}, {"unit", Align::left, true}},
                 .rows = {}};
@@ -122,7 +124,7 @@ Table quantities(PredictionReport const& report) {
     };
     std::string const unit{unit_of_work(p.question.model)};
     row("throughput", significant(p.tokens_per_second), unit + "/s");
-    row("per accelerator", significant(p.tokens_per_second / accelerators(p)), unit + "/s");
+    row("per accelerator", significant(tokens_per_second_per_accelerator(p)), unit + "/s");
     row("model work", significant(model_rate(p).base() / 1e12), "TFLOP/s an accelerator");
     bool const attends = p.question.model.operators.empty();
     row("MFU", percent(p.mfu),
@@ -135,14 +137,14 @@ Table quantities(PredictionReport const& report) {
     if (auto const ceiling = ceiling_of(p)) {
         row("speedup ceiling", significant(*ceiling), "x over this step, that share unchanged");
     }
-    if (auto const time = duration_of(p)) { row("run", significant(time->in(units::day)), "days"); }
+    if (auto const time = run_time(p)) { row("run", significant(time->in(units::day)), "days"); }
     if (auto const cost = cost_of(p)) { row("cost", scaled(cost->base()), "$"); }
     if (auto const price = dollars_per_million(p)) { row("price of work", significant(*price), "$ a million " + unit); }
     return table;
 }
 
 Table what_if_table(PredictionReport const& report) {
-    TimeScale const scale = scale_of(report.prediction.step());
+    TimeScale const scale = scale_of(report.answer.prediction.step());
     Table table{.title = "What if",
                 .columns = {{"change", Align::left, true},
                             {"step " + scale.name},
@@ -151,8 +153,8 @@ Table what_if_table(PredictionReport const& report) {
                             {"MFU %"},
                             {"fits", Align::left}},
                 .rows = {}};
-    Seconds const base = report.prediction.step();
-    for (LeverOutcome const& lever : report.what_if) {
+    Seconds const base = report.answer.prediction.step();
+    for (LeverOutcome const& lever : report.answer.what_if) {
         Seconds const step = lever.prediction.step();
         table.rows.push_back({lever.name, significant(step.in(scale.unit)), significant(base.in(scale.unit)),
                               significant(base / step, 4), percent(lever.prediction.mfu),
@@ -185,12 +187,14 @@ void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Me
     auto const add = [&blocks](std::vector<Block> more) { std::ranges::move(more, std::back_inserter(blocks)); };
     bool const page = medium == Medium::page;
     if (report.passes && (page || report.draws_in_text)) {
-        add(schedule_drawing(*report.passes, report.prediction.step()));
-        auto chart = memory_chart(*report.passes, report.memory, report.prediction, page ? 5 : 2);
+        add(schedule_drawing(*report.passes, report.answer.prediction.step()));
+        auto chart = memory_chart(*report.passes, report.memory, report.answer.prediction, page ? 5 : 2);
         if (chart) { blocks.emplace_back(std::move(*chart)); }
     }
-    if (!report.schedules.empty()) { add(schedule_comparison(report.schedules)); }
-    if (report.simulation && (page || report.tells_simulation)) { add(simulation_blocks(*report.simulation)); }
+    if (!report.answer.schedules.empty()) { add(schedule_comparison(report.answer.schedules)); }
+    if (report.answer.simulation && (page || report.answer.shows_simulation)) {
+        add(simulation_blocks(*report.answer.simulation));
+    }
 }
 
 } // namespace
@@ -213,7 +217,7 @@ std::string pace_words(double pace) {
 }
 
 Document document_of(PredictionReport const& report, Medium medium) {
-    Prediction const& p = report.prediction;
+    Prediction const& p = report.answer.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name,
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};
@@ -229,15 +233,14 @@ Document document_of(PredictionReport const& report, Medium medium) {
     if (p.question.strategy.pp > 1) { blocks.emplace_back(stages_table(p)); }
     blocks.emplace_back(memory_bars(p));
     blocks.emplace_back(quantities(report));
-    add_left_out(blocks, p, report.setting.calibration);
-    if (!report.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
-    if (report.terms) { blocks.emplace_back(explanation(*report.terms)); }
-    if (!report.assumptions.empty()) { blocks.emplace_back(assumptions_table(report.assumptions)); }
-    blocks.emplace_back(Paragraph{provenance_summary(report.setting.calibration), "constants"});
-    if (report.wall_seconds) {
-        blocks.emplace_back(Paragraph{
-            significant(*report.wall_seconds) + " s, " + format_binary(Bytes{peak_memory_bytes()}), "this call"});
+    add_left_out(blocks, p, report.answer.left_out);
+    if (!report.answer.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
+    if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
+    if (!report.answer.prediction.question.assumptions.empty()) {
+        blocks.emplace_back(assumptions_table(report.answer.prediction.question.assumptions));
     }
+    blocks.emplace_back(Paragraph{provenance_summary(report.setting.calibration), "constants"});
+    if (report.stats) { blocks.emplace_back(call_paragraph(*report.stats)); }
     return document;
 }
 

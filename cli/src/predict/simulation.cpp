@@ -11,8 +11,6 @@
 namespace headroom::cli {
 namespace {
 
-using TimeByKind = std::array<Seconds, work_kind_count>;
-
 WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }
 
 /// "tensor communication": what a kind is called beside others.
@@ -20,58 +18,10 @@ std::string words_of(WorkKind kind) {
     return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
 }
 
-TimeByKind mean_exposed(SimulatedStep const& step) {
-    TimeByKind mean{};
-    for (SimulatedStage const& stage : step.stages) {
-        for (std::size_t kind = 0; kind < mean.size(); ++kind) {
-            mean[kind] += stage.exposed[kind] / static_cast<double>(step.stages.size());
-        }
-    }
-    return mean;
-}
-
-Json by_kind_json(TimeByKind const& times, bool communication_only) {
-    Json json = Json::object();
-    for (std::size_t kind = 0; kind < times.size(); ++kind) {
-        if (communication_only && !communicates(kind_at(kind))) { continue; }
-        json.set(std::string{name_of(kind_at(kind))} + "_seconds", times[kind].base());
-    }
-    return json;
-}
-
-Json limits_json(std::vector<ClosedFormLimit> const& limits) {
-    Json list = Json::array();
-    for (ClosedFormLimit const& limit : limits) {
-        list.push(Json::object().set("name", limit.name).set("reason", limit.reason));
-    }
-    return list;
-}
-
-std::string_view name_of(CollectiveDetail detail) {
-    return detail == CollectiveDetail::messages ? "messages" : "operation";
-}
-
-Json stood_in_json(SimulatedStep const& step) {
-    Json list = Json::array();
-    for (std::string const& reason : step.stood_in) { list.push(reason); }
-    return list;
-}
-
 /// Where the closed form stood in for messages.
 std::string stood_in_words(SimulatedStep const& step) {
     return "not all collectives are priced by their messages, the closed form stands in for " +
            join(step.stood_in, "; ") + ".";
-}
-
-Json stages_json(SimulatedStep const& step) {
-    Json list = Json::array();
-    for (SimulatedStage const& stage : step.stages) {
-        list.push(Json::object()
-                      .set("computing_seconds", stage.computing.base())
-                      .set("idle_seconds", stage.idle.base())
-                      .set("exposed_by_kind", by_kind_json(stage.exposed, true)));
-    }
-    return list;
 }
 
 std::string times_words(Seconds time) {
@@ -152,31 +102,6 @@ std::vector<Block> simulation_blocks(Simulation const& simulation) {
         blocks.emplace_back(std::move(bars));
     }
     return blocks;
-}
-
-Json simulation_json(Simulation const& simulation) {
-    SimulatedStep const& step = simulation.step;
-    Json json = Json::object().set("refused", simulation.ran() ? Json{} : Json{step.refused});
-    auto const known = [&simulation](double value) { return simulation.ran() ? Json{value} : Json{}; };
-    json.set("step_seconds", known(step.step().base()))
-        .set("closed_form_seconds", simulation.closed.total().base())
-        .set("difference", known(simulation.difference()))
-        .set("collectives", name_of(simulation.collectives))
-        .set("stood_in", stood_in_json(step))
-        .set("claims_to_hold", simulation.limits.empty())
-        .set("limits", limits_json(simulation.limits));
-    if (!simulation.ran()) { return json; }
-    return json.set("makespan_seconds", step.makespan.base())
-        .set("breakdown", breakdown_json(step.time))
-        .set("exposed_communication", exposed_json(step.time))
-        .set("critical_path", Json::object()
-                                  .set("by_kind", by_kind_json(step.critical, false))
-                                  .set("stretch_seconds", step.critical_stretch.base())
-                                  .set("tasks", step.run.critical_path.size()))
-        .set("exposed_by_kind", by_kind_json(mean_exposed(step), true))
-        .set("stages", stages_json(step))
-        .set("tasks", step.program.size())
-        .set("edges", step.program.edges.size());
 }
 
 } // namespace headroom::cli

@@ -36,7 +36,7 @@ void add_task(ChromeTrace& trace, SimulatedStep const& step, std::size_t task, s
     arguments.push_back({"kind", kind});
     TaskPlace const place = step.places.empty() ? TaskPlace{} : step.places[task];
     if (place.micro_batch >= 0) {
-        arguments.push_back({"phase", name_of_pass(place.phase)});
+        arguments.push_back({"phase", name_of(place.phase)});
         arguments.push_back({"micro_batch", std::int64_t{place.micro_batch}});
         arguments.push_back({"chunk", std::int64_t{place.chunk}});
     }

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 
 namespace headroom::cli {
@@ -58,13 +57,10 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "      --measured-step 12.3s --save-calibration mine.toml\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
-std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration, std::string const& wanted) {
-    Calibration const values = calibration.values();
-    Question const& question = prediction.question;
-    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, prediction.workers);
-    StepSetting const step = step_setting(question, cluster, values);
-    std::vector<Term> terms = explain_step(step, question.strategy, prediction.costs);
-    std::ranges::move(explain_left_out(prediction), std::back_inserter(terms));
+/// The terms that --explain names: all of them, those of an effect that laws leave out, or one.
+std::vector<Term> explained(Prediction const& prediction, CalibrationSet const& calibration,
+                            std::string const& wanted) {
+    std::vector<Term> terms = explain(prediction, calibration);
     if (wanted.empty()) { return terms; }
     if (auto opened = explain_left_out(prediction, terms, wanted); !opened.empty()) { return opened; }
     std::vector<std::string> names;
@@ -73,31 +69,29 @@ std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& ca
         names.push_back(term.name);
     }
     std::string const near = nearest(wanted, names);
-    throw InputError{Fault::usage,
-                     {.where = "--explain",
-                      .problem = "unknown term " + headroom::quoted(wanted),
-                      .why = "",
-                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+    refuse("--explain", "unknown term " + headroom::quoted(wanted), "",
+           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
 }
 
 /// The exit code of an answer that was written.
-int verdict_of(PredictionReport const& report, bool complete) {
+int verdict_of(PredictionReport const& report, std::vector<GateOutcome> const& gates, bool complete) {
+    Prediction const& p = report.answer.prediction;
     if (!complete) {
         refusal("predict", "interrupted: the closed form is kept, the simulation is left out");
         return Exit::interrupted;
     }
-    if (!report.prediction.fits) {
-        refusal("strategy", "does not fit: " + report.prediction.why_not);
+    if (!p.fits) {
+        refusal("strategy", "does not fit: " + p.why_not);
         return Exit::infeasible;
     }
-    if (!report.prediction.progresses()) {
-        refusal("failures", report.prediction.goodput->why_not);
+    if (!p.progresses()) {
+        refusal("failures", p.goodput->why_not);
         return Exit::infeasible;
     }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
-/// What is told where whole nodes would hold more than the accelerators that are paid for.
+/// Note where whole nodes would hold more than the accelerators that are paid for.
 std::optional<std::string> spare_of_nodes(Question const& question) {
     int const workers = question.strategy.workers();
     int const size = question.cluster.accelerators_per_node;
@@ -107,42 +101,51 @@ std::optional<std::string> spare_of_nodes(Question const& question) {
            " whole nodes hold " + std::to_string(std::int64_t{nodes} * size);
 }
 
+PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Question const& question) {
+    PredictAnswer answer{.prediction = predict(question, setting.calibration),
+                         .strategy_record = setting.strategy_record,
+                         .constants = constant_values(setting.calibration)};
+    answer.left_out = left_out(answer.prediction, setting.calibration);
+    if (auto const changes = arguments.text("--what-if")) {
+        for (Lever const& lever : levers(question, *changes)) {
+            answer.what_if.push_back(
+                {lever.name, answer.prediction.step(), predict(lever.question, setting.calibration)});
+        }
+    }
+    if (auto const term = arguments.text("--explain")) {
+        answer.terms = explained(answer.prediction, setting.calibration, *term);
+    }
+    return answer;
+}
+
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
     Arguments arguments = given;
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
-    check_gates(arguments, metrics_of(Prediction{})); // a wrong condition is told before any work
+    check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
     Question const question = make_question(arguments, setting);
     auto const saved = read_measured_step(arguments, question, setting);
-    Prediction const prediction = predict(question, setting.calibration);
-    if (auto const doubt = views.simulates ? std::nullopt : doubt_of(prediction, setting.calibration)) {
+    PredictionReport report{.setting = setting, .answer = answer_of(arguments, setting, question), .stats = {}};
+    if (auto const doubt = views.simulates ? std::nullopt : doubt_of(report.answer.prediction, setting.calibration)) {
         setting.notes.push_back(*doubt);
     }
     if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
-    PredictionReport report{setting, prediction, question.assumptions, {}, {}, {}, {}};
-    if (auto const changes = arguments.text("--what-if")) {
-        for (Lever const& lever : levers(question, *changes)) {
-            report.what_if.push_back({lever.name, predict(lever.question, setting.calibration)});
-        }
-    }
-    if (auto const term = arguments.text("--explain")) {
-        report.terms = explain(report.prediction, setting.calibration, *term);
-    }
-    report.gates = check_gates(arguments, metrics_of(report.prediction));
+    auto const gates = check_gates(arguments, metrics_of(&report.answer));
     bool const complete = fill_views(report, views, output);
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
+    report.answer.notes = setting.notes;
+    report.stats = stats_of(output, stopwatch.seconds());
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
-    if (traces) { io::write_file(*views.timeline, step_trace(report.simulation->step)); }
-    write_result(output, {.document = [&] { return document_of(report); },
-                          .json = [&] { return json_of(report); },
-                          .sheet = [&] { return sheet_of(report); },
-                          .page = [&] { return document_of(report, Medium::page); }});
-    return verdict_of(report, complete);
+    if (traces) { io::write_file(*views.timeline, step_trace(report.answer.simulation->step)); }
+    Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
+                              [&] { return document_of(report); }, {gates, report.stats});
+    result.page = [&] { return document_of(report, Medium::page); };
+    write_result(output, result);
+    return verdict_of(report, gates, complete);
 }
 
 } // namespace
@@ -150,7 +153,8 @@ int run(Arguments const& given) {
 Verb predict_verb() {
     return {"predict",   "one configuration: step time, memory, cost, its parts",
             positionals, {setting_options(), strategy_options(), options, left_out_options(), output_options()},
-            examples,    run};
+            examples,    run,
+            false,       {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -1,7 +1,6 @@
 #include "predict/views.hpp"
 
 #include "document/text.hpp"
-#include "predict/step_context.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
@@ -13,7 +12,7 @@ constexpr std::int64_t most_events = 1'000'000;              ///< of a timeline:
 constexpr std::int64_t most_unasked = std::int64_t{1} << 20; ///< tasks of a step that nobody asked to simulate
 
 void refuse_without_pipeline(PredictionReport const& report, Views const& views) {
-    if (report.prediction.question.strategy.pp > 1) { return; }
+    if (report.answer.prediction.question.strategy.pp > 1) { return; }
     char const* const hint = "add --pp 2 or more";
     if (views.compares) { refuse("--schedule", "there is nothing to compare", "the pipeline has one stage", hint); }
     if (views.gantt) { refuse("--gantt", "there is no schedule to draw", "the pipeline has one stage", hint); }
@@ -27,17 +26,6 @@ CollectiveDetail collective_detail(std::string const& word) {
            "choose from operation, messages; a model goes before --simulate");
 }
 
-Simulation simulate(Prediction const& prediction, CalibrationSet const& calibration, SimulationOptions const& options) {
-    StepContext const context{prediction, calibration};
-    Strategy const& strategy = prediction.question.strategy;
-    Simulation simulation{.step = simulate_step(context.setting(), strategy, prediction.costs, options),
-                          .collectives = options.collectives,
-                          .closed = prediction.time,
-                          .limits = closed_form_limits(context.setting(), strategy, prediction.costs)};
-    if (options.collectives == CollectiveDetail::messages) { simulation.limits.push_back(prices_no_messages); }
-    return simulation;
-}
-
 /// A timeline that would be too long is made of coarser tasks before it is refused.
 Simulation simulate_as_wanted(PredictionReport const& report, Views const& views, std::stop_token const& stop) {
     SimulationOptions options;
@@ -49,7 +37,7 @@ Simulation simulate_as_wanted(PredictionReport const& report, Views const& views
     } else if (!views.simulates) {
         options.most_tasks = most_unasked;
     }
-    auto const run = [&] { return simulate(report.prediction, report.setting.calibration, options); };
+    auto const run = [&] { return simulate(report.answer.prediction, report.setting.calibration, options); };
     Simulation simulation = run();
     if (!simulation.ran() && views.timeline) {
         options.detail = StepDetail::block;
@@ -60,11 +48,11 @@ Simulation simulate_as_wanted(PredictionReport const& report, Views const& views
 
 void draw(PredictionReport& report, std::stop_token const& stop) {
     CalibrationSet const& calibration = report.setting.calibration;
-    report.passes = passes_of(report.prediction, calibration, stop);
+    report.passes = passes_of(report.answer.prediction, calibration, stop);
     if (!report.passes->drawn()) { return; }
-    StepContext const context{report.prediction, calibration};
-    report.memory = memory_over_time(context.setting(), report.prediction.question.strategy, report.passes->order,
-                                     report.passes->times, report.passes->run);
+    StepContext const context{report.answer.prediction, calibration};
+    report.memory = memory_over_time(context.setting(), report.answer.prediction.question.strategy,
+                                     report.passes->order, report.passes->times, report.passes->run);
 }
 
 } // namespace
@@ -96,25 +84,25 @@ std::optional<std::string> doubt_of(Prediction const& prediction, CalibrationSet
 }
 
 bool fill_views(PredictionReport& report, Views const& views, Output const& output) {
-    bool const pipeline = report.prediction.question.strategy.pp > 1;
+    bool const pipeline = report.answer.prediction.question.strategy.pp > 1;
     refuse_without_pipeline(report, views);
     CalibrationSet const& calibration = report.setting.calibration;
-    if (views.compares) { report.schedules = compare_schedules(report.prediction.question, calibration); }
+    if (views.compares) { report.answer.schedules = compare_schedules(report.answer.prediction.question, calibration); }
     report.draws_in_text = views.draws;
-    report.tells_simulation = views.simulates;
+    report.answer.shows_simulation = views.simulates;
     bool const simulates = views.simulates || (views.page && pipeline);
     bool const draws = pipeline && (views.draws || views.page);
     if (!simulates && !draws) { return true; }
     Watch const watch{"simulating the step", output.quiet};
     if (draws) { draw(report, watch.token()); }
-    if (simulates) { report.simulation = simulate_as_wanted(report, views, watch.token()); }
+    if (simulates) { report.answer.simulation = simulate_as_wanted(report, views, watch.token()); }
     if (watch.interrupted()) {
         report.passes.reset();
-        report.simulation.reset();
+        report.answer.simulation.reset();
         return false;
     }
-    if (views.timeline && !report.simulation->ran()) {
-        refuse("--timeline", "there is no timeline of this step", report.simulation->step.refused,
+    if (views.timeline && !report.answer.simulation->ran()) {
+        refuse("--timeline", "there is no timeline of this step", report.answer.simulation->step.refused,
                "ask for fewer micro-batches or layers: --global-batch, --layers");
     }
     return true;

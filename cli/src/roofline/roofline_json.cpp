@@ -1,6 +1,9 @@
+#include "document/fields.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
 #include "setting_parts.hpp"
+
+#include "headroom/training_answers.hpp"
 
 #include <cmath>
 
@@ -143,8 +146,8 @@ Json step_json(RooflineReport const& report) {
     return Json::object()
         .set("model", model_json(question.model))
         .set("framework", question.framework.name)
-        .set("workload", workload_json(question.workload, std::nullopt))
-        .set("strategy", strategy_json(question.strategy, question.workload))
+        .set("workload", to_json(WorkloadOfRun{question.workload, std::nullopt}))
+        .set("strategy", to_json(StrategyInUse{question.strategy, question.workload}))
         .set("tokens_per_micro_batch", report.step->tokens)
         .set("attainable_seconds", report.totals.attainable.base())
         .set("kernels_seconds", report.totals.predicted.base())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/calibration.hpp"
 #include "headroom/framework.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
@@ -17,6 +18,7 @@ struct Assumption {
     std::string value;
     std::string reason;
     bool structural = false; ///< a degree, batch, recomputation, interleaving or dimension: widens the interval
+    Provenance provenance = Provenance::guessed;
 };
 
 /// A complete strategy and every gap that was filled to make it, in the order of filling.

@@ -284,11 +284,24 @@ template <class T, std::size_t N> consteval FieldTable field_table(std::string_v
     return {name, rows};
 }
 
+/// Getters of numbers that may be no number: such values are null.
+inline std::optional<double> finite(double value) {
+    bool const is_finite = value - value == 0.0;
+    return is_finite ? std::optional{value} : std::nullopt;
+}
+
 template <auto Member> struct MemberOf;
 template <class T, class R, R T::* Pointer> struct MemberOf<Pointer> {
     constexpr R const& operator()(T const& object) const { return object.*Pointer; }
 };
 /// Getter of a data member: `member<&Answer::step>`.
 template <auto Pointer> inline constexpr MemberOf<Pointer> member{};
+
+/// Getter of a function's result: `from<cost_of>`.
+template <auto Function> struct ResultOf;
+template <class T, class R, R (*Function)(T const&)> struct ResultOf<Function> {
+    constexpr R operator()(T const& object) const { return Function(object); }
+};
+template <auto Function> inline constexpr ResultOf<Function> from{};
 
 } // namespace headroom

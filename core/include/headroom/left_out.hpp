@@ -16,6 +16,10 @@ enum class LeftOut { imbalance, stragglers, congestion, failures, critical_batch
 inline constexpr std::array every_left_out{LeftOut::imbalance, LeftOut::stragglers, LeftOut::congestion,
                                            LeftOut::failures, LeftOut::critical_batch};
 std::string_view name_of(LeftOut term);
+/// Name in results: "critical_batch".
+std::string key_of(LeftOut term);
+/// Option that counts it, with a value: "--mtbf 50700h".
+std::string_view example_option(LeftOut term);
 
 /// One of them in one prediction.
 struct LeftOutTerm {

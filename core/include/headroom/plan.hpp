@@ -98,6 +98,7 @@ struct PlanQuestion {
 struct CurvePoint {
     int workers = 0;
     int global_batch = 0;
+    bool recommended = false;
     bool feasible = false;
     std::string why_not; ///< empty when feasible
     /// What sizes are compared by: the step; with failures, a critical batch or a batch that grows with the workers,

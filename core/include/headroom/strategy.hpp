@@ -147,4 +147,9 @@ double expert_load(Strategy const& strategy, Workload const& workload);
 /// and the micro-batch never are; what is off (ZeRO 0, no recomputation) is left out.
 std::string short_name(Strategy const& strategy);
 
+/// A compression as options and records spell it: "top-k:0.01".
+std::string spelled(GradientCompression const& compression);
+/// Trained weights as options and records spell them: "all", "lora:16", "last:2".
+std::string spelled_training(Strategy const& strategy);
+
 } // namespace headroom

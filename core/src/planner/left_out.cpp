@@ -187,6 +187,23 @@ std::string_view name_of(LeftOut term) {
     return {};
 }
 
+std::string key_of(LeftOut term) {
+    std::string key{name_of(term)};
+    std::ranges::replace(key, ' ', '_');
+    return key;
+}
+
+std::string_view example_option(LeftOut term) {
+    switch (term) {
+    case LeftOut::imbalance: return "--imbalance 1.08";
+    case LeftOut::stragglers: return "--step-spread 2%";
+    case LeftOut::congestion: return "--congestion 5%";
+    case LeftOut::failures: return "--mtbf 50700h";
+    case LeftOut::critical_batch: return "--critical-batch 1024";
+    }
+    return {};
+}
+
 Question without(Question question, LeftOut term) {
     auto& disturbance = question.disturbance;
     switch (term) {

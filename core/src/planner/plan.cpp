@@ -250,6 +250,7 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     plan.complete = plan.curve.size() == workers.size();
     compare_with_smaller(plan.curve);
     plan.recommended = recommended(plan);
+    if (plan.recommended) { plan.curve[*plan.recommended].recommended = true; }
     plan.stop.workers = stop_workers(plan);
     plan.pareto = pareto_points(plan);
 

@@ -3,6 +3,8 @@
 #include "headroom/pipeline.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -16,6 +18,14 @@ void append(std::string& name, std::string_view word) {
 
 void append_degree(std::string& name, std::string_view word, int degree, bool always = false) {
     if (degree != 1 || always) { append(name, std::string{word} + std::to_string(degree)); }
+}
+
+/// A number with six significant digits and no zeros at its end.
+std::string six_digits(double value) {
+    std::array<char, 32> buffer{};
+    auto const end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 6).ptr;
+    return {buffer.data(), end};
 }
 
 } // namespace
@@ -97,6 +107,28 @@ std::string short_name(Strategy const& strategy) {
     if (strategy.servers > 0) { append_degree(name, "servers", strategy.servers, true); }
     if (strategy.compression.kind != Compression::none) { append(name, name_of(strategy.compression.kind)); }
     return name;
+}
+
+std::string spelled(GradientCompression const& compression) {
+    std::string kind{name_of(compression.kind)};
+    std::ranges::replace(kind, '_', '-');
+    switch (compression.kind) {
+    case Compression::none: break;
+    case Compression::low_rank: return kind + ":" + std::to_string(compression.rank);
+    case Compression::quantised: return kind + ":" + six_digits(compression.bits);
+    case Compression::top_k: return kind + ":" + six_digits(compression.share);
+    case Compression::one_bit: return kind + ":" + six_digits(compression.warm_up);
+    }
+    return kind;
+}
+
+std::string spelled_training(Strategy const& strategy) {
+    switch (strategy.trained) {
+    case Trained::all: break;
+    case Trained::adapters: return "lora:" + std::to_string(strategy.adapter_rank);
+    case Trained::last_layers: return "last:" + std::to_string(strategy.trained_layers);
+    }
+    return "all";
 }
 
 } // namespace headroom

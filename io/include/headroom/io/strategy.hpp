@@ -31,10 +31,6 @@ StrategyField const* strategy_field(std::string_view name);
 /// The same. Errors: InputError{usage} at `where`, with the nearest.
 StrategyField const& known_strategy_field(std::string_view name, std::string_view where);
 
-/// Values as the fields of that name take them: "low-rank:4", "lora:16", "last:2".
-std::string spelled(GradientCompression const& compression);
-std::string spelled_training(Strategy const& strategy);
-
 /// "low-rank[:RANK]", "quantised[:BITS]", "top-k[:SHARE]", "one-bit[:WARMUP]" or "none". Errors: InputError{usage}.
 GradientCompression parse_compression(std::string_view text, std::string_view where);
 
