@@ -9,12 +9,6 @@
 
 namespace headroom::cli {
 
-void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
-
 namespace {
 
 constexpr std::size_t most_counts = 4096;
@@ -99,21 +93,6 @@ std::vector<int> parse_counts(std::string_view text, std::string_view where) {
     return counts;
 }
 
-std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
-                                                             std::string_view example) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (std::string const& part : split(text, ',')) {
-        auto const equals = part.find('=');
-        if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
-            refuse(where, "cannot read " + headroom::quoted(part), "it is not name=value",
-                   "write it like " + std::string{example});
-        }
-        pairs.emplace_back(trimmed(std::string_view{part}.substr(0, equals)),
-                           trimmed(std::string_view{part}.substr(equals + 1)));
-    }
-    return pairs;
-}
-
 Dollars parse_dollars(std::string_view text, std::string_view where) {
     return parse<Dollars>(with_unit(text, "$"), where);
 }
@@ -125,18 +104,6 @@ DollarsPerSecond parse_price(std::string_view text, std::string_view where) {
 void assign_options(PartialStrategy& strategy, Arguments const& arguments) {
     for (io::StrategyField const& field : io::strategy_fields()) {
         if (auto const given = arguments.text(field.option)) { field.assign(strategy, *given, field.option); }
-    }
-}
-
-void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where) {
-    std::vector<io::StrategyField const*> seen;
-    for (auto const& [name, value] : parse_pairs(text, where)) {
-        io::StrategyField const& field = io::known_strategy_field(name, where);
-        if (std::find(seen.begin(), seen.end(), &field) != seen.end()) {
-            refuse(where, headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
-        }
-        seen.push_back(&field);
-        field.assign(strategy, value, std::string{where} + " " + name);
     }
 }
 

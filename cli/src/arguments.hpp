@@ -13,8 +13,7 @@
 
 namespace headroom::cli {
 
-/// Throws InputError{usage}: "where: problem (why). hint".
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+using io::refuse;
 
 /// What the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Texts
 /// only; whoever reads one says what it means.
@@ -51,11 +50,8 @@ private:
 std::vector<int> parse_counts(std::string_view text, std::string_view where);
 
 using io::parse_choice;
+using io::parse_pairs;
 using io::parse_whole;
-
-/// "tp=8,pp=4" as pairs.
-std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
-                                                             std::string_view example = "tp=8,pp=4");
 
 /// Dollars and dollars an hour: "2.95 $/h", "$2.95/h", and a bare number, whose unit the option's name gives.
 Dollars parse_dollars(std::string_view text, std::string_view where);
@@ -63,7 +59,5 @@ DollarsPerSecond parse_price(std::string_view text, std::string_view where);
 
 /// The fields of a strategy that were given as options: --dp, --tp and so on (`io::strategy_fields`).
 void assign_options(PartialStrategy& strategy, Arguments const& arguments);
-/// "tp=8,pp=4,recompute=full".
-void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where);
 
 } // namespace headroom::cli

@@ -1,7 +1,6 @@
 #include "measured_steps.hpp"
 
 #include "document/text.hpp"
-#include "predict/predict_question.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/error.hpp"

@@ -277,4 +277,16 @@ StrategyRecord read_strategy(std::string_view toml, std::string_view where) {
     return result;
 }
 
+void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where) {
+    std::vector<StrategyField const*> seen;
+    for (auto const& [name, value] : parse_pairs(text, where)) {
+        StrategyField const& field = known_strategy_field(name, where);
+        if (std::find(seen.begin(), seen.end(), &field) != seen.end()) {
+            refuse(where, headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
+        }
+        seen.push_back(&field);
+        field.assign(strategy, value, std::string{where} + " " + name);
+    }
+}
+
 } // namespace headroom::io

@@ -12,18 +12,8 @@
 
 namespace headroom::io {
 
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-    auto const first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-} // namespace
-
 int parse_whole(std::string_view text, std::string_view where) {
-    double const count = parse_count(trimmed(text), where);
+    double const count = parse_count(words::trimmed(text), where);
     if (count > static_cast<double>(std::numeric_limits<int>::max())) {
         usage_error(where, fmt::format("{} is too large", headroom::quoted(text)), "counts end at 2147483647");
     }
@@ -46,6 +36,43 @@ double parse_between(std::string_view text, double low, double high, std::string
                     fmt::format("a number from {:g} to {:g}", low, high));
     }
     return *value;
+}
+
+void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
+    throw InputError{
+        Fault::usage,
+        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+std::string words::trimmed(std::string_view text) {
+    auto const first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) { return {}; }
+    return std::string{text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1)};
+}
+
+std::vector<std::string> words::split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    while (true) {
+        auto const at = text.find(separator);
+        parts.push_back(trimmed(text.substr(0, at)));
+        if (at == std::string_view::npos) { return parts; }
+        text.remove_prefix(at + 1);
+    }
+}
+
+std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
+                                                             std::string_view example) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (std::string const& part : words::split(text, ',')) {
+        auto const equals = part.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+            refuse(where, "cannot read " + headroom::quoted(part), "it is not name=value",
+                   "write it like " + std::string{example});
+        }
+        pairs.emplace_back(words::trimmed(std::string_view{part}.substr(0, equals)),
+                           words::trimmed(std::string_view{part}.substr(equals + 1)));
+    }
+    return pairs;
 }
 
 } // namespace headroom::io

@@ -3,7 +3,6 @@
 #include "measure/measure.hpp"
 #include "measure/roofline_report.hpp"
 #include "measured_steps.hpp"
-#include "predict/predict_question.hpp"
 #include "setting.hpp"
 
 #include "headroom/error.hpp"

@@ -127,20 +127,4 @@ std::string counted(std::size_t count, std::string const& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string trimmed(std::string_view text) {
-    auto const first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) { return {}; }
-    return std::string{text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1)};
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (true) {
-        auto const at = text.find(separator);
-        parts.push_back(trimmed(text.substr(0, at)));
-        if (at == std::string_view::npos) { return parts; }
-        text.remove_prefix(at + 1);
-    }
-}
-
 } // namespace headroom::cli

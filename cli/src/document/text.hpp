@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/io/words.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -33,8 +35,7 @@ std::string join(std::vector<std::string> const& parts, std::string_view separat
 /// `text` with `?` for control characters, line ends and tabs apart: a name from a file steers no terminal.
 std::string printable(std::string_view text);
 
-/// Parts between separators, spaces around each removed.
-std::vector<std::string> split(std::string_view text, char separator);
-std::string trimmed(std::string_view text);
+using io::words::split;
+using io::words::trimmed;
 
 } // namespace headroom::cli

@@ -42,9 +42,9 @@ constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100
                                  "  headroom plan llama-3-70b --cluster dgx-h100 --tokens 2T --against dgx-b200\n"
                                  "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
 
-std::vector<int> worker_counts(Arguments const& arguments, Setting& setting) {
-    std::vector<int> counts = read_workers(arguments, setting.cluster);
-    if (!counts.empty()) { return counts; }
+std::vector<int> worker_counts(Setting& setting) {
+    if (!setting.workers.empty()) { return setting.workers; }
+    std::vector<int> counts;
     int const node = setting.cluster.accelerators_per_node;
     for (int count = node; count <= std::max(node, largest_default_size); count *= 2) { counts.push_back(count); }
     setting.assumptions.push_back({"workers", std::to_string(counts.front()) + ".." + std::to_string(counts.back()),
@@ -100,10 +100,10 @@ void refuse_contradiction(Setting const& setting) {
                       .hint = "change it, or leave it out and it is searched"}};
 }
 
-PlanQuestion make_question(Arguments const& arguments, Setting& setting) {
+PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
     PlanQuestion question;
     read_left_out(arguments, setting).apply(question);
-    question.space.workers = worker_counts(arguments, setting);
+    question.space.workers = worker_counts(setting);
     question.space.fixed = setting.given;
     int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     question.space.run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
@@ -251,7 +251,7 @@ int run(Arguments const& arguments) {
     use_measured_steps(arguments, setting);
     setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
     refuse_contradiction(setting);
-    PlanQuestion const question = make_question(arguments, setting);
+    PlanQuestion const question = plan_question(arguments, setting);
     note_unused(arguments, question, setting);
     if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
     auto const other = read_other(arguments, question, setting);

@@ -2,15 +2,14 @@
 #include "document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "predict/predict_question.hpp"
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
-#include "predict/what_if.hpp"
 
 #include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/what_if.hpp"
 #include "headroom/left_out.hpp"
 
 #include <algorithm>
@@ -107,7 +106,7 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
                          .constants = constant_values(setting.calibration)};
     answer.left_out = left_out(answer.prediction, setting.calibration);
     if (auto const changes = arguments.text("--what-if")) {
-        for (Lever const& lever : levers(question, *changes)) {
+        for (io::Lever const& lever : io::levers(question, *changes)) {
             answer.what_if.push_back(
                 {lever.name, answer.prediction.step(), predict(lever.question, setting.calibration)});
         }

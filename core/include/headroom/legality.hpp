@@ -3,9 +3,31 @@
 #include "headroom/model.hpp"
 #include "headroom/strategy.hpp"
 
+#include <optional>
 #include <string>
 
 namespace headroom {
+
+/// Rules that a strategy can break.
+enum class LegalityRule {
+    operators,      ///< a list of operators runs data parallel only
+    model_parallel, ///< heads, widths and layers over tp, pp and chunks
+    sequence,       ///< the sequence over context ranks
+    experts,        ///< experts over ranks
+    micro_batch,    ///< dp x micro-batch divides the global batch
+    schedule,       ///< stages, chunks and micro-batches of a pipeline schedule
+    sharding,       ///< ZeRO and sequence parallelism
+    savings,        ///< trained layers, recomputation, compression, servers, local updates
+};
+
+/// A rule that is broken, with the degrees in words.
+struct Illegality {
+    LegalityRule rule = LegalityRule::operators;
+    std::string words;
+};
+
+/// The first rule that a strategy breaks; empty where it can run. The rules are listed at `illegal_because`.
+std::optional<Illegality> illegality_of(Strategy const& strategy, Model const& model, Workload const& workload);
 
 /// Why a complete strategy cannot run this model and batch, by the first rule that it breaks; empty when it can.
 ///

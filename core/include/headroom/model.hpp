@@ -128,6 +128,7 @@ struct Model {
     int prediction_layers = 0;       ///< further blocks and heads that predict later tokens (MTP)
     int encoder_layers = 0;          ///< of `layers`; the others are decoder blocks with cross attention. 0: one stack
     double decoder_length = 1.0;     ///< decoder's sequence over the encoder's
+    bool vision_left_out = false;    ///< the text part of a larger model: its vision tower is not counted
     int memory_tokens = 0;           ///< kept from the sequence before and attended to (Transformer-XL)
     double head_share = 1.0;         ///< share of the tokens that reach the output projection
     double other_parameters = 0.0;   ///< counted, but without work of their own: poolers, segment tables ...

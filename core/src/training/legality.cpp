@@ -63,7 +63,7 @@ std::string operator_fault(Strategy const& s, Model const& model) {
     return model.name + " is a list of operators: it runs data parallel only (tp, pp, cp and ep of 1)";
 }
 
-std::string batch_fault(Strategy const& s, Model const& model, Workload const& workload) {
+std::string length_fault(Strategy const& s, Model const& model, Workload const& workload) {
     if (s.cp > 1 && !rules::context(s.cp, workload)) {
         return "context parallelism cuts the sequence in 2 cp = " + std::to_string(2LL * s.cp) +
                " pieces, which do not divide " + text(workload.sequence_length);
@@ -73,16 +73,19 @@ std::string batch_fault(Strategy const& s, Model const& model, Workload const& w
         return "context parallelism by all-to-all needs heads for every rank: cp " + text(s.cp) + " x tp " +
                text(s.tp) + " does not divide " + text(model.heads);
     }
-    if (std::string fault = expert_fault(s, model); !fault.empty()) { return fault; }
-    if (!rules::replicas(s.dp, workload) || !rules::micro_batch(s.micro_batch, s.dp, workload)) {
-        return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " +
-               text(workload.global_batch);
-    }
-    int const micro_batches = whole_micro_batches(s, workload);
-    if (!rules::interleaving(s.virtual_pp, s.pp, micro_batches)) {
-        return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp);
-    }
     return {};
+}
+
+std::string micro_batch_fault(Strategy const& s, Workload const& workload) {
+    if (rules::replicas(s.dp, workload) && rules::micro_batch(s.micro_batch, s.dp, workload)) { return {}; }
+    return "micro-batch " + text(s.micro_batch) + " x dp " + text(s.dp) + " does not divide the batch of " +
+           text(workload.global_batch);
+}
+
+std::string interleaving_fault(Strategy const& s, Workload const& workload) {
+    int const micro_batches = whole_micro_batches(s, workload);
+    if (rules::interleaving(s.virtual_pp, s.pp, micro_batches)) { return {}; }
+    return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp);
 }
 
 /// What a schedule other than plain 1F1B asks of stages, chunks, layers and micro-batches.
@@ -154,13 +157,27 @@ std::string saving_fault(Strategy const& s, Model const& model) {
 
 } // namespace
 
+std::optional<Illegality> illegality_of(Strategy const& strategy, Model const& model, Workload const& workload) {
+    std::optional<Illegality> found;
+    auto const breaks = [&found](LegalityRule rule, std::string fault) {
+        if (!fault.empty()) { found = {rule, std::move(fault)}; }
+        return found.has_value();
+    };
+    static_cast<void>(breaks(LegalityRule::operators, operator_fault(strategy, model)) ||
+                      breaks(LegalityRule::model_parallel, model_parallel_fault(strategy, model)) ||
+                      breaks(LegalityRule::sequence, length_fault(strategy, model, workload)) ||
+                      breaks(LegalityRule::experts, expert_fault(strategy, model)) ||
+                      breaks(LegalityRule::micro_batch, micro_batch_fault(strategy, workload)) ||
+                      breaks(LegalityRule::schedule, interleaving_fault(strategy, workload)) ||
+                      breaks(LegalityRule::schedule, schedule_fault(strategy, model, workload)) ||
+                      breaks(LegalityRule::sharding, sharding_fault(strategy, workload)) ||
+                      breaks(LegalityRule::savings, saving_fault(strategy, model)));
+    return found;
+}
+
 std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload) {
-    if (std::string fault = operator_fault(strategy, model); !fault.empty()) { return fault; }
-    if (std::string fault = model_parallel_fault(strategy, model); !fault.empty()) { return fault; }
-    if (std::string fault = batch_fault(strategy, model, workload); !fault.empty()) { return fault; }
-    if (std::string fault = schedule_fault(strategy, model, workload); !fault.empty()) { return fault; }
-    if (std::string fault = sharding_fault(strategy, workload); !fault.empty()) { return fault; }
-    return saving_fault(strategy, model);
+    auto illegality = illegality_of(strategy, model, workload);
+    return illegality ? std::move(illegality->words) : std::string{};
 }
 
 std::string contradiction_of(PartialStrategy const& partial) {

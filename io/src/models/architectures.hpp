@@ -22,6 +22,7 @@ struct Architecture {
     bool ffn_from_hidden = false;                        ///< four times hidden where it is not stated
     void (*adjust)(JsonKeys&, Model&, Notes&) = nullptr; ///< what further keys of this type change
     std::string_view note = {};                          ///< what of this type is not modelled
+    bool vision_left_out = false;                        ///< its vision tower is not counted
     bool windowed = false;                               ///< its `sliding_window` is in use
     int full_every = 0;                                  ///< with a window: each so-manieth layer sees everything
     int default_heads = 0, default_kv_heads = 0, default_vocab = 0, default_positions = 0; ///< 0: to be stated

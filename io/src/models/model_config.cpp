@@ -108,6 +108,7 @@ public:
         read_prediction();
         check_shape();
         if (!architecture.note.empty()) { config_.filled.emplace_back(architecture.note); }
+        model.vision_left_out = text_part_ || architecture.vision_left_out;
         config_.used = keys_.used();
         config_.ignored = keys_.ignored();
         name_what_is_not_understood();
@@ -123,6 +124,7 @@ private:
         for (auto const part : {"text_config", "llm_config", "language_config"}) {
             if (!keys_.has_object(part)) { continue; }
             outer_tied_ = keys_.flag("tie_word_embeddings");
+            text_part_ = true;
             keys_.enter(part);
             config_.filled.push_back(
                 fmt::format("{} alone is read: the vision tower and other parts of '{}' are not counted", part, whole));
@@ -331,6 +333,7 @@ private:
     JsonKeys keys_;
     ModelConfig config_;
     std::optional<bool> outer_tied_;
+    bool text_part_ = false; ///< of a larger model
     std::string type_;
     bool unknown_ = false; ///< no row of the table has this type
 };

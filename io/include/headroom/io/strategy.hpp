@@ -34,6 +34,9 @@ StrategyField const& known_strategy_field(std::string_view name, std::string_vie
 /// "low-rank[:RANK]", "quantised[:BITS]", "top-k[:SHARE]", "one-bit[:WARMUP]" or "none". Errors: InputError{usage}.
 GradientCompression parse_compression(std::string_view text, std::string_view where);
 
+/// "tp=8,pp=4,recompute=full". Errors: InputError{usage} at `where`, also for a field that is named twice.
+void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where);
+
 /// A strategy of the literature by name: some fields, the rest open.
 struct StrategyRecord {
     std::string name, title;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -14,5 +15,19 @@ std::string parse_choice(std::string_view text, std::vector<std::string> const& 
 
 /// A plain number from `low` to `high`; "1%" is 0.01. `what` names it in the error. Errors: InputError{usage}.
 double parse_between(std::string_view text, double low, double high, std::string_view what, std::string_view where);
+
+/// "tp=8,pp=4" as pairs. Errors: InputError{usage} at `where`, with `example`.
+std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
+                                                             std::string_view example = "tp=8,pp=4");
+
+namespace words {
+/// Text without blanks at its ends.
+std::string trimmed(std::string_view text);
+/// Parts between separators, blanks around each removed.
+std::vector<std::string> split(std::string_view text, char separator);
+} // namespace words
+
+/// Throws InputError{usage}: "where: problem (why). hint".
+[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
 
 } // namespace headroom::io

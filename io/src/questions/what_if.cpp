@@ -1,18 +1,18 @@
-#include "predict/what_if.hpp"
-
-#include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/io/what_if.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/legality.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 
-namespace headroom::cli {
+namespace headroom::io {
 namespace {
 
 constexpr std::string_view where = "--what-if";
@@ -53,7 +53,7 @@ constexpr std::array dials{
 double parse_factor(std::string const& name, std::string const& text) {
     char* end = nullptr;
     double const factor = std::strtod(text.c_str(), &end);
-    std::string const rest = trimmed(end);
+    std::string const rest = words::trimmed(end);
     if (end == text.c_str() || !std::isfinite(factor) || factor < 1e-6 || factor > 1e6 ||
         (rest != "x" && !rest.empty())) {
         throw InputError{Fault::usage,
@@ -70,12 +70,12 @@ bool set_workload(Question& question, std::string const& name, std::string const
     std::string const at = std::string{where} + " " + name;
     Workload& work = question.workload;
     if (normalised(name) == "documents") {
-        work.documents = value == "0" ? 0 : io::parse_whole(value, at);
+        work.documents = value == "0" ? 0 : parse_whole(value, at);
     } else if (normalised(name) == "fill") {
-        work.fill = io::parse_between(value, 0.01, 1.0, "share of the sequence", at);
+        work.fill = parse_between(value, 0.01, 1.0, "share of the sequence", at);
     } else if (normalised(name) == "expertskew") {
         double const most = std::max(1, question.model.moe.experts);
-        work.expert_skew = io::parse_between(value, 1.0, most, "factor over the mean", at);
+        work.expert_skew = parse_between(value, 1.0, most, "factor over the mean", at);
     } else {
         return false;
     }
@@ -96,7 +96,7 @@ int split_batch(Question const& question, int steps) {
 /// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
 void change_strategy(Question& question, std::string const& name, std::string const& value) {
     PartialStrategy change;
-    auto const& field = io::known_strategy_field(name, where);
+    auto const& field = known_strategy_field(name, where);
     field.assign(change, value, std::string{where} + " " + name);
     Strategy& s = question.strategy;
     int const workers = s.workers();
@@ -124,29 +124,27 @@ void change_strategy(Question& question, std::string const& name, std::string co
 void check(Question const& question, std::string const& lever) {
     std::string const reason = illegal_because(question.strategy, question.model, question.workload);
     if (!reason.empty()) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = headroom::quoted(lever) + " is not possible",
-                          .why = reason,
-                          .hint = ""}};
+        throw InputError{
+            Fault::usage,
+            {.where = std::string{where}, .problem = headroom::quoted(lever) + " is not possible", .why = reason, .hint = ""}};
     }
 }
 
 void turn(Question& question, std::string const& name, std::string const& value) {
     bool const of_experts =
-        normalised(name) == "capacity" && question.model.moe.experts > 0 && !trimmed(value).ends_with('x');
+        normalised(name) == "capacity" && question.model.moe.experts > 0 && !words::trimmed(value).ends_with('x');
     for (Dial const& dial : dials) {
         if (normalised(dial.name) == normalised(name) && !of_experts) {
             return dial.turn(question, parse_factor(dial.name, value));
         }
     }
     if (set_workload(question, name, value)) { return; }
-    if (io::strategy_field(name) != nullptr) { return change_strategy(question, name, value); }
+    if (strategy_field(name) != nullptr) { return change_strategy(question, name, value); }
     std::vector<std::string> names;
-    names.reserve(dials.size() + io::strategy_fields().size() + 3);
+    names.reserve(dials.size() + strategy_fields().size() + 3);
     for (Dial const& dial : dials) { names.emplace_back(dial.name); }
     for (char const* of_data : {"documents", "fill", "expert-skew"}) { names.emplace_back(of_data); }
-    for (io::StrategyField const& field : io::strategy_fields()) {
+    for (StrategyField const& field : strategy_fields()) {
         if (field.name() != "capacity") { names.emplace_back(field.name()); } // it is there, as the memory's
     }
     std::string const near = nearest(name, names);
@@ -154,7 +152,8 @@ void turn(Question& question, std::string const& name, std::string const& value)
                      {.where = std::string{where},
                       .problem = "unknown lever " + headroom::quoted(name),
                       .why = "",
-                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+                      .hint = near.empty() ? fmt::format("choose from {}", fmt::join(names, ", "))
+                                           : "did you mean '" + near + "'?"}};
 }
 
 std::string spelled(std::string const& name, std::string const& value) { return name + "=" + value; }
@@ -183,4 +182,4 @@ std::vector<Lever> levers(Question const& base, std::string_view text) {
     return result;
 }
 
-} // namespace headroom::cli
+} // namespace headroom::io

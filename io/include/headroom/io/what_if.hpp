@@ -4,11 +4,12 @@
 
 #include <string>
 #include <string_view>
+#include <string_view>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom::io {
 
-/// A changed question beside the base: "bandwidth=2x", "overlap=off", or all of them together.
+/// A changed question next to the base: "bandwidth=2x", "overlap=off", or all of them together.
 struct Lever {
     std::string name;
     Question question;
@@ -19,4 +20,4 @@ struct Lever {
 /// Errors: InputError{usage} for an unknown lever, a value that is no factor, or a strategy that is not legal.
 std::vector<Lever> levers(Question const& base, std::string_view text);
 
-} // namespace headroom::cli
+} // namespace headroom::io

@@ -1,0 +1,294 @@
+#include "headroom/consequences.hpp"
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/strategy.hpp"
+#include "headroom/io/training_question.hpp"
+#include "headroom/io/words.hpp"
+#include "headroom/legality.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace headroom::io {
+namespace {
+
+constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;
+constexpr int usual_image_ranks = 64; ///< that a default batch of samples grows with: beyond, a curve keeps it
+constexpr int longest_document = 1'000'000'000;
+constexpr int largest_nodes = 10'000'000;
+
+/// A gap filled here: a default that nobody measured.
+void assume_default(TrainingSetting& setting, std::string field, std::string value, std::string reason,
+                    Provenance provenance = Provenance::guessed) {
+    setting.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false, provenance});
+}
+
+void set_price(TrainingRequest const& request, TrainingSetting& setting) {
+    Cluster& cluster = setting.cluster;
+    if (request.price) {
+        cluster.price = *request.price;
+        cluster.price_origin = "given with --price";
+        cluster.price_kind = "given";
+    } else if (cluster.price) {
+        assume_default(setting, "price", format(*cluster.price), cluster.price_origin, Provenance::cited);
+    } else {
+        assume_default(setting, "price", "unknown", "no price is known for " + cluster.accelerator.name);
+    }
+}
+
+/// The usual batch, raised to a multiple of `pieces`.
+int multiple_of(int pieces) { return std::max(1, (usual_batch + pieces - 1) / pieces) * pieces; }
+
+/// The batch that the stated degrees imply; else the usual one, raised to a multiple of what they share it by.
+int default_batch(PartialStrategy const& given) {
+    double const pieces =
+        static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
+    if (pieces > largest_batch) {
+        throw InputError{Fault::usage,
+                         {.where = "--global-batch",
+                          .problem = "more than " + std::to_string(largest_batch) + " sequences a step",
+                          .why = "dp x micro-batch x accumulation make " + format_count(pieces),
+                          .hint = "give smaller ones"}};
+    }
+    if (given.dp && given.micro_batch && given.grad_accum) { return static_cast<int>(pieces); }
+    return multiple_of(static_cast<int>(pieces));
+}
+
+/// The first layers of a model; of an encoder and a decoder, of each in proportion.
+void cut_model(std::optional<int> const& layers, Model& model) {
+    if (!layers || *layers == model.layers) { return; }
+    if (!model.operators.empty()) { refuse("--layers", model.name + " is a list of operators", "it has no layers"); }
+    if (*layers > model.layers) {
+        refuse("--layers", std::to_string(*layers) + " is more than the model has",
+               model.name + " has " + std::to_string(model.layers), "give at most that many");
+    }
+    if (model.encoder_layers > 0) {
+        if (*layers < 2) { refuse("--layers", "1 is too few", "encoder and decoder have a layer each"); }
+        model.encoder_layers = std::clamp(*layers * model.encoder_layers / model.layers, 1, *layers - 1);
+    }
+    model.layers = *layers;
+    model.name += " cut to " + std::to_string(*layers) + (*layers == 1 ? " layer" : " layers");
+}
+
+/// The longest that the model allows, up to what is usual; the length of its usual data where it states no longest.
+void assume_length(TrainingSetting& setting) {
+    Model const& model = setting.model;
+    int& length = setting.workload.sequence_length;
+    int const positions = model.max_positions;
+    std::string reason = "the model states no length";
+    length = usual_sequence;
+    if (!model.operators.empty()) {
+        length = std::max(1, model.nominal_length);
+        reason = "one sample, as the model's record has it";
+    } else if (positions > 0) {
+        length = std::min(positions, longest_default_sequence);
+        reason = positions > longest_default_sequence
+                     ? "the model allows " + std::to_string(positions) + "; 8192 is usual in pre-training"
+                     : "the longest the model allows";
+    } else if (model.nominal_length > 0) {
+        length = model.nominal_length;
+        reason = "of the model's usual data";
+    }
+    assume_default(setting, "sequence_length", std::to_string(length), reason);
+}
+
+void set_length(std::optional<int> const& length, TrainingSetting& setting) {
+    Model const& model = setting.model;
+    if (!length) { return assume_length(setting); }
+    if (!model.operators.empty() && *length != std::max(1, model.nominal_length)) {
+        refuse("--sequence-length", std::to_string(*length) + " is not the size of a sample",
+               model.name + " is a list of operators for samples of " +
+                   std::to_string(std::max(1, model.nominal_length)),
+               "leave it out");
+    }
+    setting.workload.sequence_length = *length;
+    if (model.max_positions > 0 && *length > model.max_positions) {
+        setting.notes.push_back(fmt::format("--sequence-length: {} tokens are more than the {} positions of {}",
+                                            *length, model.max_positions, model.name));
+    }
+}
+
+/// Samples of a default batch: as many an accelerator as the model's record has, in 32 bits half of them.
+int default_samples(TrainingSetting const& setting) {
+    auto const& given = setting.given;
+    bool const wide = given.precision == Precision::fp32 || given.precision == Precision::tf32;
+    int const each = given.micro_batch ? *given.micro_batch * given.grad_accum.value_or(1)
+                                       : std::max(1, setting.model.nominal_batch / (wide ? 2 : 1));
+    auto const& counts = setting.workers;
+    int const ranks = counts.size() == 1 ? counts.front()
+                      : counts.empty()   ? given.dp.value_or(usual_image_ranks)
+                                         : std::min(counts.back(), usual_image_ranks);
+    return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * ranks, largest_batch));
+}
+
+void set_batch(std::optional<int> const& batch, TrainingSetting& setting) {
+    if (batch) {
+        setting.workload.global_batch = *batch;
+        return;
+    }
+    setting.batch_assumed = true;
+    bool const samples = !setting.model.operators.empty() && setting.model.nominal_batch > 0;
+    setting.workload.global_batch = samples ? default_samples(setting) : default_batch(setting.given);
+    assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
+                   samples ? "default; samples a step, as many an accelerator as is usual for the model"
+                           : "default; sequences a step");
+}
+
+/// How the data fills a sequence, and how tokens spread over experts.
+void set_data(TrainingRequest const& request, TrainingSetting& setting) {
+    Workload& work = setting.workload;
+    if (request.documents) {
+        if (*request.documents > std::min(work.sequence_length, longest_document)) {
+            refuse("--documents", std::to_string(*request.documents) + " tokens are longer than the sequence",
+                   "it has " + std::to_string(work.sequence_length), "documents are packed into a sequence");
+        }
+        work.documents = *request.documents;
+    }
+    work.fill = request.fill.value_or(work.fill);
+    if (!request.expert_skew) { return; }
+    work.expert_skew = *request.expert_skew;
+    int const experts = setting.model.moe.experts;
+    if (work.expert_skew > std::max(1, experts)) {
+        refuse("--expert-skew", fmt::format("'{:g}' is not possible", work.expert_skew),
+               experts > 0 ? "all tokens on one of " + std::to_string(experts) + " experts make that many"
+                           : setting.model.name + " has no experts",
+               experts > 0 ? "" : "leave it out");
+    }
+}
+
+/// Fields of the strategy record, where the user left them out.
+void fill_from_record(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
+    if (request.strategy_record.empty()) { return; }
+    setting.strategy_record = catalog.text(RecordKind::strategy, request.strategy_record).name;
+    auto const record = catalog.strategy(request.strategy_record);
+    for (auto const& [field, value] : record.given) {
+        if (known_strategy_field(field, "--strategy").fill(setting.given, record.fields)) {
+            assume_default(setting, field, value, "given by the strategy " + setting.strategy_record,
+                           Provenance::given);
+        }
+    }
+}
+
+/// Frameworks of image and recurrent models have kernels of their own.
+std::string usual_framework(TrainingSetting const& setting) {
+    Accelerator const& chip = setting.cluster.accelerator;
+    if (setting.model.operators.empty()) { return default_framework(chip, setting.given.zero, std::nullopt); }
+    if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
+    bool const recurrent = std::ranges::any_of(setting.model.operators,
+                                               [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
+    if (recurrent) { return "pytorch-apex"; }
+    bool const early = chip.generation == Generation::volta || chip.generation == Generation::turing;
+    return early ? "mxnet-horovod" : "mxnet-mlperf";
+}
+
+/// bf16 and tf32 have stand-ins in the model; nobody who asks for them by name should get those in silence.
+void check_precision(PartialStrategy const& given, Accelerator const& chip) {
+    if (!given.precision) { return; }
+    PeakRates const& peak = chip.peak;
+    std::array const formats{
+        std::pair{Precision::fp32, peak.fp32}, std::pair{Precision::tf32, peak.tf32},
+        std::pair{Precision::fp16, peak.fp16}, std::pair{Precision::bf16, peak.bf16},
+        std::pair{Precision::fp8, peak.fp8},   std::pair{Precision::nvfp4, peak.fp4},
+    };
+    Precision const wanted = *given.precision == Precision::mxfp8 ? Precision::fp8 : *given.precision;
+    if (wanted == Precision::fp32 || wanted == Precision::fp16) { return; }
+    std::vector<std::string> known;
+    for (auto const& [format, rate] : formats) {
+        if (rate.base() <= 0.0) { continue; }
+        if (format == wanted) { return; }
+        known.emplace_back(name_of(format));
+    }
+    throw InputError{Fault::usage,
+                     {.where = "--precision",
+                      .problem = chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
+                      .why = "rates are known for " + fmt::format("{}", fmt::join(known, ", ")),
+                      .hint = "choose one of these"}};
+}
+
+/// Measured links in the place of the catalog's, each listed among the assumptions.
+void use_measured_network(TrainingSetting& setting) {
+    MeasuredNetwork const& network = setting.calibration.network;
+    if (network.empty()) { return; }
+    use_measured_links(network, setting.cluster, setting.calibration);
+    std::string const reason = fmt::format("{}, by {}{}{}", name_of(Provenance::measured), setting.calibration.name,
+                                           network.system.empty() ? "" : ", on ", network.system);
+    Fabric const fabric = calibrated_fabric(setting.cluster, setting.calibration.values());
+    auto const say = [&](char const* level, bool measured, Link const& now) {
+        if (measured) {
+            assume_default(setting, std::string{"network."} + level, format(now.bandwidth) + ", " + format(now.latency),
+                           reason, Provenance::measured);
+        }
+    };
+    say("scale_up", network.scale_up && setting.cluster.domain > 1, fabric.scale_up);
+    say("scale_out", network.scale_out.has_value(), fabric.scale_out);
+}
+
+std::vector<int> worker_counts(TrainingRequest const& request, Cluster const& cluster) {
+    if (!request.workers.empty() && !request.nodes.empty()) {
+        refuse("--nodes", "given beside --workers", "one says the other", "keep one of the two");
+    }
+    std::vector<int> counts = request.workers;
+    for (int const nodes : request.nodes) {
+        if (nodes > largest_nodes) {
+            refuse("--nodes", fmt::format("'{}' is too large", nodes), "accelerators are counted up to 2147483647");
+        }
+        counts.push_back(nodes * cluster.accelerators_per_node);
+    }
+    return counts;
+}
+
+void set_framework(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
+    std::string const name = request.framework.empty() ? usual_framework(setting) : request.framework;
+    setting.framework = catalog.framework(name);
+    if (request.framework.empty()) {
+        assume_default(setting, "framework", name, "default; name yours with --framework");
+    }
+}
+
+} // namespace
+
+TrainingSetting training_setting(TrainingRequest const& request, Catalog const& catalog, CalibrationSet calibration) {
+    TrainingSetting setting;
+    setting.given = request.strategy;
+    fill_from_record(request, catalog, setting);
+    setting.model = load_model(catalog, request.model, &setting.notes);
+    if (setting.model.vision_left_out) {
+        assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
+    }
+    cut_model(request.layers, setting.model);
+    setting.cluster = request.machine ? *request.machine : load_cluster(catalog, request.cluster);
+    check_precision(setting.given, setting.cluster.accelerator);
+    set_framework(request, catalog, setting);
+    setting.calibration = std::move(calibration);
+    use_measured_network(setting);
+    setting.workers = worker_counts(request, setting.cluster);
+    set_length(request.sequence_length, setting);
+    set_batch(request.global_batch, setting);
+    set_data(request, setting);
+    setting.tokens = request.tokens;
+    set_price(request, setting);
+    return setting;
+}
+
+bool fit_assumed_batch(TrainingSetting& setting, Strategy const& strategy) {
+    int& batch = setting.workload.global_batch;
+    bool const stated = setting.given.micro_batch && setting.given.grad_accum; // then they make the batch, whole
+    double const pieces =
+        static_cast<double>(strategy.dp) * strategy.micro_batch * (stated ? setting.given.grad_accum.value_or(1) : 1);
+    if (!setting.batch_assumed || pieces < 1 || pieces > largest_batch) { return false; }
+    int const share = static_cast<int>(pieces);
+    if (stated ? batch == share : batch % share == 0) { return false; }
+    batch = stated ? share : multiple_of(share);
+    for (Assumption& one : setting.assumptions) {
+        if (one.field != "global_batch") { continue; }
+        one.value = std::to_string(batch);
+        one.reason = stated ? "dp x micro-batch x accumulation steps"
+                            : "default; sequences a step, a multiple of dp x micro-batch";
+    }
+    return true;
+}
+
+} // namespace headroom::io
