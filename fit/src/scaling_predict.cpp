@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 namespace headroom::fit {
@@ -91,18 +90,12 @@ double variance_left(Solved const& solved, Matrix const& inverse, double target,
     return now > 0.0 ? 1.0 - weight * shared * shared / (1.0 + weight * dot(more, inverse, more)) / now : 1.0;
 }
 
-std::string percent_words(double share) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g %%", 100.0 * share);
-    return text.data();
-}
-
 std::string reason(double workers, double target, double now, double then, std::span<ScalingSample const> means) {
     auto const whole = [](double count) { return std::to_string(std::llround(count)); };
     bool const again = std::ranges::any_of(means, [&](ScalingSample const& m) { return m.workers == workers; });
     return std::string{again ? "once more at " : "at "} + whole(workers) + (workers == 1.0 ? " worker" : " workers") +
-           ": the curve's band at " + whole(target) + " narrows from +-" + percent_words(now) + " to +-" +
-           percent_words(then) + ", more than a measurement anywhere else would do";
+           ": the curve's band at " + whole(target) + " narrows from +-" + number_words(100.0 * now) + " % to +-" +
+           number_words(100.0 * then) + " %, more than a measurement anywhere else would do";
 }
 
 } // namespace

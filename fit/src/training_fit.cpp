@@ -1,11 +1,13 @@
 #include "headroom/fit/training_fit.hpp"
 
 #include "pulled_constants.hpp"
+#include "scaling_statistics.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -101,87 +103,44 @@ int sources_behind(std::span<double const> slopes, std::vector<FitRow> const& ro
                                                   [](auto const& entry) { return entry.second > noticeable; }));
 }
 
-struct Weighted {
-    double value, weight;
-};
-
-/// The least value at or below which `share` of the weight lies.
-double weighted_quantile(std::vector<Weighted> samples, double share) {
-    std::ranges::sort(samples, {}, &Weighted::value);
-    double total = 0.0;
-    for (auto const& sample : samples) { total += sample.weight; }
-    double below = 0.0;
-    for (auto const& sample : samples) {
-        below += sample.weight;
-        if (below >= share * total) { return sample.value; }
-    }
-    return samples.empty() ? 0.0 : samples.back().value;
-}
-
-double& value_of(CalibrationSet& set, Constant id) { return set.constant[static_cast<std::size_t>(id)].value; }
-
-/// Penalised loss of one value of the spread over the runs that are given the pace of a 1-worker row.
-double spread_loss(std::span<std::pair<PublishedRun const*, PublishedRun const*> const> pairs, CalibrationSet set,
-                   double value, FitSettings const& settings) {
-    auto const& known = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
-    double const pull = std::log(value / known.independent) / known.spread;
-    double loss = pull * pull;
-    value_of(set, Constant::rank_spread) = value;
-    std::map<std::string, int> of_source;
-    for (auto const& [run, alone] : pairs) { ++of_source[run->source]; }
-    for (auto const& [run, alone] : pairs) {
-        Question question = *run->question;
-        question.pace = pace_to_meet(*alone, set);
-        double const e = robust(std::log(predict(question, set).step() / run->measured), settings.huber);
-        loss += e * e / (settings.noise * settings.noise) / std::sqrt(of_source[run->source]);
-    }
-    return loss;
-}
-
 } // namespace
 
 void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
                 FitSettings const& settings) {
     std::vector<std::pair<PublishedRun const*, PublishedRun const*>> pairs;
-    std::set<std::string> sources;
+    std::map<std::string, int> of_source;
     auto const given = anchors(runs);
     for (auto const& run : runs) { // in the order of the table: a map of pointers has none
         auto const alone = given.find(&run);
         if (alone == given.end() || !run.counts() || run.source == without) { continue; }
         pairs.emplace_back(&run, alone->second);
-        sources.insert(run.source);
+        ++of_source[run.source];
     }
     if (pairs.empty()) { return; }
-    constexpr double ratio = 0.6180339887498949; // golden section
-    double low = std::log(1e-3), high = std::log(0.5);
-    auto const loss = [&](double log_value) { return spread_loss(pairs, set, std::exp(log_value), settings); };
-    double a = high - ratio * (high - low), b = low + ratio * (high - low);
-    double at_a = loss(a), at_b = loss(b);
-    while (high - low > 1e-8) {
-        if (at_a < at_b) {
-            high = b;
-            b = a;
-            at_b = at_a;
-            a = high - ratio * (high - low);
-            at_a = loss(a);
-        } else {
-            low = a;
-            a = b;
-            at_a = at_b;
-            b = low + ratio * (high - low);
-            at_b = loss(b);
+    PulledConstants const unknown{set, {Constant::rank_spread}};
+    auto const residuals = [&](Calibration const& values, std::span<double> r) {
+        CalibrationSet tried = set;
+        tried[Constant::rank_spread].value = values[Constant::rank_spread];
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            auto const& [run, alone] = pairs[i];
+            Question question = *run->question;
+            question.pace = pace_to_meet(*alone, tried);
+            double const e = robust(std::log(predict(question, tried).step() / run->measured), settings.huber);
+            r[i] = std::pow(of_source[run->source], -0.25) * e / settings.noise;
         }
-    }
-    auto& constant = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
-    constant.value = std::exp(0.5 * (low + high));
-    double const step = 0.05; // curvature of the loss: twice the information
-    double const middle = std::log(constant.value);
-    double const curvature = (loss(middle + step) - 2.0 * loss(middle) + loss(middle - step)) / (step * step);
-    constexpr double ninety_per_cent = 1.6449;
-    double const deviation = std::sqrt(2.0 / std::max(curvature, 2.0 / (constant.spread * constant.spread)));
-    constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
-    constant.high = constant.value * std::exp(ninety_per_cent * deviation);
-    constant.sources = static_cast<int>(sources.size());
+    };
+    auto const solution = unknown.solved(pairs.size(), residuals, {0.0}, {});
+    auto const loss = [&](double z) {
+        std::vector<double> r(pairs.size());
+        residuals(unknown.at(std::array{z}), r);
+        return dot(r, r) + z * z;
+    };
+    auto& constant = set[Constant::rank_spread];
+    double const z = solution.z.front(), step = 0.05 / constant.spread;
+    double const curvature = (loss(z + step) - 2.0 * loss(z) + loss(z - step)) / (step * step); // twice the information
+    double const value = unknown.at(solution.z)[Constant::rank_spread];
+    set_fitted(constant, value, constant.spread * std::sqrt(2.0 / std::max(curvature, 2.0)));
+    constant.sources = static_cast<int>(of_source.size());
     constant.provenance = Provenance::fitted;
 }
 
@@ -214,7 +173,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
 
 std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
                                       std::string const& without) {
-    std::map<std::string, std::vector<Weighted>> samples;
+    std::map<std::string, std::vector<std::pair<double, double>>> samples; // log factor, weight
     std::map<std::string, std::set<std::string>> sources;
     std::map<std::pair<std::string, std::string>, int> of_both;
     auto const given = anchors(runs);
@@ -229,7 +188,7 @@ std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, Calibr
         if (!used(run)) { continue; }
         auto const& name = run.question->framework.name;
         double const weight = 1.0 / std::sqrt(of_both[{name, run.source}]);
-        samples[name].push_back({std::log(pace_to_meet(run, set)), weight});
+        samples[name].emplace_back(std::log(pace_to_meet(run, set)), weight);
         sources[name].insert(run.source);
     }
     std::map<std::string, Pace> paces;
