@@ -14,7 +14,7 @@ namespace {
 using Vector = Eigen::VectorXd;
 
 Eigen::Map<Eigen::MatrixXd const> eigen_of(Matrix const& matrix) {
-    return {matrix.columns() == 0 ? nullptr : matrix.column(0).data(), static_cast<Eigen::Index>(matrix.rows()),
+    return {matrix.column(0).data(), static_cast<Eigen::Index>(matrix.rows()),
             static_cast<Eigen::Index>(matrix.columns())};
 }
 Eigen::Map<Vector const> eigen_of(std::span<double const> values) {
@@ -96,11 +96,12 @@ std::vector<double> linear_least_squares(Matrix const& a, std::span<double const
 }
 
 std::optional<Matrix> inverse_information(Matrix const& jacobian) {
+    if (jacobian.columns() == 0) { return std::nullopt; } // Eigen has no factorisation of it
     Scaled const scaled{jacobian};
     Eigen::Index const n = scaled.columns.cols();
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scaled.columns);
     qr.setThreshold(1e-10);
-    if (n == 0 || qr.rank() < n) { return std::nullopt; }
+    if (qr.rank() < n) { return std::nullopt; }
     Eigen::MatrixXd const r = qr.matrixR().topLeftCorner(n, n).triangularView<Eigen::Upper>();
     Eigen::MatrixXd const inverse = r.triangularView<Eigen::Upper>().solve(Eigen::MatrixXd::Identity(n, n));
     Eigen::MatrixXd const root = scaled.lengths.cwiseInverse().asDiagonal() * (qr.colsPermutation() * inverse);
