@@ -20,9 +20,9 @@ OWN = {
 }
 THIRD_PARTY = {
     "core": (),
-    "fit": ("Eigen/", "unsupported/Eigen/"),
+    "fit": ("Eigen/Dense",),
     "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/", "simdjson.h"),
-    "probe": ("nlohmann/json.hpp", "hwloc.h", "cpuid.h", "immintrin.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
+    "probe": ("nlohmann/json.hpp", "CLI/CLI.hpp", "hwloc.h", "cpuid.h", "immintrin.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
 }
 
 # Headers of the probe that a program may copy: they know nothing of Headroom, not even the core.

@@ -1,4 +1,5 @@
 #include "campaign_points.hpp"
+#include "scaling_statistics.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/fit/campaign_fit.hpp"
@@ -88,17 +89,6 @@ Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSetti
     return {std::move(row), {}};
 }
 
-/// Evenly spread over the order of the times, both ends among them.
-std::vector<double> thinned(std::vector<double> times) {
-    std::ranges::sort(times);
-    if (times.size() <= most_rows_of_a_point) { return times; }
-    std::vector<double> kept;
-    for (std::size_t i = 0; i < most_rows_of_a_point; ++i) {
-        kept.push_back(times[i * (times.size() - 1) / (most_rows_of_a_point - 1)]);
-    }
-    return kept;
-}
-
 } // namespace
 
 CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSettings const& settings) {
@@ -114,7 +104,7 @@ CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSetti
         }
         ++result.points;
         result.samples += values.size();
-        for (double const seconds : thinned(values)) {
+        for (double const seconds : sorted_and_thinned(values, most_rows_of_a_point)) {
             MeasuredCollective row = *head.row;
             row.time = Seconds{seconds};
             result.rows.push_back(std::move(row));

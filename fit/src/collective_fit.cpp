@@ -1,6 +1,6 @@
 #include "headroom/fit/collective_fit.hpp"
 
-#include "least_squares.hpp"
+#include "pulled_constants.hpp"
 
 #include "headroom/library_collectives.hpp"
 #include "headroom/step.hpp"
@@ -37,61 +37,39 @@ bool is_used(MeasuredCollective const& row) {
     return known && row.ranks > 1 && row.time.base() > 0.0 && row.size.size.base() > 0.0;
 }
 
-class CollectiveProblem {
-public:
-    CollectiveProblem(std::span<PlacedCollective const> rows, CalibrationSet const& independent) : base_{independent} {
+/// The rows that are used, and the weight of each.
+struct WeighedRows {
+    std::vector<PlacedCollective const*> rows;
+    std::vector<double> weights;
+
+    explicit WeighedRows(std::span<PlacedCollective const> given) {
         std::map<Table, int> count;
-        for (auto const& one : rows) {
+        for (auto const& one : given) {
             if (is_used(one.row)) { ++count[table_of(one.row)]; }
         }
-        for (auto const& one : rows) {
+        for (auto const& one : given) {
             if (!is_used(one.row)) { continue; }
-            rows_.push_back(&one);
-            weight_.push_back(1.0 / std::sqrt(count.at(table_of(one.row))));
+            rows.push_back(&one);
+            weights.push_back(1.0 / std::sqrt(count.at(table_of(one.row))));
         }
     }
-
-    [[nodiscard]] Calibration at(Eigen::VectorXd const& z) const {
-        Calibration values = base_.values();
-        for (std::size_t i = 0; i < collective_constants.size(); ++i) {
-            auto const& known = base_[collective_constants[i]];
-            values[collective_constants[i]] =
-                known.independent * std::exp(known.spread * z[static_cast<Eigen::Index>(i)]);
+    void residuals(Calibration const& values, std::span<double> r) const {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            double const e = std::log(step_model_time(*rows[i], values) / rows[i]->row.time);
+            r[i] = weights[i] * robust(e, huber) / noise;
         }
-        return values;
     }
-
-    [[nodiscard]] Eigen::VectorXd residual(Eigen::VectorXd const& z) const {
-        Calibration const values = at(z);
-        Eigen::VectorXd r(static_cast<Eigen::Index>(rows_.size()) + z.size());
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            double const e = std::log(step_model_time(*rows_[i], values) / rows_[i]->row.time);
-            r[static_cast<Eigen::Index>(i)] = weight_[i] * robust(e, huber) / noise;
-        }
-        r.tail(z.size()) = z;
-        return r;
-    }
-
     /// Systems that have a say in a constant: of a hundredth of what the pull has. None where all of them together have
     /// less than a tenth of it.
-    [[nodiscard]] int systems_behind(Eigen::VectorXd const& column) const {
-        std::map<std::string, double> information;
-        double all = 0.0;
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            double const slope = column[static_cast<Eigen::Index>(i)];
-            information[rows_[i]->row.system] += slope * slope;
-            all += slope * slope;
-        }
+    [[nodiscard]] int systems_behind(std::span<double const> slopes) const {
+        std::vector<std::string const*> systems;
+        for (auto const* one : rows) { systems.push_back(&one->row.system); }
         constexpr double noticeable = 0.1, of_one = 0.01;
-        if (all < noticeable) { return 0; }
-        return static_cast<int>(
-            std::ranges::count_if(information, [](auto const& entry) { return entry.second > of_one; }));
+        auto const of_rows = slopes.first(rows.size());
+        if (dot(of_rows, of_rows) < noticeable) { return 0; }
+        return static_cast<int>(std::ranges::count_if(information_by_name(slopes, systems),
+                                                      [](auto const& entry) { return entry.second > of_one; }));
     }
-
-private:
-    CalibrationSet const& base_;
-    std::vector<PlacedCollective const*> rows_;
-    std::vector<double> weight_;
 };
 
 } // namespace
@@ -103,24 +81,21 @@ Seconds step_model_time(PlacedCollective const& collective, Calibration const& c
 }
 
 CalibrationSet fit_collectives(std::span<PlacedCollective const> rows, CalibrationSet const& independent) {
-    CollectiveProblem const problem{rows, independent};
-    auto const count = static_cast<Eigen::Index>(collective_constants.size());
-    auto const solution = least_squares([&problem](Eigen::VectorXd const& z) { return problem.residual(z); },
-                                        Eigen::VectorXd::Zero(count), {});
-    Eigen::MatrixXd const covariance = (solution.jacobian.transpose() * solution.jacobian).inverse();
-    Calibration const values = problem.at(solution.z);
+    WeighedRows const weighed{rows};
+    PulledConstants const unknowns{independent, {collective_constants.begin(), collective_constants.end()}};
+    auto const solution = unknowns.solved(
+        weighed.rows.size(), [&](Calibration const& values, std::span<double> r) { weighed.residuals(values, r); },
+        std::vector<double>(collective_constants.size()), {});
+    auto const covariance = inverse_information(solution.jacobian);
+    Calibration const values = unknowns.at(solution.z);
     CalibrationSet set = independent;
-    for (Eigen::Index i = 0; i < count; ++i) {
-        Constant const id = collective_constants[static_cast<std::size_t>(i)];
-        auto& constant = set[id];
-        double const deviation = constant.spread * std::sqrt(covariance(i, i));
+    for (std::size_t i = 0; i < collective_constants.size(); ++i) {
+        auto& constant = set[collective_constants[i]];
+        double const error = constant.spread * std::sqrt((*covariance)(i, i));
         constant.spread = 0.0;
-        constant.sources = problem.systems_behind(solution.jacobian.col(i));
+        constant.sources = weighed.systems_behind(solution.jacobian.column(i));
         if (constant.sources == 0) { continue; }
-        constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
-        constant.value = values[id];
-        constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
-        constant.high = constant.value * std::exp(ninety_per_cent * deviation);
+        set_fitted(constant, values[collective_constants[i]], error);
         constant.provenance = Provenance::fitted;
         constant.source = "fitted to published collective benchmarks, pulled towards: " + constant.source;
     }

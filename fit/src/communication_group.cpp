@@ -11,11 +11,9 @@ namespace headroom::fit {
 namespace {
 
 constexpr double outlier_deviations = 5.0;
-constexpr double least_outlier = 0.25;    ///< |ln(predicted / measured)|: nearer rows are never called bad
-constexpr double from_median = 1.4826;    ///< standard deviation over median absolute error where errors are normal
-constexpr double least_deviation = 0.001; ///< relative: clocks are no better
-constexpr double usual_noise = 0.02;      ///< likewise: what repeated runs differ by
-constexpr double exact = 1e-9;            ///< relative width of intervals where nothing varies: rounding
+constexpr double least_outlier = 0.25; ///< |ln(predicted / measured)|: nearer rows are never called bad
+constexpr double usual_noise = 0.02;   ///< likewise: what repeated runs differ by
+constexpr double exact = 1e-9;         ///< relative width of intervals where nothing varies: rounding
 
 Line const& line_of(std::vector<Piece> const& pieces, std::size_t row) {
     auto const holds = [&](Piece const& piece) { return row <= piece.last; };

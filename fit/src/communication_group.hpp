@@ -8,7 +8,9 @@
 
 namespace headroom::fit {
 
-constexpr double interval_share = 0.95; ///< below the upper end of a 90 % interval
+constexpr double interval_share = 0.95;   ///< below the upper end of a 90 % interval
+constexpr double from_median = 1.4826;    ///< standard deviation over median absolute error where errors are normal
+constexpr double least_deviation = 0.001; ///< relative: clocks are no better
 
 /// value +- t error, not below zero; `error` in units of the value.
 Fitted interval_around(double value, double free, double error, double t);

@@ -60,14 +60,6 @@ template <class Weight> Line solve(std::span<TimedSize const> rows, Weight const
 
 } // namespace
 
-double median_of(std::vector<double> values) {
-    if (values.empty()) { return 0.0; }
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) { return *middle; }
-    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
-
 std::vector<std::size_t> size_starts(std::span<TimedSize const> rows) {
     std::vector<std::size_t> starts;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -102,8 +94,12 @@ std::vector<double> smoothed_times(std::span<TimedSize const> rows) {
     return smoothed;
 }
 
+Line least_squares_line(std::span<TimedSize const> rows, std::span<double const> scale) {
+    return solve(rows, [&](std::size_t i) { return 1.0 / (scale[i] * scale[i]); });
+}
+
 Line least_absolute_line(std::span<TimedSize const> rows, std::span<double const> scale) {
-    Line line = solve(rows, [&](std::size_t i) { return 1.0 / (scale[i] * scale[i]); });
+    Line line = least_squares_line(rows, scale);
     for (int round = 0; round < reweightings; ++round) {
         bool const late = round >= reweightings / 2;
         Line const next = solve(rows, [&](std::size_t i) {

@@ -2,6 +2,8 @@
 
 // One straight line through times over sizes, with errors that are shares of the time.
 
+#include "scaling_statistics.hpp"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -21,9 +23,6 @@ struct Line {
     [[nodiscard]] double at(TimedSize const& row) const { return row.given + row.messages * alpha + row.bytes * beta; }
 };
 
-/// The middle value, or the mean of the two in the middle; 0 of none.
-double median_of(std::vector<double> values);
-
 /// Where each size begins in rows that rise with size, and one past the last row.
 std::vector<std::size_t> size_starts(std::span<TimedSize const> rows);
 
@@ -32,6 +31,9 @@ double log_error(Line const& line, TimedSize const& row);
 
 /// The medians of the times of each size, smoothed by a running median of five; a value a row.
 std::vector<double> smoothed_times(std::span<TimedSize const> rows);
+
+/// Least squares of errors over `scale`, alpha, beta >= 0.
+Line least_squares_line(std::span<TimedSize const> rows, std::span<double const> scale);
 
 /// Least absolute relative errors, alpha, beta >= 0, by iteratively reweighted least squares. `scale` is what the
 /// errors of each row are relative to at first (a smoothed time, so that one wrong row has no weight of its own);

@@ -15,9 +15,7 @@ namespace {
 constexpr int rounds = 20;
 constexpr std::size_t most_rows = 128;           ///< of one group
 constexpr std::size_t most_groups_left_out = 64; ///< one at a time: beyond, leaving out one says little
-constexpr double from_median = 1.4826;
-constexpr double least_deviation = 0.001;
-constexpr double least_bandwidth_share = 0.5; ///< of a row's time, for it to tell what a byte costs
+constexpr double least_bandwidth_share = 0.5;    ///< of a row's time, for it to tell what a byte costs
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
@@ -113,20 +111,12 @@ std::vector<TimedSize> LevelProblem::large_of(std::vector<TimedSize> const& shar
 /// The latency with the least absolute relative errors of all rows: a weighted median.
 double LevelProblem::latency_given(double beta, std::vector<TimedSize> const& shares) const {
     std::vector<std::pair<double, double>> wanted; // latency, weight
-    double total = 0.0;
     for (TimedSize const& share : shares) {
         if (!(share.messages > 0.0)) { continue; }
-        double const weight = share.messages / rows_[share.row].smoothed;
-        wanted.emplace_back((share.seconds - share.given - share.bytes * beta) / share.messages, weight);
-        total += weight;
+        wanted.emplace_back((share.seconds - share.given - share.bytes * beta) / share.messages,
+                            share.messages / rows_[share.row].smoothed);
     }
-    std::ranges::sort(wanted);
-    double below = 0.0;
-    for (auto const& [latency, weight] : wanted) {
-        below += weight;
-        if (2.0 * below >= total) { return std::max(0.0, latency); }
-    }
-    return 0.0;
+    return std::max(0.0, weighted_quantile(std::move(wanted), 0.5));
 }
 
 Line LevelProblem::solution(std::size_t without) const {

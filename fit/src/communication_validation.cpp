@@ -1,5 +1,7 @@
 #include "headroom/fit/communication_validation.hpp"
 
+#include "scaling_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,10 +26,7 @@ Key key_of(MeasuredCollective const& row, bool by_id) {
 }
 
 std::optional<double> median(std::vector<double> values) {
-    if (values.empty()) { return std::nullopt; }
-    std::ranges::sort(values);
-    std::size_t const middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+    return values.empty() ? std::nullopt : std::optional{median_of(std::move(values))};
 }
 
 std::set<double> sizes_of(std::vector<std::size_t> const& members, std::span<MeasuredCollective const> rows) {

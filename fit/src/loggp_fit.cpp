@@ -35,25 +35,6 @@ struct Constants {
     }
 };
 
-/// y should be a + b x, give or take `scale`.
-struct Point {
-    double x = 0.0, y = 0.0, scale = 1.0;
-};
-
-std::pair<double, double> line_through(std::vector<Point> const& points) {
-    double ww = 0.0, wx = 0.0, xx = 0.0, wy = 0.0, xy = 0.0;
-    for (Point const& one : points) {
-        double const w = 1.0 / one.scale, x = one.x * w, y = one.y * w;
-        ww += w * w, wx += w * x, xx += x * x, wy += w * y, xy += x * y;
-    }
-    double const determinant = ww * xx - wx * wx;
-    double slope = determinant > 1e-12 * ww * xx ? (ww * xy - wx * wy) / determinant : 0.0;
-    slope = std::max(slope, 0.0);
-    double const start = (wy - slope * wx) / ww;
-    if (start >= 0.0) { return {start, slope}; }
-    return {0.0, xx > 0.0 ? std::max(xy / xx, 0.0) : 0.0};
-}
-
 std::vector<SizeTrains> by_size(std::span<MessageTrain const> trains) {
     std::map<double, SizeTrains> sizes;
     for (MessageTrain const& one : trains) {
@@ -80,16 +61,20 @@ std::vector<SizeTrains> by_size(std::span<MessageTrain const> trains) {
 
 /// The constants that these three medians of each size give.
 Constants solve(std::vector<SizeTrains> const& sizes, std::vector<std::array<double, 3>> const& medians) {
-    std::vector<Point> gaps, overheads;
+    std::vector<TimedSize> gaps, overheads; // a + b x of what each of two differences says
+    std::vector<double> gap_scales, overhead_scales;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         auto const [lone, dense, paced] = medians[i];
         double const gap_count = sizes[i].messages - 1.0, pace_count = sizes[i].paced_messages - 1.0;
-        gaps.push_back({sizes[i].bytes - 1.0, (dense - lone) / gap_count, dense / gap_count});
-        overheads.push_back({sizes[i].bytes, (paced - lone) / pace_count, std::max(paced, lone) / pace_count});
+        gaps.push_back({.bytes = sizes[i].bytes - 1.0, .seconds = (dense - lone) / gap_count});
+        gap_scales.push_back(dense / gap_count);
+        overheads.push_back({.bytes = sizes[i].bytes, .seconds = (paced - lone) / pace_count});
+        overhead_scales.push_back(std::max(paced, lone) / pace_count);
     }
     Constants found;
-    std::tie(found.gap, found.gap_byte) = line_through(gaps);
-    std::tie(found.overhead, found.overhead_byte) = line_through(overheads);
+    Line const gap = least_squares_line(gaps, gap_scales), overhead = least_squares_line(overheads, overhead_scales);
+    found.gap = gap.alpha, found.gap_byte = gap.beta;
+    found.overhead = overhead.alpha, found.overhead_byte = overhead.beta;
     double const smallest = sizes.front().bytes;
     found.latency =
         std::max(0.0, 0.5 * medians.front()[0] - 2.0 * found.overhead_of(smallest) - (smallest - 1.0) * found.gap_byte);

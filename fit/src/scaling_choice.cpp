@@ -6,19 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace headroom::fit {
 namespace {
 
 constexpr double acceptable = 4.0;    ///< AICc above the least, from which a law has considerably less support
 constexpr double equal_errors = 1e-6; ///< predictions that close are the same
-
-std::string number(double value, char const* shape = "%.4g") {
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), shape, value);
-    return text.data();
-}
 
 bool predicts_better(LawFit const& a, LawFit const& b) {
     double const worst = 1e300;
@@ -50,8 +43,8 @@ bool stands_beside(LawFit const& fit, std::vector<LawFit> const& fits) {
 
 std::string prediction_words(LawFit const& fit, double last_workers) {
     if (!fit.leave_last_out_error) { return "it is the only one"; }
-    return "it predicts the measurements at " + number(last_workers, "%.0f") +
-           " workers best from the others: " + number(100.0 * *fit.leave_last_out_error, "%.3g") + " % off";
+    return "it predicts the measurements at " + number_words(last_workers, "%.0f") +
+           " workers best from the others: " + number_words(100.0 * *fit.leave_last_out_error, "%.3g") + " % off";
 }
 
 Choice of_few(std::vector<LawFit> const& fits, std::size_t best, double last_workers) {
@@ -118,7 +111,8 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
             bool const may = !needs_growth(fits[i], data);
             if (may && (!unjudged || predicts_better(fits[i], fits[*unjudged]))) { unjudged = i; }
         } else if (supported(fits[i]) && !(fixed_problem && needs_growth(fits[i], data))) {
-            list += (list.empty() ? "" : ", ") + std::string{fits[i].law->name} + " " + number(*fits[i].aicc);
+            list +=
+                (list.empty() ? "" : ", ") + std::string{fits[i].law->name} + " " + number_words(*fits[i].aicc, "%.4g");
             if (!best || predicts_better(fits[i], fits[*best])) { best = i; }
         }
     }
@@ -130,7 +124,8 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
                                ", less than half the error of " + name};
     }
     if (list.find(',') == std::string::npos) {
-        return {*best, "its AICc, " + number(*fits[*best].aicc) + ", is the least, and no other law is within 4 of it"};
+        return {*best, "its AICc, " + number_words(*fits[*best].aicc, "%.4g") +
+                           ", is the least, and no other law is within 4 of it"};
     }
     return {*best, "of the laws whose AICc is within 4 of the least (" + list + "), " +
                        prediction_words(fits[*best], last_workers)};

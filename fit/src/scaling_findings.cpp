@@ -3,17 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace headroom::fit {
 namespace {
 
-std::string number(double value, char const* shape = "%.3g") {
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), shape, value);
-    return text.data();
-}
-std::string whole(double value) { return number(value, "%.0f"); }
+std::string whole(double value) { return number_words(value, "%.0f"); }
 
 /// Speedups over the smallest count, from the means.
 std::vector<KarpFlattPoint> speedups_of(ScalingData const& data) {
@@ -71,9 +65,10 @@ void judge(KarpFlatt& result) {
     constexpr double matters = 0.1; // of the mean: less is flat, however well it is measured
     bool const large = change > matters * std::abs(trend.mean) && change > 1e-4;
     bool const sure = std::abs(trend.slope) > t * trend.error;
-    std::string const range =
-        number(result.points.front().serial_fraction) + " at " + whole(result.points.front().workers) + " workers, " +
-        number(result.points.back().serial_fraction) + " at " + whole(result.points.back().workers);
+    std::string const range = number_words(result.points.front().serial_fraction) + " at " +
+                              whole(result.points.front().workers) + " workers, " +
+                              number_words(result.points.back().serial_fraction) + " at " +
+                              whole(result.points.back().workers);
     bool const below = std::ranges::all_of(result.points, [](auto const& p) { return p.serial_fraction < 0.0; });
     if (below) {
         result.trend = !large ? "flat" : !sure ? "unclear" : trend.slope > 0.0 ? "rising" : "falling";
@@ -100,9 +95,9 @@ void add_superlinear(std::vector<Finding>& findings, ScalingData const& data) {
         double const ideal = p.workers / baseline;
         if (p.speedup <= ideal * (1.0 + 1e-9)) { continue; }
         findings.push_back({.kind = "superlinear",
-                            .text = whole(p.workers) + " workers are " + number(p.speedup, "%.4g") +
+                            .text = whole(p.workers) + " workers are " + number_words(p.speedup, "%.4g") +
                                     " times as fast as " + whole(baseline) + ", above the ideal " +
-                                    number(ideal, "%.4g") +
+                                    number_words(ideal, "%.4g") +
                                     ": more cache or memory for each, a smaller share of the data, or a slow baseline",
                             .workers = p.workers});
     }
@@ -131,7 +126,7 @@ void add_unequal_times(std::vector<Finding>& findings, ScalingData const& data) 
     if (!times || weighed || most->value < unequal * least->value) { return; }
     findings.push_back(
         {.kind = "unequal_times",
-         .text = "the longest time is " + number(most->value / least->value) +
+         .text = "the longest time is " + number_words(most->value / least->value) +
                  " times the shortest and errors count in seconds, so that the short ones hardly count: if "
                  "they are a share of the time say --errors relative",
          .workers = {}});
@@ -142,7 +137,7 @@ void add_bounds(std::vector<Finding>& findings, LawFit const& best) {
         if (!one.at_bound) { continue; }
         findings.push_back({.kind = "at_bound",
                             .text = std::string{best.law->name} + ": " + one.name + " is at its bound " +
-                                    number(one.value) +
+                                    number_words(one.value) +
                                     ": the measurements show none of it, or speak for the other side",
                             .workers = {}});
     }
@@ -179,7 +174,8 @@ void add_lack_of_fit(std::vector<Finding>& findings, LawFit const& best, Scaling
     constexpr double much = 3.0;
     if (lack > much * scatter) {
         findings.push_back({.kind = "lack_of_fit",
-                            .text = std::string{best.law->name} + " misses the means by " + number(lack / scatter) +
+                            .text = std::string{best.law->name} + " misses the means by " +
+                                    number_words(lack / scatter) +
                                     " times the scatter of repeats: no law here describes these measurements, and the "
                                     "bands do not know that",
                             .workers = {}});

@@ -104,13 +104,11 @@ void settle(Solved& solved) {
     solved.variance = (solved.solution.rss + solved.within) / std::max(1, solved.degrees_of_freedom);
 }
 
-Edges asymptotic_edges(double value, double half) { return {value - half, value + half}; }
-
 /// Intervals of every coefficient; a better minimum found on the way ends in `better`.
 std::vector<Edges> intervals_of(Solved const& solved, FitQuestion const& question, Solution& better) {
     std::vector<Edges> edges(solved.curve.law->coefficients.size());
     double const t = student_t_quantile(0.5 * (1.0 + question.coverage), solved.degrees_of_freedom);
-    auto const spread = covariance(solved);
+    auto const errors = standard_errors(solved);
     bool const draws = question.intervals == Intervals::bootstrap || question.intervals == Intervals::bootstrap_pairs;
     std::vector<Coefficients> drawn;
     if (draws && solved.noisy()) {
@@ -127,9 +125,7 @@ std::vector<Edges> intervals_of(Solved const& solved, FitQuestion const& questio
             for (Coefficients const& c : drawn) { values.push_back(c[at]); }
             edges[at] = percentile_edges(std::move(values), question.coverage);
         } else if (question.intervals == Intervals::asymptotic) {
-            if (spread && (*spread)(j, j) > 0.0) {
-                edges[at] = asymptotic_edges(value, t * std::sqrt((*spread)(j, j)));
-            }
+            if (errors[at]) { edges[at] = {value - t * *errors[at], value + t * *errors[at]}; }
         } else if (question.intervals == Intervals::profile) {
             edges[at] = profile_edges(solved, j, t, better);
         }
@@ -150,19 +146,16 @@ std::vector<Edges> settled_intervals(Solved& solved, FitQuestion const& question
 }
 
 void write_coefficients(LawFit& fit, Solved const& solved, std::vector<Edges> const& edges) {
-    auto const spread = covariance(solved);
+    auto const errors = standard_errors(solved);
     for (std::size_t j = 0; j < solved.curve.law->coefficients.size(); ++j) {
         if (chooses_term(*fit.law) && solved.fixed[j]) { continue; } // no term
-        auto const place = static_cast<Eigen::Index>(j);
-        FittedCoefficient one{.name = solved.curve.law->coefficients[j].name,
-                              .value = solved.solution.c[j],
-                              .low = edges[j].low,
-                              .high = edges[j].high,
-                              .standard_error = {},
-                              .at_bound = solved.solution.at_bound[j],
-                              .fixed = solved.fixed[j]};
-        if (spread && !one.at_bound && !one.fixed) { one.standard_error = std::sqrt((*spread)(place, place)); }
-        fit.coefficients.push_back(std::move(one));
+        fit.coefficients.push_back({.name = solved.curve.law->coefficients[j].name,
+                                    .value = solved.solution.c[j],
+                                    .low = edges[j].low,
+                                    .high = edges[j].high,
+                                    .standard_error = errors[j],
+                                    .at_bound = solved.solution.at_bound[j],
+                                    .fixed = solved.fixed[j]});
     }
 }
 

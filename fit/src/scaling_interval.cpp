@@ -100,18 +100,27 @@ bool Solved::noisy() const {
     return degrees_of_freedom > 0 && variance > 1e-24 * mean_square_of(samples) && variance > 0.0;
 }
 
-std::optional<Eigen::MatrixXd> covariance(Solved const& solved) {
+std::optional<Matrix> Solved::inverse_information(std::vector<int> const& columns) const {
+    return fit::inverse_information(weighted_jacobian(curve, points, solution.c, columns));
+}
+
+std::vector<double> Solved::slope(double workers, std::vector<int> const& columns) const {
+    Coefficients gradient{};
+    curve.at(workers, solution.c, gradient);
+    std::vector<double> result;
+    for (int const column : columns) { result.push_back(gradient[static_cast<std::size_t>(column)]); }
+    return result;
+}
+
+std::array<std::optional<double>, most_coefficients> standard_errors(Solved const& solved) {
+    std::array<std::optional<double>, most_coefficients> errors{};
     std::vector<int> const columns = solved.columns(false);
-    auto const inverse = inverse_information(solved.curve, solved.points, solved.solution.c, columns);
-    if (!inverse || solved.degrees_of_freedom < 1) { return std::nullopt; }
-    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(solved.curve.size(), solved.curve.size());
+    auto const inverse = solved.inverse_information(columns);
+    if (!inverse || solved.degrees_of_freedom < 1) { return errors; }
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        for (std::size_t j = 0; j < columns.size(); ++j) {
-            all(columns[i], columns[j]) =
-                solved.variance * (*inverse)(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
-        }
+        errors[static_cast<std::size_t>(columns[i])] = std::sqrt(solved.variance * (*inverse)(i, i));
     }
-    return all;
+    return errors;
 }
 
 Edges profile_edges(Solved const& solved, int coefficient, double t, Solution& better) {
@@ -119,12 +128,12 @@ Edges profile_edges(Solved const& solved, int coefficient, double t, Solution& b
     LawCoefficient const& bounds = solved.curve.law->coefficients[at];
     Mask fixed = solved.fixed;
     fixed[at] = true;
-    auto const all = inverse_information(solved.curve, solved.points, solved.solution.c, solved.columns(true));
+    auto const columns = solved.columns(true);
+    auto const inverse = solved.inverse_information(columns);
     double variance = 0.0;
-    if (all) {
-        auto const columns = solved.columns(true);
-        auto const place = std::ranges::find(columns, coefficient) - columns.begin();
-        variance = solved.variance * (*all)(place, place);
+    if (inverse) {
+        auto const place = static_cast<std::size_t>(std::ranges::find(columns, coefficient) - columns.begin());
+        variance = solved.variance * (*inverse)(place, place);
     }
     double const value = solved.solution.c[at], step = first_step(t * std::sqrt(variance), value);
     auto const side = [&](double direction, double limit) {
@@ -147,15 +156,9 @@ Edges curve_edges(Solved const& solved, double workers, double t) {
     Coefficients g{};
     double const value = solved.curve.at(workers, solved.solution.c, g);
     auto const columns = solved.columns(true);
-    auto const inverse = inverse_information(solved.curve, solved.points, solved.solution.c, columns);
-    double spread = 0.0;
-    if (inverse) {
-        Eigen::VectorXd slope(static_cast<Eigen::Index>(columns.size()));
-        for (std::size_t j = 0; j < columns.size(); ++j) {
-            slope[static_cast<Eigen::Index>(j)] = g[static_cast<std::size_t>(columns[j])];
-        }
-        spread = slope.dot(*inverse * slope);
-    }
+    auto const inverse = solved.inverse_information(columns);
+    auto const slope = solved.slope(workers, columns);
+    double const spread = inverse ? dot(slope, *inverse, slope) : 0.0;
     if (!(spread > 0.0)) { return {}; }
     std::vector<ScalingSample> pulled = solved.points;
     pulled.push_back({.workers = workers, .value = value, .weight = 100.0 / spread});

@@ -21,6 +21,10 @@ struct Solved {
     double variance = 0.0; ///< of an error with weight 1
 
     [[nodiscard]] std::vector<int> columns(bool at_bounds_too) const;
+    /// (J'J)^-1 over these; empty where the measurements do not tell the coefficients apart.
+    [[nodiscard]] std::optional<Matrix> inverse_information(std::vector<int> const& columns) const;
+    /// Derivatives of the curve at K by these coefficients.
+    [[nodiscard]] std::vector<double> slope(double workers, std::vector<int> const& columns) const;
     /// Of one more measurement, of average weight among those that are there.
     [[nodiscard]] double weight_of(double value) const { return relative > 0.0 ? relative / (value * value) : 1.0; }
     /// Whether the errors are above the rounding of the values.
@@ -31,8 +35,9 @@ struct Edges {
     std::optional<double> low, high;
 };
 
-/// (J'J)^-1 s^2 of the coefficients away from their bounds, by their place in the law; zero elsewhere.
-std::optional<Eigen::MatrixXd> covariance(Solved const& solved);
+/// Roots of the diagonal of (J'J)^-1 s^2 over the coefficients away from their bounds, by their place in the law; empty
+/// elsewhere.
+std::array<std::optional<double>, most_coefficients> standard_errors(Solved const& solved);
 
 /// Values of one coefficient at which the refitted sum of squares has risen by s^2 t^2. A better minimum that turns up
 /// on the way is written to `better`. Source: [BatesWatts1988]

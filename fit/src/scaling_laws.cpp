@@ -2,8 +2,6 @@
 
 #include "headroom/fit/scaling_fit.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -95,29 +93,25 @@ double normal_form_curve(double k, Coefficients const& c, Coefficients& g, TermE
 /// solved again. `reciprocal` fits 1 / value, with the weights that this gives to equal errors of the value.
 template <std::size_t N>
 Coefficients sum_of(Native native, std::array<double, N> (*terms)(double), bool reciprocal, bool signed_first = false) {
-    auto const rows = static_cast<Eigen::Index>(native.size());
     std::array<bool, N> in;
     in.fill(true);
     Coefficients result{};
     for (std::size_t round = 0; round < N; ++round) {
-        Eigen::MatrixXd a = Eigen::MatrixXd::Zero(rows, N);
-        Eigen::VectorXd y(rows);
-        for (Eigen::Index i = 0; i < rows; ++i) {
-            ScalingSample const& sample = native[static_cast<std::size_t>(i)];
+        Matrix a{native.size(), N};
+        std::vector<double> y(native.size());
+        for (std::size_t i = 0; i < native.size(); ++i) {
+            ScalingSample const& sample = native[i];
             double const value = reciprocal ? 1.0 / sample.value : sample.value;
             double const root = std::sqrt(sample.weight) * (reciprocal ? sample.value * sample.value : 1.0);
             auto const row = terms(sample.workers);
-            for (std::size_t j = 0; j < N; ++j) { a(i, static_cast<Eigen::Index>(j)) = in[j] ? root * row[j] : 0.0; }
+            for (std::size_t j = 0; j < N; ++j) { a(i, j) = in[j] ? root * row[j] : 0.0; }
             y[i] = root * value;
         }
-        Eigen::VectorXd const size = a.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
-        a *= size.cwiseInverse().asDiagonal();
-        Eigen::VectorXd const solved = a.colPivHouseholderQr().solve(y).cwiseQuotient(size);
+        std::vector<double> const solved = linear_least_squares(a, y);
         bool again = false;
         for (std::size_t j = 0; j < N; ++j) {
-            double const value = solved[static_cast<Eigen::Index>(j)];
-            result[j] = in[j] ? value : 0.0;
-            if (!in[j] || value >= 0.0 || (signed_first && j == 0)) { continue; }
+            result[j] = in[j] ? solved[j] : 0.0;
+            if (!in[j] || solved[j] >= 0.0 || (signed_first && j == 0)) { continue; }
             in[j] = false;
             again = true;
         }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 namespace headroom::fit {
@@ -40,15 +39,12 @@ Bands drawn_bands(Solved const& solved, FitQuestion const& question, std::vector
             percentile_edges(std::move(measured), question.coverage)};
 }
 
-/// g' C g over the coefficients away from their bounds.
-std::optional<double> curve_variance(Solved const& solved, double workers) {
-    auto const spread = covariance(solved);
-    if (!spread) { return std::nullopt; }
-    Coefficients g{};
-    solved.curve.at(workers, solved.solution.c, g);
-    Eigen::VectorXd slope(solved.curve.size());
-    for (int j = 0; j < solved.curve.size(); ++j) { slope[j] = g[static_cast<std::size_t>(j)]; }
-    return slope.dot(*spread * slope);
+/// Standard error of the curve, by the coefficients away from their bounds.
+std::optional<double> curve_error(Solved const& solved, double workers) {
+    std::vector<int> const columns = solved.columns(false);
+    auto const inverse = solved.inverse_information(columns);
+    auto const slope = solved.slope(workers, columns);
+    return inverse ? std::optional{std::sqrt(solved.variance * dot(slope, *inverse, slope))} : std::nullopt;
 }
 
 Bands bands_at(Solved const& solved, FitQuestion const& question, std::vector<Coefficients> const& drawn,
@@ -59,10 +55,7 @@ Bands bands_at(Solved const& solved, FitQuestion const& question, std::vector<Co
     double const t = student_t_quantile(0.5 * (1.0 + question.coverage), solved.degrees_of_freedom);
     Edges curve;
     if (question.intervals == Intervals::asymptotic) {
-        if (auto const variance = curve_variance(solved, workers)) {
-            double const half = t * std::sqrt(*variance);
-            curve = {value - half, value + half};
-        }
+        if (auto const error = curve_error(solved, workers)) { curve = {value - t * *error, value + t * *error}; }
     } else {
         curve = curve_edges(solved, workers, t);
     }
@@ -86,44 +79,23 @@ std::vector<double> candidates_of(std::span<ScalingSample const> means, double t
     return {counts.begin(), counts.end()};
 }
 
-/// g' M^-1 g at `target`, with one more measurement at each candidate by the rank-one update of the inverse.
-struct Information {
-    Eigen::MatrixXd inverse;
-    std::vector<int> columns;
-    Solved const* solved;
-
-    [[nodiscard]] Eigen::VectorXd slope(double workers, bool weighted) const {
-        Coefficients g{};
-        double root = 1.0;
-        double const value = solved->curve.at(workers, solved->solution.c, g);
-        if (weighted) { root = std::sqrt(solved->weight_of(value)); }
-        Eigen::VectorXd result(static_cast<Eigen::Index>(columns.size()));
-        for (std::size_t j = 0; j < columns.size(); ++j) {
-            result[static_cast<Eigen::Index>(j)] = root * g[static_cast<std::size_t>(columns[j])];
-        }
-        return result;
-    }
-    /// The variance that is left at `target`, as a share of what it is now.
-    [[nodiscard]] double left(double target, double measured) const {
-        Eigen::VectorXd const at = slope(target, false), more = slope(measured, true);
-        Eigen::VectorXd const moved = inverse * more;
-        double const now = at.dot(inverse * at), shared = at.dot(moved);
-        return now > 0.0 ? 1.0 - shared * shared / (1.0 + more.dot(moved)) / now : 1.0;
-    }
-};
-
-std::string percent_words(double share) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g %%", 100.0 * share);
-    return text.data();
+/// The share of the variance g' M^-1 g of the curve at `target` that one more measurement leaves, by the rank-one update
+/// of the inverse.
+double variance_left(Solved const& solved, Matrix const& inverse, double target, double measured) {
+    std::vector<int> const columns = solved.columns(true);
+    auto const at = solved.slope(target, columns), more = solved.slope(measured, columns);
+    Coefficients g{};
+    double const weight = solved.weight_of(solved.curve.at(measured, solved.solution.c, g));
+    double const now = dot(at, inverse, at), shared = dot(at, inverse, more);
+    return now > 0.0 ? 1.0 - weight * shared * shared / (1.0 + weight * dot(more, inverse, more)) / now : 1.0;
 }
 
 std::string reason(double workers, double target, double now, double then, std::span<ScalingSample const> means) {
     auto const whole = [](double count) { return std::to_string(std::llround(count)); };
     bool const again = std::ranges::any_of(means, [&](ScalingSample const& m) { return m.workers == workers; });
     return std::string{again ? "once more at " : "at "} + whole(workers) + (workers == 1.0 ? " worker" : " workers") +
-           ": the curve's band at " + whole(target) + " narrows from +-" + percent_words(now) + " to +-" +
-           percent_words(then) + ", more than a measurement anywhere else would do";
+           ": the curve's band at " + whole(target) + " narrows from +-" + number_words(100.0 * now) + " % to +-" +
+           number_words(100.0 * then) + " %, more than a measurement anywhere else would do";
 }
 
 } // namespace
@@ -157,16 +129,14 @@ std::vector<ScalingPrediction> predict(LawFit const& fit, ScalingData const& dat
 std::optional<NextMeasurement> next_measurement(LawFit const& fit, ScalingData const& data, FitQuestion const& question,
                                                 double target) {
     Solved const solved = resolved(fit, data, question);
-    std::vector<int> const columns = solved.columns(true);
-    auto const inverse = inverse_information(solved.curve, solved.points, fit.c, columns);
+    auto const inverse = solved.inverse_information(solved.columns(true));
     if (!inverse || !solved.noisy()) { return std::nullopt; }
     ScalingPrediction const now = predict(fit, data, question, std::span{&target, 1}).front();
     if (!now.curve_low || !now.curve_high || !(now.value > 0.0)) { return std::nullopt; }
-    Information const information{*inverse, columns, &solved};
     std::vector<ScalingSample> const means = means_of(solved.samples);
     double best = means.front().workers, least = 2.0;
     for (double const candidate : candidates_of(means, target)) {
-        double const left = information.left(target, candidate);
+        double const left = variance_left(solved, *inverse, target, candidate);
         if (left < least * (1.0 - 1e-9)) {
             least = left;
             best = candidate;

@@ -1,9 +1,10 @@
 #include "scaling_solver.hpp"
 
+#include "scaling_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unsupported/Eigen/NonLinearOptimization>
 
 namespace headroom::fit {
 namespace {
@@ -18,115 +19,83 @@ std::vector<int> free_columns(Curve const& curve, Mask const& fixed) {
     return columns;
 }
 
-/// The residuals as MINPACK wants them: a function of the free coefficients alone.
-class Residuals {
+/// A curve as a function of its free coefficients alone, each measured by how much it moves the curve at the start, so
+/// that a step is as long as it changes the curve.
+class FreeCoefficients {
 public:
-    using Scalar = double;
-    Residuals(Curve const& curve, std::span<ScalingSample const> samples, std::vector<int> const& columns)
-        : curve_{curve}, samples_{samples}, columns_{columns} {}
-
-    Coefficients base{};
-
-    /// Measures each coefficient by how much it moves the curve at `base`: Eigen's pivoting takes a column for zero
-    /// that is 1e-16 of another, and a rate of 1e-15 beside a share of 0.1 is that.
-    void rescale() {
-        scale_ = weighted_jacobian(curve_, samples_, base, columns_).colwise().norm().cwiseInverse();
-        for (double& one : scale_) { one = std::isfinite(one) ? one : 1.0; }
-    }
-    [[nodiscard]] Eigen::VectorXd start() const {
-        Eigen::VectorXd x(static_cast<Eigen::Index>(columns_.size()));
-        for (std::size_t j = 0; j < columns_.size(); ++j) {
-            auto const at = static_cast<Eigen::Index>(j);
-            x[at] = base[static_cast<std::size_t>(columns_[j])] / scale_[at];
+    FreeCoefficients(Curve const& curve, std::span<ScalingSample const> samples, std::vector<int> const& columns,
+                     Coefficients const& start)
+        : curve_{curve}, samples_{samples}, columns_{columns}, base_{start} {
+        Matrix const jacobian = weighted_jacobian(curve, samples, start, columns);
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            double const length = norm(jacobian.column(j));
+            scale_.push_back(length > 0.0 && std::isfinite(1.0 / length) ? 1.0 / length : 1.0);
         }
-        return x;
     }
 
-    [[nodiscard]] Eigen::Index values() const { return static_cast<Eigen::Index>(samples_.size()); }
-
-    [[nodiscard]] Coefficients with(Eigen::VectorXd const& x) const {
-        Coefficients c = base;
-        for (std::size_t j = 0; j < columns_.size(); ++j) {
-            auto const at = static_cast<Eigen::Index>(j);
-            c[static_cast<std::size_t>(columns_[j])] = x[at] * scale_[at];
-        }
+    [[nodiscard]] std::vector<double> start() const {
+        std::vector<double> z;
+        for (std::size_t j = 0; j < scale_.size(); ++j) { z.push_back(base_[place(j)] / scale_[j]); }
+        return z;
+    }
+    [[nodiscard]] Coefficients with(std::span<double const> z) const {
+        Coefficients c = base_;
+        for (std::size_t j = 0; j < scale_.size(); ++j) { c[place(j)] = z[j] * scale_[j]; }
         return c;
     }
-
-    /// Of the values themselves.
-    [[nodiscard]] double size() const {
-        double sum = 0.0;
-        for (ScalingSample const& sample : samples_) { sum += sample.weight * sample.value * sample.value; }
-        return std::sqrt(sum);
-    }
-
-    int operator()(Eigen::VectorXd const& x, Eigen::VectorXd& residuals) const {
-        Coefficients const c = with(x);
-        Coefficients gradient{};
-        for (Eigen::Index i = 0; i < values(); ++i) {
-            ScalingSample const& sample = samples_[static_cast<std::size_t>(i)];
-            double const error = curve_.at(sample.workers, c, gradient) - sample.value;
-            residuals[i] = std::isfinite(error) ? std::sqrt(sample.weight) * error : hopeless;
-        }
-        return 0;
-    }
-
-    int df(Eigen::VectorXd const& x, Eigen::MatrixXd& jacobian) const {
-        jacobian = weighted_jacobian(curve_, samples_, with(x), columns_) * scale_.asDiagonal();
-        return 0;
+    [[nodiscard]] Residuals residuals() const {
+        return {.count = samples_.size(),
+                .values = [this](std::span<double const> z, std::span<double> r) { fill(z, r); },
+                .slopes = [this](std::span<double const> z, Matrix& jacobian) { differentiate(z, jacobian); }};
     }
 
 private:
+    [[nodiscard]] std::size_t place(std::size_t j) const { return static_cast<std::size_t>(columns_[j]); }
+
+    void fill(std::span<double const> z, std::span<double> r) const {
+        Coefficients const c = with(z);
+        Coefficients gradient{};
+        for (std::size_t i = 0; i < r.size(); ++i) {
+            double const error = curve_.at(samples_[i].workers, c, gradient) - samples_[i].value;
+            r[i] = std::isfinite(error) ? std::sqrt(samples_[i].weight) * error : hopeless;
+        }
+    }
+    void differentiate(std::span<double const> z, Matrix& jacobian) const {
+        jacobian = weighted_jacobian(curve_, samples_, with(z), columns_);
+        for (std::size_t j = 0; j < scale_.size(); ++j) {
+            for (double& slope : jacobian.column(j)) { slope *= scale_[j]; }
+        }
+    }
+
     Curve const& curve_;
     std::span<ScalingSample const> samples_;
     std::vector<int> const& columns_;
-    Eigen::VectorXd scale_ = {};
+    Coefficients base_;
+    std::vector<double> scale_ = {};
 };
 
-/// Full Gauss-Newton steps as long as they shrink: Levenberg-Marquardt ends where the sum of squares no longer tells
-/// two points apart, which is half the digits; the gradient still does.
-void polish(Residuals const& residuals, Eigen::VectorXd& x) {
-    double before = std::numeric_limits<double>::infinity();
-    Eigen::VectorXd r(residuals.values());
-    Eigen::MatrixXd j;
-    for (int step = 0; step < 30; ++step) {
-        residuals(x, r);
-        residuals.df(x, j);
-        Eigen::VectorXd const scale = j.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
-        j *= scale.cwiseInverse().asDiagonal();
-        Eigen::VectorXd const delta = j.colPivHouseholderQr().solve(r).cwiseQuotient(scale);
-        double const length = delta.cwiseProduct(scale).norm();
-        if (!(length < 0.5 * before)) { return; } // neither NaN nor a step that does not shrink
-        x -= delta;
-        before = length;
-        if (length == 0.0) { return; }
-    }
-}
-
-/// Whether the residuals stand at right angles on every derivative that moves the curve at all.
-bool stationary(Residuals const& residuals, Eigen::VectorXd const& x) {
-    Eigen::VectorXd r(residuals.values());
-    Eigen::MatrixXd j;
-    residuals(x, r);
-    residuals.df(x, j);
-    double const norm = r.norm(), size = residuals.size();
-    for (Eigen::Index k = 0; k < x.size(); ++k) {
-        double const column = j.col(k).norm();
-        bool const moves = column * std::abs(x[k]) > 1e-13 * size;
-        if (moves && std::abs(j.col(k).dot(r)) > 1e-6 * column * norm && norm > 1e-12 * size) { return false; }
+/// Whether the residuals stand at right angles on every derivative that moves the curve at all; `size` is the length of
+/// the vector of values.
+bool stationary(Residuals const& residuals, std::span<double const> z, double size) {
+    std::vector<double> r(residuals.count);
+    Matrix jacobian{residuals.count, z.size()};
+    residuals.values(z, r);
+    residuals.slopes(z, jacobian);
+    double const length = norm(r);
+    for (std::size_t j = 0; j < z.size(); ++j) {
+        double const column = norm(jacobian.column(j));
+        bool const moves = column * std::abs(z[j]) > 1e-13 * size;
+        bool const slopes = std::abs(dot(jacobian.column(j), r)) > 1e-6 * column * length;
+        if (moves && slopes && length > 1e-12 * size) { return false; }
     }
     return true;
 }
 
-/// Steps until the point is stationary: a stop in a narrow valley begins again with a fresh region of trust.
-bool walk(Residuals const& residuals, Eigen::VectorXd& x) {
+/// Steps until the point is stationary: a stop in a narrow valley begins again with little damping.
+bool walk(Residuals const& residuals, std::vector<double>& z, double size) {
     for (int round = 0; round < 6; ++round) {
-        Residuals own = residuals;
-        Eigen::LevenbergMarquardt<Residuals, double> steps{own};
-        steps.parameters.ftol = steps.parameters.xtol = 1e-14;
-        steps.parameters.maxfev = 200;
-        steps.minimize(x);
-        if (stationary(residuals, x)) { return true; }
+        z = least_squares(residuals, std::move(z), {.iterations = 200, .shift = 1e-9 * size}).z;
+        if (stationary(residuals, z, size)) { return true; }
     }
     return false;
 }
@@ -134,20 +103,20 @@ bool walk(Residuals const& residuals, Eigen::VectorXd& x) {
 /// Without bounds, from one start.
 Solution descend(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& start,
                  std::vector<int> const& columns) {
-    Residuals residuals{curve, samples, columns};
-    residuals.base = start;
-    residuals.rescale();
-    Eigen::VectorXd x = residuals.start();
-    bool settled = true;
+    FreeCoefficients const coefficients{curve, samples, columns, start};
+    std::vector<double> z = coefficients.start();
+    Solution solution;
     if (!columns.empty() && samples.size() >= columns.size()) {
-        if (!curve.linear()) { settled = walk(residuals, x); }
-        Eigen::VectorXd const rough = x;
-        polish(residuals, x);
-        double const polished = residual_sum(curve, samples, residuals.with(x));
-        if (!(polished <= residual_sum(curve, samples, residuals.with(rough)) * (1.0 + 1e-9))) { x = rough; }
+        Residuals const residuals = coefficients.residuals();
+        if (!curve.linear()) {
+            double const values = mean_square_of(samples) * static_cast<double>(samples.size());
+            solution.settled = walk(residuals, z, std::sqrt(values));
+        }
+        std::vector<double> better = polished(residuals, z);
+        double const rough = residual_sum(curve, samples, coefficients.with(z));
+        if (residual_sum(curve, samples, coefficients.with(better)) <= rough * (1.0 + 1e-9)) { z = std::move(better); }
     }
-    Solution solution{.c = residuals.with(x)};
-    solution.settled = settled;
+    solution.c = coefficients.with(z);
     solution.rss = residual_sum(curve, samples, solution.c);
     solution.found = std::isfinite(solution.rss) && solution.rss < hopeless;
     return solution;
@@ -265,36 +234,19 @@ Solution solve(Curve const& curve, std::span<ScalingSample const> samples, std::
     return best;
 }
 
-Eigen::MatrixXd weighted_jacobian(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& c,
-                                  std::vector<int> const& columns) {
-    Eigen::MatrixXd jacobian(static_cast<Eigen::Index>(samples.size()), static_cast<Eigen::Index>(columns.size()));
+Matrix weighted_jacobian(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& c,
+                         std::vector<int> const& columns) {
+    Matrix jacobian{samples.size(), columns.size()};
     Coefficients gradient{};
-    for (Eigen::Index i = 0; i < jacobian.rows(); ++i) {
-        ScalingSample const& sample = samples[static_cast<std::size_t>(i)];
-        curve.at(sample.workers, c, gradient);
-        double const root = std::sqrt(sample.weight);
-        for (Eigen::Index j = 0; j < jacobian.cols(); ++j) {
-            double const slope = root * gradient[static_cast<std::size_t>(columns[static_cast<std::size_t>(j)])];
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        curve.at(samples[i].workers, c, gradient);
+        double const root = std::sqrt(samples[i].weight);
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            double const slope = root * gradient[static_cast<std::size_t>(columns[j])];
             jacobian(i, j) = std::isfinite(slope) ? slope : 0.0;
         }
     }
     return jacobian;
-}
-
-std::optional<Eigen::MatrixXd> inverse_information(Curve const& curve, std::span<ScalingSample const> samples,
-                                                   Coefficients const& c, std::vector<int> const& columns) {
-    Eigen::MatrixXd j = weighted_jacobian(curve, samples, c, columns);
-    Eigen::VectorXd const scale = j.colwise().norm();
-    if (columns.empty() || !(scale.minCoeff() > 0.0)) { return std::nullopt; }
-    j *= scale.cwiseInverse().asDiagonal();
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(j);
-    qr.setThreshold(1e-10);
-    if (qr.rank() < j.cols()) { return std::nullopt; }
-    Eigen::MatrixXd const r = qr.matrixR().topLeftCorner(j.cols(), j.cols()).triangularView<Eigen::Upper>();
-    Eigen::MatrixXd const inverse =
-        r.triangularView<Eigen::Upper>().solve(Eigen::MatrixXd::Identity(j.cols(), j.cols()));
-    Eigen::MatrixXd const permuted = qr.colsPermutation() * inverse;
-    return scale.cwiseInverse().asDiagonal() * (permuted * permuted.transpose()) * scale.cwiseInverse().asDiagonal();
 }
 
 } // namespace headroom::fit

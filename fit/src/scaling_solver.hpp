@@ -2,9 +2,9 @@
 
 // Least squares under bounds: the floor under every fit of a scaling law.
 
-#include "headroom/fit/scaling_fit.hpp"
+#include "least_squares.hpp"
 
-#include <Eigen/Dense>
+#include "headroom/fit/scaling_fit.hpp"
 
 #include <array>
 #include <span>
@@ -46,18 +46,13 @@ struct Solution {
 /// sum w (y - f)^2.
 double residual_sum(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& c);
 
-/// The least sum of squares over the coefficients that are not fixed. Steps are those of MINPACK's Levenberg-Marquardt,
-/// without bounds; where they lead outside, every set of coefficients is tried at its bounds and the best point that
-/// stays inside is kept. Fixed coefficients keep the value that the starts give them. Source: [More1978]
+/// The least sum of squares over the coefficients that are not fixed. Steps of `least_squares` know no bounds; where
+/// they lead outside, every set of coefficients is tried at its bounds and the best point that stays inside is kept. Fixed coefficients keep the value that the starts give them. Source: [More1978]
 Solution solve(Curve const& curve, std::span<ScalingSample const> samples, std::span<Coefficients const> starts,
                Mask const& fixed);
 
 /// Weighted derivatives of the curve by the coefficients in `columns`, a row a sample.
-Eigen::MatrixXd weighted_jacobian(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& c,
-                                  std::vector<int> const& columns);
-
-/// (J'J)^-1 over `columns`; empty when the measurements do not tell the coefficients apart.
-std::optional<Eigen::MatrixXd> inverse_information(Curve const& curve, std::span<ScalingSample const> samples,
-                                                   Coefficients const& c, std::vector<int> const& columns);
+Matrix weighted_jacobian(Curve const& curve, std::span<ScalingSample const> samples, Coefficients const& c,
+                         std::vector<int> const& columns);
 
 } // namespace headroom::fit

@@ -1,6 +1,7 @@
 #include "scaling_statistics.hpp"
 
-#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <numbers>
 
 namespace headroom::fit {
@@ -106,6 +107,31 @@ double quantile_of(std::span<double const> sorted, double share) {
     auto const below = static_cast<std::size_t>(place);
     if (below + 1 >= sorted.size()) { return sorted.back(); }
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+}
+
+double median_of(std::vector<double> values) {
+    if (values.empty()) { return 0.0; }
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1) { return *middle; }
+    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+double weighted_quantile(std::vector<std::pair<double, double>> values, double share) {
+    std::ranges::sort(values);
+    double all = 0.0, below = 0.0;
+    for (auto const& [value, weight] : values) { all += weight; }
+    for (auto const& [value, weight] : values) {
+        below += weight;
+        if (below >= share * all) { return value; }
+    }
+    return values.empty() ? 0.0 : values.back().first;
+}
+
+std::string number_words(double value, char const* format) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
 }
 
 } // namespace headroom::fit

@@ -2,10 +2,13 @@
 
 #include "headroom/fit/scaling_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom::fit {
@@ -31,6 +34,24 @@ std::vector<ScalingSample> medians_of(std::span<ScalingSample const> samples);
 
 /// Between order statistics, linearly. `sorted` is not empty.
 double quantile_of(std::span<double const> sorted, double share);
+
+/// The middle value, or the mean of the two in the middle; 0 of none.
+double median_of(std::vector<double> values);
+
+/// Pairs of value and weight: the least value at or below which `share` of the weight lies; 0 of none.
+double weighted_quantile(std::vector<std::pair<double, double>> values, double share);
+
+/// Values in order, of more than `most` those evenly spread over it, both ends among them.
+template <class Value> std::vector<Value> sorted_and_thinned(std::vector<Value> values, std::size_t most) {
+    std::ranges::sort(values);
+    if (values.size() <= most) { return values; }
+    std::vector<Value> kept;
+    for (std::size_t i = 0; i < most; ++i) { kept.push_back(values[i * (values.size() - 1) / (most - 1)]); }
+    return kept;
+}
+
+/// A number by a format of printf.
+std::string number_words(double value, char const* format = "%.3g");
 
 /// Splitmix64: the numbers of a seed, the same everywhere.
 class SeededRandom {

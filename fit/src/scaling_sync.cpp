@@ -5,18 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace headroom::fit {
 namespace {
 
 constexpr double enough = 20.0; ///< to 1: odds from which one of two is called the answer
-
-std::string number(double value, char const* shape = "%.3g") {
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), shape, value);
-    return text.data();
-}
 
 LawFit const* fit_named(std::vector<LawFit> const& fits, std::string_view name) {
     auto const found = std::ranges::find(fits, name, [](LawFit const& fit) { return std::string_view{fit.law->name}; });
@@ -32,13 +25,17 @@ void weigh(SyncGrowth& result, LawFit const& chain, LawFit const& tree, double m
     result.likelihood_ratio = std::exp(std::min(most, 0.5 * chain.degrees_of_freedom * std::abs(ratio)));
 }
 
-std::string odds_words(double ratio) { return ratio > 1e6 ? "more than a million to 1" : number(ratio) + " to 1"; }
+std::string odds_words(double ratio) {
+    return ratio > 1e6 ? "more than a million to 1" : number_words(ratio) + " to 1";
+}
 
 std::string both_words(SyncGrowth const& result, bool linear) {
     double const own = linear ? result.linear_seconds : result.logarithmic_seconds;
     double const other = linear ? result.logarithmic_seconds : result.linear_seconds;
-    auto const time = [](double seconds) { return seconds >= 0.0 ? format(Seconds{seconds}) : number(seconds) + " s"; };
-    return std::string{"at "} + number(result.workers, "%.0f") + " workers the " + (linear ? "chain" : "tree") +
+    auto const time = [](double seconds) {
+        return seconds >= 0.0 ? format(Seconds{seconds}) : number_words(seconds) + " s";
+    };
+    return std::string{"at "} + number_words(result.workers, "%.0f") + " workers the " + (linear ? "chain" : "tree") +
            " takes " + time(own) + ", a " + (linear ? "tree" : "chain") +
            " fitted to the same measurements would take " + time(other);
 }
@@ -70,7 +67,7 @@ SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data,
     } else if (beats(form, better, 2.0 * std::log(enough))) {
         result.growth = "neither";
         result.sentence = "the synchronisation grows neither as a chain nor as a tree: " + form->formula +
-                          " fits better, its AICc is " + number(*better.aicc - *form->aicc) + " less";
+                          " fits better, its AICc is " + number_words(*better.aicc - *form->aicc) + " less";
     } else if (result.likelihood_ratio < enough) {
         result.sentence = "chain or tree cannot be told from these measurements (" + odds + " for " +
                           (linear ? "a chain" : "a tree") + ", 20 to 1 would be needed): " + both;

@@ -3,13 +3,27 @@
 #include "headroom/fit/tail_fit.hpp"
 #include "headroom/latency_histogram.hpp"
 
-#include <Eigen/Dense>
-
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace headroom::fit {
+
+/// Values of two coefficients.
+struct Pair {
+    double a = 0.0, b = 0.0;
+    [[nodiscard]] double dot(Pair other) const { return a * other.a + b * other.b; }
+};
+
+/// A symmetric matrix over two coefficients.
+struct PairMatrix {
+    double aa = 0.0, ab = 0.0, bb = 0.0;
+    [[nodiscard]] Pair operator*(Pair x) const { return {aa * x.a + ab * x.b, ab * x.a + bb * x.b}; }
+    [[nodiscard]] PairMatrix inverse() const {
+        double const over = 1.0 / (aa * bb - ab * ab);
+        return {bb * over, -ab * over, aa * over};
+    }
+};
 
 /// A cell of a histogram that holds something.
 struct FilledCell {
@@ -36,7 +50,7 @@ std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell cons
 /// Source: [Grimshaw1993]
 struct ParetoFit {
     double scale = 0.0, shape = 0.0;
-    Eigen::Matrix2d covariance; ///< of the logarithm of the scale, and of the shape
+    PairMatrix covariance; ///< of the logarithm of the scale, and of the shape
     double log_likelihood = 0.0;
 };
 std::optional<ParetoFit> fit_pareto(std::span<FilledCell const> cells);

@@ -83,20 +83,23 @@ template <class Transform> Standardised standardised(std::span<FilledCell const>
 /// ln L and its derivatives by (shift, rate) of z = rate t - shift.
 struct Likelihood {
     double value = 0.0;
-    Eigen::Vector2d slope = Eigen::Vector2d::Zero();
-    Eigen::Matrix2d curvature = Eigen::Matrix2d::Zero();
+    Pair slope;
+    PairMatrix curvature;
+
+    /// n times one more logarithm of a probability.
+    void add(double n, double log, Pair its_slope, PairMatrix its_curvature) {
+        value += n * log;
+        slope = {slope.a + n * its_slope.a, slope.b + n * its_slope.b};
+        curvature = {curvature.aa + n * its_curvature.aa, curvature.ab + n * its_curvature.ab,
+                     curvature.bb + n * its_curvature.bb};
+    }
 };
 
 /// By the density in the middle.
 template <class Standard> void add_narrow(Likelihood& sum, Interval const& interval, double t, double rate, double z) {
-    double const n = interval.count, slope = Standard::slope(z), curvature = Standard::curvature(z);
-    sum.value += n * (Standard::log_density(z) + std::log(rate * interval.width));
-    sum.slope += n * Eigen::Vector2d{-slope, t * slope + 1.0 / rate};
-    double const mixed = -n * t * curvature;
-    sum.curvature(0, 0) += n * curvature;
-    sum.curvature(0, 1) += mixed;
-    sum.curvature(1, 0) += mixed;
-    sum.curvature(1, 1) += n * (t * t * curvature - 1.0 / (rate * rate));
+    double const slope = Standard::slope(z), curvature = Standard::curvature(z);
+    sum.add(interval.count, Standard::log_density(z) + std::log(rate * interval.width),
+            {-slope, t * slope + 1.0 / rate}, {curvature, -t * curvature, t * t * curvature - 1.0 / (rate * rate)});
 }
 
 template <class Standard> void add(Likelihood& sum, Interval const& interval, double shift, double rate) {
@@ -105,45 +108,43 @@ template <class Standard> void add(Likelihood& sum, Interval const& interval, do
         return add_narrow<Standard>(sum, interval, 0.5 * (interval.low + interval.high), rate, 0.5 * (low + high));
     }
     double const share = Standard::log_between(low, high);
-    double const n = interval.count, a = interval.low, b = interval.high;
+    double const a = interval.low, b = interval.high;
     double const at_a = std::exp(Standard::log_density(low) - share);
     double const at_b = std::exp(Standard::log_density(high) - share);
     double const turn_a = at_a * Standard::slope(low), turn_b = at_b > 0.0 ? at_b * Standard::slope(high) : 0.0;
-    Eigen::Vector2d const slope{at_a - at_b, b * at_b - a * at_a};
-    double const mixed = a * turn_a - b * turn_b;
-    Eigen::Matrix2d const second{{turn_b - turn_a, mixed}, {mixed, b * b * turn_b - a * a * turn_a}};
-    sum.value += n * share;
-    sum.slope += n * slope;
-    sum.curvature += n * (second - slope * slope.transpose());
+    Pair const slope{at_a - at_b, b * at_b - a * at_a};
+    sum.add(interval.count, share, slope,
+            {turn_b - turn_a - slope.a * slope.a, a * turn_a - b * turn_b - slope.a * slope.b,
+             b * b * turn_b - a * a * turn_a - slope.b * slope.b});
 }
 
-template <class Standard> Likelihood likelihood(Standardised const& samples, Eigen::Vector2d const& place) {
+template <class Standard> Likelihood likelihood(Standardised const& samples, Pair place) {
     Likelihood sum;
-    for (Interval const& interval : samples.intervals) { add<Standard>(sum, interval, place[0], place[1]); }
+    for (Interval const& interval : samples.intervals) { add<Standard>(sum, interval, place.a, place.b); }
     return sum;
 }
 
 struct Greatest {
-    Eigen::Vector2d place;
-    Eigen::Matrix2d covariance;
+    Pair place;
+    PairMatrix covariance;
     double value = 0.0;
 };
 
 /// Newton's steps, halved where they lead down: ln L is concave, for log-concave densities, in shift and rate.
-template <class Standard> std::optional<Greatest> maximise(Standardised const& samples, Eigen::Vector2d place) {
+template <class Standard> std::optional<Greatest> maximise(Standardised const& samples, Pair place) {
     constexpr int most_steps = 60, most_halvings = 40;
     constexpr double close = 1e-9; // of ln L: a few 1e-5 of the standard errors
     Likelihood now = likelihood<Standard>(samples, place);
     for (int step = 0; step < most_steps; ++step) {
-        Eigen::Matrix2d const covariance = (-now.curvature).inverse();
-        Eigen::Vector2d const change = covariance * now.slope;
+        PairMatrix const covariance = PairMatrix{-now.curvature.aa, -now.curvature.ab, -now.curvature.bb}.inverse();
+        Pair const change = covariance * now.slope;
         double const gain = now.slope.dot(change);
         if (!std::isfinite(gain) || gain < 0.0) { return std::nullopt; }
         if (gain < close) { return Greatest{place, covariance, now.value}; }
         double part = 1.0;
         for (int halving = 0; halving < most_halvings; ++halving, part *= 0.5) {
-            Eigen::Vector2d const there = place + part * change;
-            if (there[1] <= 0.0) { continue; }
+            Pair const there{place.a + part * change.a, place.b + part * change.b};
+            if (there.b <= 0.0) { continue; }
             Likelihood const next = likelihood<Standard>(samples, there);
             if (next.value + 1e-12 * std::abs(now.value) >= now.value) {
                 place = there;
@@ -171,11 +172,11 @@ std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell cons
                                : maximise<StandardNormal>(samples, {0.0, 1.0});
     if (!found) { return std::nullopt; }
     // t = mean + deviation (z + shift) / rate
-    double const shift = found->place[0], rate = found->place[1], unit = samples.deviation;
+    double const shift = found->place.a, rate = found->place.b, unit = samples.deviation;
     double const scale = unit / rate, location = samples.mean + scale * shift;
-    Eigen::Vector2d const by_location{scale, -scale * shift / rate};
+    Pair const by_location{scale, -scale * shift / rate};
     double const location_error = std::sqrt(by_location.dot(found->covariance * by_location));
-    double const rate_error = std::sqrt(found->covariance(1, 1));
+    double const rate_error = std::sqrt(found->covariance.bb);
     TailFit fit;
     fit.distribution.family = family;
     fit.distribution.a = weibull ? std::exp(location) : location;

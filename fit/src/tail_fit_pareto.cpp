@@ -36,8 +36,8 @@ LogAbove log_above(double y, double scale, double shape) {
 /// ln L, its slope, and the information as sum of squares of the cells' slopes.
 struct ParetoLikelihood {
     double value = 0.0;
-    Eigen::Vector2d slope = Eigen::Vector2d::Zero();
-    Eigen::Matrix2d information = Eigen::Matrix2d::Zero();
+    Pair slope;
+    PairMatrix information;
 };
 
 std::optional<ParetoLikelihood> likelihood(std::span<FilledCell const> cells, double scale, double shape) {
@@ -52,11 +52,13 @@ std::optional<ParetoLikelihood> likelihood(std::span<FilledCell const> cells, do
         double const inside = high.share == 0.0 ? 1.0 : -std::expm1(high.value - low.value); // of what is above `low`
         if (low.value < -700.0 || !(inside > 0.0)) { return std::nullopt; }
         double const kept = 1.0 - inside;
-        Eigen::Vector2d const slope{(low.by_scale - kept * high.by_scale) / inside,
-                                    (low.by_shape - kept * high.by_shape) / inside};
+        Pair const slope{(low.by_scale - kept * high.by_scale) / inside,
+                         (low.by_shape - kept * high.by_shape) / inside};
         sum.value += cell.count * (low.value + std::log(inside));
-        sum.slope += cell.count * slope;
-        sum.information += cell.count * slope * slope.transpose();
+        Pair const weighted{cell.count * slope.a, cell.count * slope.b};
+        sum.slope = {sum.slope.a + weighted.a, sum.slope.b + weighted.b};
+        sum.information = {sum.information.aa + weighted.a * slope.a, sum.information.ab + weighted.a * slope.b,
+                           sum.information.bb + weighted.b * slope.b};
     }
     return sum;
 }
@@ -72,7 +74,7 @@ double excess_of(std::span<FilledCell const> cells, double share) {
 
 /// Scale and shape with the median and the upper quartile of the excesses, and no sample out of reach:
 /// Q(3/4) / Q(1/2) = 2^shape + 1, whatever the scale.
-Eigen::Vector2d start_of(std::span<FilledCell const> cells) {
+Pair start_of(std::span<FilledCell const> cells) {
     double const median = excess_of(cells, 0.5), reach = cells.back().high - cells.front().low;
     double const shape = std::clamp(std::log2(std::max(0.5, excess_of(cells, 0.75) / median - 1.0)), -0.5, 8.0);
     double const grown = std::expm1(shape * std::numbers::ln2);
@@ -86,20 +88,19 @@ std::optional<ParetoFit> fit_pareto(std::span<FilledCell const> cells) {
     constexpr int most_steps = 100, most_halvings = 30;
     constexpr double close = 1e-6; // of ln L: 1e-3 of the standard errors
     constexpr double worth = 0.1;  // of what the slope promises: less means that the step went across the top
-    Eigen::Vector2d place = start_of(cells);
-    auto now = likelihood(cells, std::exp(place[0]), place[1]);
+    Pair place = start_of(cells);
+    auto now = likelihood(cells, std::exp(place.a), place.b);
     for (int step = 0; now && step < most_steps; ++step) {
-        Eigen::Matrix2d const covariance = now->information.inverse();
-        Eigen::Vector2d change = covariance * now->slope;
-        if (place[1] <= lowest_shape && change[1] < 0.0) { change = {now->slope[0] / now->information(0, 0), 0.0}; }
+        PairMatrix const covariance = now->information.inverse();
+        Pair change = covariance * now->slope;
+        if (place.b <= lowest_shape && change.b < 0.0) { change = {now->slope.a / now->information.aa, 0.0}; }
         double const gain = now->slope.dot(change);
         if (!std::isfinite(gain) || gain < 0.0) { return std::nullopt; }
         bool moved = false;
         double part = gain < close ? 0.0 : 1.0;
         for (int halving = 0; part > 0.0 && !moved && halving < most_halvings; ++halving, part *= 0.5) {
-            Eigen::Vector2d there = place + part * change;
-            there[1] = std::max(lowest_shape, there[1]);
-            auto const next = likelihood(cells, std::exp(there[0]), there[1]);
+            Pair const there{place.a + part * change.a, std::max(lowest_shape, place.b + part * change.b)};
+            auto const next = likelihood(cells, std::exp(there.a), there.b);
             if (!next || next->value < now->value + worth * part * gain) { continue; }
             place = there;
             now = next;
@@ -107,7 +108,7 @@ std::optional<ParetoFit> fit_pareto(std::span<FilledCell const> cells) {
         }
         if (moved && step + 1 < most_steps) { continue; }
         // Near the lowest shape ln L has a kink at the end of each cell: the place found is the best there is.
-        return ParetoFit{std::exp(place[0]), place[1], now->information.inverse(), now->value};
+        return ParetoFit{std::exp(place.a), place.b, now->information.inverse(), now->value};
     }
     return std::nullopt;
 }

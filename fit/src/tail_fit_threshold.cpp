@@ -70,8 +70,8 @@ std::optional<TailFit> fit_pareto_tail(LatencyHistogram const& samples) {
                         .b = chosen->fit->shape,
                         .threshold = first.low,
                         .share_beyond = first.from / cells.front().from};
-    fit.a_error = fit.distribution.a * std::sqrt(chosen->fit->covariance(0, 0));
-    fit.b_error = std::sqrt(chosen->fit->covariance(1, 1));
+    fit.a_error = fit.distribution.a * std::sqrt(chosen->fit->covariance.aa);
+    fit.b_error = std::sqrt(chosen->fit->covariance.bb);
     fit.log_likelihood = chosen->fit->log_likelihood;
     fit.aicc = aicc_of(fit.log_likelihood, first.from);
     fit.distance = distance_of(fit.distribution, chosen->cells);

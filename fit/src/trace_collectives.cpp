@@ -1,3 +1,5 @@
+#include "scaling_statistics.hpp"
+
 #include "headroom/fit/trace_fit.hpp"
 
 #include <algorithm>
@@ -48,17 +50,6 @@ bool ends_on_all_at_once(Collective collective) {
 
 using SizeKey = std::tuple<Collective, std::int32_t, int, std::int64_t>;
 
-/// Evenly spread over the order of the times, both ends among them.
-std::vector<Ticks> thinned(std::vector<Ticks> times) {
-    std::ranges::sort(times);
-    if (times.size() <= most_rows_of_a_size) { return times; }
-    std::vector<Ticks> kept;
-    for (std::size_t i = 0; i < most_rows_of_a_size; ++i) {
-        kept.push_back(times[i * (times.size() - 1) / (most_rows_of_a_size - 1)]);
-    }
-    return kept;
-}
-
 } // namespace
 
 TraceCollectives measured_collectives(TraceAnswer const& answer, TraceFitSettings const& settings) {
@@ -81,7 +72,7 @@ TraceCollectives measured_collectives(TraceAnswer const& answer, TraceFitSetting
     }
     for (auto const& [key, of_size] : times) {
         auto const& [collective, ranks, on_nodes, bytes] = key;
-        for (Ticks const time : thinned(of_size)) {
+        for (Ticks const time : sorted_and_thinned(of_size, most_rows_of_a_size)) {
             MeasuredCollective row;
             row.system = settings.system;
             row.collective = collective;

@@ -1,3 +1,5 @@
+#include "scaling_statistics.hpp"
+
 #include "headroom/fit/trace_fit.hpp"
 
 #include <algorithm>
@@ -10,29 +12,11 @@ namespace {
 
 constexpr double large_product = 1e10; // operations: below, filling the chip and draining it weigh
 
-/// Values with weights: the value below which a share of the weight lies.
-class Weighted {
-public:
-    void add(double value, double weight) { values_.emplace_back(value, weight); }
-    [[nodiscard]] bool empty() const { return values_.empty(); }
-    [[nodiscard]] Fitted middle() {
-        std::ranges::sort(values_);
-        return {at(0.5), at(0.05), at(0.95)};
-    }
+using Weighted = std::vector<std::pair<double, double>>; // value, weight
 
-private:
-    [[nodiscard]] double at(double share) const {
-        double all = 0.0;
-        for (auto const& [value, weight] : values_) { all += weight; }
-        double below = 0.0;
-        for (auto const& [value, weight] : values_) {
-            below += weight;
-            if (below >= share * all) { return value; }
-        }
-        return values_.back().first;
-    }
-    std::vector<std::pair<double, double>> values_;
-};
+Fitted middle_of(Weighted const& values) {
+    return {weighted_quantile(values, 0.5), weighted_quantile(values, 0.05), weighted_quantile(values, 0.95)};
+}
 
 std::optional<double> variation(std::vector<double> const& values) {
     if (values.size() < 3) { return {}; }
@@ -53,13 +37,13 @@ std::optional<TraceEfficiency> matrix_products(TraceAnswer const& answer, Accele
             double const seconds = static_cast<double>(kernel.total) * 1e-9;
             double const peak = peak_rate(accelerator, *precision).base();
             if (!(peak > 0.0)) { continue; }
-            shares.add(kernel.flops * static_cast<double>(kernel.count) / seconds / peak, seconds);
+            shares.emplace_back(kernel.flops * static_cast<double>(kernel.count) / seconds / peak, seconds);
             result.kernels += kernel.count;
             result.seconds += seconds;
         }
     }
     if (shares.empty()) { return {}; }
-    result.share = shares.middle();
+    result.share = middle_of(shares);
     return result;
 }
 
@@ -70,12 +54,12 @@ std::optional<Fitted> hidden_share(TraceAnswer const& answer) {
         auto const add = [&](DeviceTimes const& times) {
             if (times.communication <= 0) { return; }
             auto const communication = static_cast<double>(times.communication);
-            shares.add(static_cast<double>(times.overlap) / communication, communication);
+            shares.emplace_back(static_cast<double>(times.overlap) / communication, communication);
         };
         if (rank.breakdown.steps.empty()) { add(rank.breakdown.whole); }
         for (StepShares const& step : rank.breakdown.steps) { add(step.shares); }
     }
-    return shares.empty() ? std::nullopt : std::optional(shares.middle());
+    return shares.empty() ? std::nullopt : std::optional(middle_of(shares));
 }
 
 /// Of each step its slowest rank.

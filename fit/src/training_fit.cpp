@@ -1,13 +1,13 @@
 #include "headroom/fit/training_fit.hpp"
 
-#include "least_squares.hpp"
+#include "pulled_constants.hpp"
+#include "scaling_statistics.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/step.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -73,119 +73,34 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
     return rows;
 }
 
-/// Residuals r_i(z) of the penalised problem in standardised log constants z.
-class Problem {
-public:
-    Problem(std::vector<FitRow> const& rows, CalibrationSet const& independent, FitSettings const& settings)
-        : rows_{rows}, base_{independent}, settings_{settings} {
-        for (auto const& info : constants()) {
-            if (constant(info.id).spread > 0.0) { free_.push_back(info.id); }
+std::vector<Constant> with_spread(CalibrationSet const& set) {
+    std::vector<Constant> free;
+    for (auto const& info : constants()) {
+        if (set[info.id].spread > 0.0) { free.push_back(info.id); }
+    }
+    return free;
+}
+
+LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unknowns, std::vector<double> start,
+                    FitSettings const& settings, double shift) {
+    auto const residuals = [&](Calibration const& values, std::span<double> r) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            r[i] = rows[i].weight * robust(log_error(rows[i], values), settings.huber) / settings.noise;
         }
-    }
-
-    [[nodiscard]] int parameters() const { return static_cast<int>(free_.size()); }
-    [[nodiscard]] int residuals() const { return static_cast<int>(rows_.size()) + parameters(); }
-    [[nodiscard]] std::vector<Constant> const& free() const { return free_; }
-
-    [[nodiscard]] Calibration at(Eigen::VectorXd const& z) const {
-        Calibration values = base_.values();
-        for (int i = 0; i < parameters(); ++i) {
-            auto const& known = constant(free_[static_cast<std::size_t>(i)]);
-            values[free_[static_cast<std::size_t>(i)]] = known.independent * std::exp(known.spread * z[i]);
-        }
-        return values;
-    }
-
-    [[nodiscard]] Eigen::VectorXd residual(Eigen::VectorXd const& z) const {
-        Eigen::VectorXd r(residuals());
-        fill_rows(at(z), r);
-        r.tail(parameters()) = z;
-        return r;
-    }
-
-    [[nodiscard]] LeastSquares solved(Eigen::VectorXd const& start, Patience patience) const {
-        patience.threads = settings_.threads;
-        patience.step = settings_.step;
-        return least_squares([this](Eigen::VectorXd const& z) { return residual(z); }, start, patience);
-    }
-
-private:
-    [[nodiscard]] CalibratedConstant const& constant(Constant id) const {
-        return base_.constant[static_cast<std::size_t>(id)];
-    }
-
-    void fill_rows(Calibration const& values, Eigen::VectorXd& r) const {
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            double const e = robust(log_error(rows_[i], values), settings_.huber);
-            r[static_cast<Eigen::Index>(i)] = rows_[i].weight * e / settings_.noise;
-        }
-    }
-
-    std::vector<FitRow> const& rows_;
-    CalibrationSet const& base_;
-    FitSettings const& settings_;
-    std::vector<Constant> free_;
-};
-
-Eigen::VectorXd standardised(CalibrationSet const& start, CalibrationSet const& independent,
-                             std::vector<Constant> const& free) {
-    Eigen::VectorXd z(static_cast<Eigen::Index>(free.size()));
-    for (std::size_t i = 0; i < free.size(); ++i) {
-        auto const index = static_cast<std::size_t>(free[i]);
-        auto const& known = independent.constant[index];
-        z[static_cast<Eigen::Index>(i)] = std::log(start.constant[index].value / known.independent) / known.spread;
-    }
-    return z;
+    };
+    return unknowns.solved(
+        rows.size(), residuals, std::move(start),
+        {.iterations = settings.iterations, .shift = shift, .step = settings.step, .threads = settings.threads});
 }
 
 /// How many sources have a say in a constant: those whose rows move by more than a tenth of what the
 /// pull towards the independent value does.
-int sources_behind(Eigen::VectorXd const& column, std::vector<FitRow> const& rows) {
-    std::map<std::string, double> information;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        double const slope = column[static_cast<Eigen::Index>(i)];
-        information[rows[i].run->source] += slope * slope;
-    }
+int sources_behind(std::span<double const> slopes, std::vector<FitRow> const& rows) {
+    std::vector<std::string const*> sources;
+    for (auto const& row : rows) { sources.push_back(&row.run->source); }
     constexpr double noticeable = 0.1;
-    return static_cast<int>(
-        std::ranges::count_if(information, [](auto const& entry) { return entry.second > noticeable; }));
-}
-
-struct Weighted {
-    double value, weight;
-};
-
-/// The least value at or below which `share` of the weight lies.
-double weighted_quantile(std::vector<Weighted> samples, double share) {
-    std::ranges::sort(samples, {}, &Weighted::value);
-    double total = 0.0;
-    for (auto const& sample : samples) { total += sample.weight; }
-    double below = 0.0;
-    for (auto const& sample : samples) {
-        below += sample.weight;
-        if (below >= share * total) { return sample.value; }
-    }
-    return samples.empty() ? 0.0 : samples.back().value;
-}
-
-double& value_of(CalibrationSet& set, Constant id) { return set.constant[static_cast<std::size_t>(id)].value; }
-
-/// Penalised loss of one value of the spread over the runs that are given the pace of a 1-worker row.
-double spread_loss(std::span<std::pair<PublishedRun const*, PublishedRun const*> const> pairs, CalibrationSet set,
-                   double value, FitSettings const& settings) {
-    auto const& known = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
-    double const pull = std::log(value / known.independent) / known.spread;
-    double loss = pull * pull;
-    value_of(set, Constant::rank_spread) = value;
-    std::map<std::string, int> of_source;
-    for (auto const& [run, alone] : pairs) { ++of_source[run->source]; }
-    for (auto const& [run, alone] : pairs) {
-        Question question = *run->question;
-        question.pace = pace_to_meet(*alone, set);
-        double const e = robust(std::log(predict(question, set).step() / run->measured), settings.huber);
-        loss += e * e / (settings.noise * settings.noise) / std::sqrt(of_source[run->source]);
-    }
-    return loss;
+    return static_cast<int>(std::ranges::count_if(information_by_name(slopes, sources),
+                                                  [](auto const& entry) { return entry.second > noticeable; }));
 }
 
 } // namespace
@@ -193,71 +108,61 @@ double spread_loss(std::span<std::pair<PublishedRun const*, PublishedRun const*>
 void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
                 FitSettings const& settings) {
     std::vector<std::pair<PublishedRun const*, PublishedRun const*>> pairs;
-    std::set<std::string> sources;
+    std::map<std::string, int> of_source;
     auto const given = anchors(runs);
     for (auto const& run : runs) { // in the order of the table: a map of pointers has none
         auto const alone = given.find(&run);
         if (alone == given.end() || !run.counts() || run.source == without) { continue; }
         pairs.emplace_back(&run, alone->second);
-        sources.insert(run.source);
+        ++of_source[run.source];
     }
     if (pairs.empty()) { return; }
-    constexpr double ratio = 0.6180339887498949; // golden section
-    double low = std::log(1e-3), high = std::log(0.5);
-    auto const loss = [&](double log_value) { return spread_loss(pairs, set, std::exp(log_value), settings); };
-    double a = high - ratio * (high - low), b = low + ratio * (high - low);
-    double at_a = loss(a), at_b = loss(b);
-    while (high - low > 1e-8) {
-        if (at_a < at_b) {
-            high = b;
-            b = a;
-            at_b = at_a;
-            a = high - ratio * (high - low);
-            at_a = loss(a);
-        } else {
-            low = a;
-            a = b;
-            at_a = at_b;
-            b = low + ratio * (high - low);
-            at_b = loss(b);
+    PulledConstants const unknown{set, {Constant::rank_spread}};
+    auto const residuals = [&](Calibration const& values, std::span<double> r) {
+        CalibrationSet tried = set;
+        tried[Constant::rank_spread].value = values[Constant::rank_spread];
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            auto const& [run, alone] = pairs[i];
+            Question question = *run->question;
+            question.pace = pace_to_meet(*alone, tried);
+            double const e = robust(std::log(predict(question, tried).step() / run->measured), settings.huber);
+            r[i] = std::pow(of_source[run->source], -0.25) * e / settings.noise;
         }
-    }
-    auto& constant = set.constant[static_cast<std::size_t>(Constant::rank_spread)];
-    constant.value = std::exp(0.5 * (low + high));
-    double const step = 0.05; // curvature of the loss: twice the information
-    double const middle = std::log(constant.value);
-    double const curvature = (loss(middle + step) - 2.0 * loss(middle) + loss(middle - step)) / (step * step);
-    constexpr double ninety_per_cent = 1.6449;
-    double const deviation = std::sqrt(2.0 / std::max(curvature, 2.0 / (constant.spread * constant.spread)));
-    constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
-    constant.high = constant.value * std::exp(ninety_per_cent * deviation);
-    constant.sources = static_cast<int>(sources.size());
+    };
+    auto const solution = unknown.solved(pairs.size(), residuals, {0.0}, {});
+    auto const loss = [&](double z) {
+        std::vector<double> r(pairs.size());
+        residuals(unknown.at(std::array{z}), r);
+        return dot(r, r) + z * z;
+    };
+    auto& constant = set[Constant::rank_spread];
+    double const z = solution.z.front(), step = 0.05 / constant.spread;
+    double const curvature = (loss(z + step) - 2.0 * loss(z) + loss(z - step)) / (step * step); // twice the information
+    double const value = unknown.at(solution.z)[Constant::rank_spread];
+    set_fitted(constant, value, constant.spread * std::sqrt(2.0 / std::max(curvature, 2.0)));
+    constant.sources = static_cast<int>(of_source.size());
     constant.provenance = Provenance::fitted;
 }
 
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings) {
     auto const rows = fit_rows(runs, [](PublishedRun const&) { return false; });
-    Problem const problem{rows, independent, settings};
-    if (static_cast<int>(rows.size()) < problem.parameters()) {
+    PulledConstants const unknowns{independent, with_spread(independent)};
+    auto const& free = unknowns.free();
+    if (rows.size() < free.size()) {
         throw InputError{Fault::insufficient,
                          {.where = "fit",
                           .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
-                                     std::to_string(problem.parameters()) + " constants"}};
+                                     std::to_string(free.size()) + " constants"}};
     }
-    auto const solution =
-        problem.solved(Eigen::VectorXd::Zero(problem.parameters()), {.iterations = settings.iterations});
-    Eigen::MatrixXd const covariance = (solution.jacobian.transpose() * solution.jacobian).inverse();
-    auto const values = problem.at(solution.z);
+    auto const solution = solved(rows, unknowns, std::vector<double>(free.size()), settings, Patience{}.shift);
+    auto const covariance = inverse_information(solution.jacobian);
+    auto const values = unknowns.at(solution.z);
     CalibrationSet set = independent;
-    for (int i = 0; i < problem.parameters(); ++i) {
-        auto& constant = set.constant[static_cast<std::size_t>(problem.free()[static_cast<std::size_t>(i)])];
-        double const deviation = constant.spread * std::sqrt(covariance(i, i));
-        constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
-        constant.value = values[problem.free()[static_cast<std::size_t>(i)]];
-        constant.low = constant.value * std::exp(-ninety_per_cent * deviation);
-        constant.high = constant.value * std::exp(ninety_per_cent * deviation);
-        constant.sources = sources_behind(solution.jacobian.col(i), rows);
+    for (std::size_t i = 0; i < free.size(); ++i) {
+        auto& constant = set[free[i]];
+        set_fitted(constant, values[free[i]], constant.spread * std::sqrt((*covariance)(i, i)));
+        constant.sources = sources_behind(solution.jacobian.column(i), rows);
         if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
     }
     fit_spread(runs, set, {}, settings);
@@ -268,7 +173,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
 
 std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
                                       std::string const& without) {
-    std::map<std::string, std::vector<Weighted>> samples;
+    std::map<std::string, std::vector<std::pair<double, double>>> samples; // log factor, weight
     std::map<std::string, std::set<std::string>> sources;
     std::map<std::pair<std::string, std::string>, int> of_both;
     auto const given = anchors(runs);
@@ -283,7 +188,7 @@ std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, Calibr
         if (!used(run)) { continue; }
         auto const& name = run.question->framework.name;
         double const weight = 1.0 / std::sqrt(of_both[{name, run.source}]);
-        samples[name].push_back({std::log(pace_to_meet(run, set)), weight});
+        samples[name].emplace_back(std::log(pace_to_meet(run, set)), weight);
         sources[name].insert(run.source);
     }
     std::map<std::string, Pace> paces;
@@ -303,12 +208,11 @@ namespace {
 CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& left_out, CalibrationSet const& start,
                            CalibrationSet const& independent, FitSettings const& settings) {
     auto const rows = fit_rows(runs, left_out);
-    Problem const problem{rows, independent, settings};
+    PulledConstants const unknowns{independent, with_spread(independent)};
     constexpr double near = 1e-3; // of a constant's spread: what is left moves no prediction by a thousandth
-    auto const solution = problem.solved(standardised(start, independent, problem.free()),
-                                         {.iterations = settings.iterations, .shift = near});
+    auto const solution = solved(rows, unknowns, unknowns.z_of(start), settings, near);
     CalibrationSet set = start;
-    auto const values = problem.at(solution.z);
+    auto const values = unknowns.at(solution.z);
     for (auto const& info : constants()) { set[info.id].value = values[info.id]; }
     return set;
 }

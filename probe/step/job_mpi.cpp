@@ -1,4 +1,4 @@
-#include "job.hpp"
+#include "exchange.hpp"
 
 #define OMPI_SKIP_MPICXX  1
 #define MPICH_SKIP_MPICXX 1
@@ -18,7 +18,8 @@ template <class Real> std::span<Real> piece(std::span<Real> values, int index, i
     return values.subspan(n * i / p, n * (i + 1) / p - n * i / p);
 }
 
-template <class Real> void add_up_by_ring(std::span<Real> values, int rank, int size, Real* room) {
+template <class Real> void add_up_by_ring(std::span<Real> values, int rank, int size) {
+    std::vector<Real> room(values.size() / static_cast<std::size_t>(size) + 1);
     int const next = (rank + 1) % size, last = (rank + size - 1) % size;
     auto const exchange = [&](std::span<Real> out, Real* in, std::size_t count) {
         MPI_Sendrecv(out.data(), static_cast<int>(out.size()), type<Real>(), next, 0, in, static_cast<int>(count),
@@ -26,7 +27,7 @@ template <class Real> void add_up_by_ring(std::span<Real> values, int rank, int 
     };
     for (int step = 0; step + 1 < size; ++step) {
         auto const mine = piece(values, rank - step - 1, size);
-        exchange(piece(values, rank - step, size), room, mine.size());
+        exchange(piece(values, rank - step, size), room.data(), mine.size());
         for (std::size_t i = 0; i < mine.size(); ++i) { mine[i] += room[i]; }
     }
     for (int step = 0; step + 1 < size; ++step) {
@@ -50,8 +51,6 @@ Job::Job(int& count, char**& arguments) {
 
 Job::~Job() { MPI_Finalize(); }
 
-bool Job::has_mpi() { return true; }
-
 template <class Real> void Job::add_up(std::span<Real> values, AllReduce how) {
     if (size_ == 1 || values.empty()) { return; }
     if (how == AllReduce::library) {
@@ -59,23 +58,16 @@ template <class Real> void Job::add_up(std::span<Real> values, AllReduce how) {
                       MPI_COMM_WORLD);
         return;
     }
-    room_.resize((values.size() / static_cast<std::size_t>(size_) + 1) * sizeof(Real));
-    add_up_by_ring(values, rank_, size_, reinterpret_cast<Real*>(room_.data()));
+    add_up_by_ring(values, rank_, size_);
 }
 
 void Job::take_largest(std::span<double> values) {
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
-template <class Real> void Job::hand_out(std::span<Real> values) {
-    MPI_Bcast(values.data(), static_cast<int>(values.size()), type<Real>(), 0, MPI_COMM_WORLD);
-}
-
 void Job::wait_for_all() { MPI_Barrier(MPI_COMM_WORLD); }
 
 template void Job::add_up(std::span<float>, AllReduce);
 template void Job::add_up(std::span<double>, AllReduce);
-template void Job::hand_out(std::span<float>);
-template void Job::hand_out(std::span<double>);
 
 } // namespace headroom::training

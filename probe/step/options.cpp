@@ -4,229 +4,122 @@
 #include "headroom/quantity.hpp"
 #include "headroom/share.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <string_view>
-#include <system_error>
+#include <CLI/CLI.hpp>
 
 namespace headroom::training {
 namespace {
 
-constexpr std::size_t most_parameters = std::size_t{1} << 30U;
-constexpr int most_workers = 1 << 20;
-
-[[noreturn]] void refuse(std::string_view option, std::string problem, std::string why = {}, std::string hint = {}) {
-    throw InputError{Fault::usage,
-                     {.where = std::string{option},
-                      .problem = std::move(problem),
-                      .why = std::move(why),
-                      .hint = hint.empty() ? "see headroom-step --help" : std::move(hint)}};
+[[noreturn]] void refuse(std::string_view option, std::string problem, std::string why = {},
+                         std::string hint = "see headroom-step --help") {
+    throw InputError{
+        Fault::usage,
+        {.where = std::string{option}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
 }
 
-std::size_t whole(std::string_view option, std::string_view text, std::size_t least, std::size_t most) {
-    std::size_t value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-        refuse(option,
-               quoted(text) + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return value;
-}
+using Text = std::string const&;
 
-void take_all_reduce(Options& options, std::string_view text) {
-    options.algorithm = text;
-    if (text == "mpi") {
-        options.all_reduce = AllReduce::library;
-    } else if (text == "ring") {
-        options.all_reduce = AllReduce::ring;
-    } else if (text != "recursive_doubling" && text != "rabenseifner") {
-        refuse("--all-reduce", quoted(text) + " is no way to add up gradients", "",
-               "choose from mpi, ring; with --predict from ring, recursive_doubling, rabenseifner");
-    }
-}
-
-void take_compute(Options& options, std::string_view text) {
-    constexpr std::string_view replay = "replay:";
-    if (text == "real") {
-        options.replay.clear();
-    } else if (text.starts_with(replay) && text.size() > replay.size()) {
-        options.replay = text.substr(replay.size());
-    } else {
-        refuse("--compute", quoted(text) + " is neither real nor replay:FILE");
-    }
-}
-
-void take_workers(Options& options, std::string_view text) {
-    options.mode = Mode::predict;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        std::size_t const comma = std::min(text.find(',', begin), text.size());
-        options.workers.push_back(
-            static_cast<int>(whole("--predict", text.substr(begin, comma - begin), 1, most_workers)));
-        begin = comma + 1;
-    }
-}
-
-void take_gemm(Options& options, std::string_view text) {
-    if (text == "auto" || text == "platform" || text == "own") {
-        options.gemm = text == "auto" ? GemmChoice::automatic : text == "own" ? GemmChoice::own : GemmChoice::platform;
-    } else {
-        refuse("--gemm", quoted(text) + " is none of auto, platform, own");
-    }
-}
-
-void take_precision(Options& options, std::string_view text) {
-    if (text != "single" && text != "double") { refuse("--precision", quoted(text) + " is neither single nor double"); }
-    options.is_double = text == "double";
-}
-
-void take_batch(Options& options, std::string_view option, std::string_view text) {
-    if (options.has_batch) {
-        refuse(option, "a batch was given already", "it is of all workers, or of each",
-               "give --batch or --local-batch, once");
-    }
-    options.has_batch = true;
-    options.local_batch = option == "--local-batch";
-    options.batch = whole(option, text, 1, 1U << 20U);
-}
-
-double positive(double value, std::string_view option) {
+template <class Quantity> double above_zero(Text option, Text text) {
+    double const value = parse<Quantity>(text, option).base();
     if (!(value > 0.0)) { refuse(option, "must be more than zero"); }
     return value;
 }
 
+std::string replayed_file(Text text) {
+    constexpr std::string_view replay = "replay:";
+    if (text == "real") { return {}; }
+    if (!text.starts_with(replay) || text.size() == replay.size()) {
+        refuse("--compute", headroom::quoted(text) + " is neither real nor replay:FILE");
+    }
+    return text.substr(replay.size());
+}
+
 /// "35%" or "0.35".
-void take_load(Options& options, std::string_view text) {
+double load_in(Text text) {
     auto const share = share_in(text);
     if (!share || *share < 0.0 || *share >= 1.0) {
-        refuse("--exchange-load", quoted(text) + " is no share from 0% to less than 100%");
+        refuse("--exchange-load", headroom::quoted(text) + " is no share from 0% to less than 100%");
     }
-    options.load = *share;
+    return *share;
 }
 
-/// One option: what `--help` says of it, and what it does with its value.
-struct Row {
-    char const* name;
-    char const* value; ///< what stands for it in the help; empty: it takes none
-    char const* help;
-    void (*take)(Options&, std::string_view);
-};
-
-template <std::size_t TransformerShape::*Side>
-void take_side(Options& options, char const* name, std::string_view text) {
-    options.shape.*Side = whole(name, text, 1, 1U << 20U);
-    options.has_shape = true;
+void add_options(CLI::App& app, Options& o) {
+    constexpr std::size_t one = 1, most_steps = 1000000;
+    auto const count = [&](Text name, std::size_t& to, Text help, std::size_t from, std::size_t last) {
+        return app.add_option(name, to, help)->type_name("N")->check(CLI::Range(from, last).description(""));
+    };
+    auto const text = [&](Text name, char const* value, Text help, std::function<void(Text)> const& take) {
+        return app.add_option_function<std::string>(name, take, help)->type_name(value);
+    };
+    auto const word = [&](Text name, std::string& to, Text help, std::set<std::string> const& words) {
+        app.add_option(name, to, help)->type_name("WORD")->check(CLI::IsMember(words).description(""));
+    };
+    count("--layers", o.shape.layers, "residual layers (16)", one, most_side);
+    count("--hidden", o.shape.hidden, "width (256)", one, most_side);
+    count("--sequence", o.shape.sequence, "tokens of a sequence (16)", one, most_side);
+    auto* const batch = count("--batch", o.batch, "sequences of all workers: strong scaling (16)", one, most_side);
+    count("--local-batch", o.batch, "sequences of each worker: weak scaling", one, most_side)->excludes(batch);
+    count("--steps", o.steps, "that are timed (10)", one, most_steps);
+    count("--warm-up", o.warm_up, "steps before those (2)", 0, most_steps);
+    word("--precision", o.precision, "single or double (single)", {"single", "double"});
+    text("--bucket", "SIZE", "gradients added up at a time (1MB)",
+         [&o](Text size) { o.bucket_bytes = above_zero<Bytes>("--bucket", size); });
+    app.add_flag("--overlap", o.overlap, "add up while the backward pass goes on");
+    word("--all-reduce", o.algorithm, "mpi (the library's own choice) or ring (mpi)",
+         {"mpi", "ring", "recursive_doubling", "rabenseifner"});
+    text("--compute", "WORD", "real, or replay:FILE, which sleeps instead",
+         [&o](Text how) { o.replay = replayed_file(how); });
+    auto* const profile = app.add_option("--profile", o.profile, "write one worker's times, for replay:FILE");
+    app.add_option("--json", o.json, "write the result; -: standard output, alone")->type_name("FILE");
+    app.add_flag("--check")->description("compare with the steps of one process")->excludes(profile->type_name("FILE"));
+    auto* const latency = text("--latency", "TIME", "of a message between two workers",
+                               [&o](Text time) { o.latency = parse<Seconds>(time, "--latency").base(); });
+    auto* const bandwidth = text("--bandwidth", "RATE", "each way while both are busy",
+                                 [&o](Text rate) { o.bandwidth = above_zero<BytesPerSecond>("--bandwidth", rate); });
+    auto* const load = text("--exchange-load", "SHARE", "of its processor an exchange takes (0%)",
+                            [&o](Text share) { o.load = load_in(share); });
+    auto* const predict = app.add_option("--predict", o.workers, "steps on so many, from replay:FILE");
+    predict->type_name("K,K")
+        ->delimiter(',')
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->check(CLI::Range(1, 1 << 20).description(""));
+    predict->needs(latency)->needs(bandwidth);
+    for (auto* const option : {latency, bandwidth, load}) { option->needs(predict); }
+    app.add_flag("--help")->description("this");
 }
 
-constexpr std::array rows = {
-    Row{"--layers", "N", "blocks of attention and perceptron (4)",
-        [](Options& o, std::string_view t) { take_side<&TransformerShape::layers>(o, "--layers", t); }},
-    Row{"--hidden", "N", "width (128)",
-        [](Options& o, std::string_view t) { take_side<&TransformerShape::hidden>(o, "--hidden", t); }},
-    Row{"--heads", "N", "of attention; they divide the width (4)",
-        [](Options& o, std::string_view t) { take_side<&TransformerShape::heads>(o, "--heads", t); }},
-    Row{"--sequence", "N", "tokens of a sequence (128)",
-        [](Options& o, std::string_view t) { take_side<&TransformerShape::sequence>(o, "--sequence", t); }},
-    Row{"--vocabulary", "N", "(1024)",
-        [](Options& o, std::string_view t) { take_side<&TransformerShape::vocabulary>(o, "--vocabulary", t); }},
-    Row{"--tied", "", "the output projection is the embedding",
-        [](Options& o, std::string_view) { o.shape.tied = o.has_shape = true; }},
-    Row{"--batch", "N", "sequences of all workers together: strong scaling (16)",
-        [](Options& o, std::string_view t) { take_batch(o, "--batch", t); }},
-    Row{"--local-batch", "N", "sequences of each worker: weak scaling",
-        [](Options& o, std::string_view t) { take_batch(o, "--local-batch", t); }},
-    Row{"--steps", "N", "that are timed (10)",
-        [](Options& o, std::string_view t) { o.steps = whole("--steps", t, 1, 1000000); }},
-    Row{"--warm-up", "N", "steps before those (2)",
-        [](Options& o, std::string_view t) { o.warm_up = whole("--warm-up", t, 0, 1000000); }},
-    Row{"--precision", "WORD", "single or double (single)", take_precision},
-    Row{"--gemm", "WORD", "matrix products: platform (its BLAS), own, or auto (auto)", take_gemm},
-    Row{"--threads", "N", "of the platform's matrix products (1)",
-        [](Options& o, std::string_view t) { o.threads = static_cast<int>(whole("--threads", t, 1, 1024)); }},
-    Row{"--bucket", "SIZE", "gradients that are added up at a time (1MB)",
-        [](Options& o, std::string_view t) {
-            o.bucket_bytes = positive(parse<Bytes>(t, "--bucket").base(), "--bucket");
-        }},
-    Row{"--overlap", "", "add up while the backward pass goes on",
-        [](Options& o, std::string_view) { o.overlap = true; }},
-    Row{"--all-reduce", "WORD", "mpi (the library's own choice) or ring (mpi)", take_all_reduce},
-    Row{"--compute", "WORD", "real, or replay:FILE, sleeping as long as one worker computed", take_compute},
-    Row{"--profile", "FILE", "write what one worker measured, for replay and --predict",
-        [](Options& o, std::string_view t) { o.profile = t; }},
-    Row{"--json", "FILE", "write the result there too; -: on standard output, alone",
-        [](Options& o, std::string_view t) { o.json = t; }},
-    Row{"--check", "", "compare losses and gradients with those of one process",
-        [](Options& o, std::string_view) { o.mode = Mode::check; }},
-    Row{"--predict", "K,K", "a step on so many workers, from --compute replay:FILE", take_workers},
-    Row{"--latency", "TIME", "of a message between two workers, for --predict",
-        [](Options& o, std::string_view t) { o.latency = parse<Seconds>(t, "--latency").base(); }},
-    Row{"--bandwidth", "RATE", "each way while both are busy, for --predict",
-        [](Options& o,
-           std::string_view
-               t) { o.bandwidth = positive(parse<BytesPerSecond>(t, "--bandwidth").base(), "--bandwidth"); }},
-    Row{"--exchange-load", "SHARE", "of its processor that a worker's exchange takes (0%)", take_load},
-    Row{"--help", "", "this", [](Options& o, std::string_view) { o.help = true; }},
-};
-
-Row const& row_of(std::string_view name) {
-    std::vector<std::string> known;
-    for (Row const& row : rows) {
-        if (name == row.name) { return row; }
-        known.emplace_back(row.name);
-    }
-    std::string const near = nearest(name, known);
-    refuse("headroom-step", "unknown option " + quoted(name), "", near.empty() ? "" : "did you mean '" + near + "'?");
+void parse_words(CLI::App& app, std::span<char* const> arguments) {
+    try {
+        app.parse(static_cast<int>(arguments.size()), arguments.data());
+    } catch (CLI::ExtrasError const&) {
+        std::vector<std::string> known;
+        for (auto const* option : app.get_options()) { known.push_back(option->get_name()); }
+        std::string const name = app.remaining().front(), near = nearest(name, known);
+        refuse("headroom-step", "unknown option " + headroom::quoted(name), "",
+               near.empty() ? "" : "did you mean '" + near + "'?");
+    } catch (CLI::ParseError const& error) { refuse("headroom-step", error.what()); }
 }
 
-void check_shape(TransformerShape const& shape) {
-    if (shape.hidden % shape.heads != 0) {
-        refuse("--heads",
-               std::to_string(shape.heads) + " heads do not divide a width of " + std::to_string(shape.hidden));
-    }
-    double const hidden = static_cast<double>(shape.hidden);
-    double const all = hidden * (12.0 * hidden * static_cast<double>(shape.layers) +
-                                 static_cast<double>(2 * shape.vocabulary + shape.sequence));
-    if (all > static_cast<double>(most_parameters)) { refuse("--hidden", "more than 2^30 parameters"); }
-}
-
-void check_prediction(Options& options, bool has_algorithm) {
-    if (options.replay.empty()) {
-        refuse("--predict", "needs what one worker measured", "", "give --compute replay:FILE of --profile FILE");
-    }
-    if (!options.latency || !options.bandwidth) {
-        refuse(options.latency ? "--bandwidth" : "--latency", "missing", "--predict needs the link between workers",
-               "measure it with headroom measure comm");
-    }
-    if (!has_algorithm) { options.algorithm = "ring"; }
-    if (options.algorithm == "mpi") {
-        refuse("--all-reduce", "'mpi' cannot be predicted", "the library may take any algorithm",
-               "choose from ring, recursive_doubling, rabenseifner");
-    }
-}
-
-void check_together(Options& options, bool has_algorithm) {
-    check_shape(options.shape);
-    bool const predicts = options.mode == Mode::predict;
-    if (!options.replay.empty() && options.has_shape) {
+void check_together(CLI::App const& app, Options const& o) {
+    bool const predicts = o.mode == Mode::predict, replays = !o.replay.empty();
+    if (o.shape.parameters() > most_parameters) { refuse("--hidden", "more than 2^30 parameters"); }
+    if (replays && app.count("--layers") + app.count("--hidden") + app.count("--sequence") > 0) {
         refuse("--compute", "the profile states the model", "the two might differ",
                "leave out the options of its shape");
     }
-    if (predicts) {
-        check_prediction(options, has_algorithm);
-    } else if (options.algorithm != "ring" && options.algorithm != "mpi") {
+    if (predicts && !replays) {
+        refuse("--predict", "needs what one worker measured", "", "give --compute replay:FILE of --profile FILE");
+    }
+    if (predicts && o.algorithm == "mpi") {
+        refuse("--all-reduce", "'mpi' cannot be predicted", "the library may take any algorithm",
+               "choose from ring, recursive_doubling, rabenseifner");
+    }
+    if (!predicts && o.algorithm != "ring" && o.algorithm != "mpi") {
         refuse("--all-reduce", "is not there as a program", "it can only be predicted", "choose from mpi, ring");
     }
-    if (!predicts && (options.latency || options.bandwidth || options.load > 0.0)) {
-        refuse(options.latency     ? "--latency"
-               : options.bandwidth ? "--bandwidth"
-                                   : "--exchange-load",
-               "says nothing about a step that runs", "", "it belongs to --predict");
-    }
-    if (options.mode == Mode::check && !options.replay.empty()) {
-        refuse("--check", "a replay has no gradients to compare");
-    }
-    if (!options.profile.empty() && (!options.replay.empty() || options.mode != Mode::train)) {
-        refuse("--profile", "is written by steps that compute, without --check");
+    if (replays && o.mode == Mode::check) { refuse("--check", "a replay has no gradients to compare"); }
+    if (replays && !o.profile.empty()) { refuse("--profile", "is written by steps that compute"); }
+    if (o.profile == "-" && o.json == "-") {
+        refuse("--profile", "goes to standard output, and so does --json", "", "name a file for one of them");
     }
 }
 
@@ -234,34 +127,27 @@ void check_together(Options& options, bool has_algorithm) {
 
 Options read_options(std::span<char* const> arguments) {
     Options options;
-    bool has_algorithm = false;
-    options.algorithm = "mpi";
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        Row const& row = row_of(arguments[i]);
-        has_algorithm = has_algorithm || std::string_view{row.name} == "--all-reduce";
-        if (*row.value == '\0') {
-            row.take(options, {});
-            continue;
-        }
-        if (i + 1 == arguments.size()) { refuse(row.name, "needs a value"); }
-        row.take(options, arguments[++i]);
+    CLI::App app{"A data-parallel training step of a small network: forward, backward,\n"
+                 "gradients added up in buckets, Adam. The last line is the median step:\n"
+                 "step_seconds = X\n"
+                 "mpirun -np K headroom-step shares the batch among K workers.",
+                 "headroom-step"};
+    app.set_help_flag();
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    app.get_formatter()->column_width(24);
+    add_options(app, options);
+    parse_words(app, arguments);
+    if (app.count("--help") > 0) {
+        options.help = app.help();
+        return options;
     }
-    if (!options.help) { check_together(options, has_algorithm); }
+    if (!options.workers.empty()) { options.mode = Mode::predict; }
+    if (app.count("--check") > 0) { options.mode = Mode::check; }
+    options.local_batch = app.count("--local-batch") > 0;
+    options.has_batch = app.count("--batch") > 0 || options.local_batch;
+    if (options.algorithm.empty()) { options.algorithm = options.mode == Mode::predict ? "ring" : "mpi"; }
+    check_together(app, options);
     return options;
-}
-
-std::string usage() {
-    std::string text = "usage: headroom-step [OPTION...]\n"
-                       "       mpirun -np K headroom-step [OPTION...]\n\n"
-                       "A data-parallel training step of a small transformer: forward, backward,\n"
-                       "gradients added up in buckets, Adam. The last line is the median step:\n"
-                       "step_seconds = X\n\n";
-    for (Row const& row : rows) {
-        std::string line = std::string{row.name} + ' ' + row.value;
-        line.resize(std::max<std::size_t>(line.size() + 1, 18), ' ');
-        text += line + row.help + '\n';
-    }
-    return text;
 }
 
 } // namespace headroom::training

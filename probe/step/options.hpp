@@ -1,8 +1,9 @@
 #pragma once
 
-#include "gemm.hpp"
-#include "job.hpp"
-#include "transformer.hpp"
+#include "exchange.hpp"
+#include "network.hpp"
+
+#include "headroom/machine.hpp"
 
 #include <optional>
 #include <span>
@@ -16,30 +17,32 @@ enum class Mode { train, check, predict };
 /// What the command line asks for.
 struct Options {
     Mode mode = Mode::train;
-    bool help = false;
-    TransformerShape shape;
-    bool has_shape = false; ///< some of it was given
+    std::string help = {}; ///< its text, where it is asked for
+    NetworkShape shape = {};
     bool has_batch = false; ///< either of the two was given
     std::size_t batch = 16;
     bool local_batch = false; ///< `batch` is of each worker
     std::size_t steps = 10, warm_up = 2;
-    bool is_double = false;
-    GemmChoice gemm = GemmChoice::automatic;
-    int threads = 1;
+    std::string precision = "single"; ///< or "double"
     double bucket_bytes = 1e6;
     bool overlap = false;
-    AllReduce all_reduce = AllReduce::library;
+    std::string algorithm =
+        {}; ///< of the all-reduce: "mpi", "ring"; of `Mode::predict` a row of the table of collectives
     std::string replay = {}, profile = {}, json = {}; ///< files; empty: none
 
-    std::string algorithm = "ring"; ///< of `Mode::predict`
+    // of `Mode::predict`
     std::vector<int> workers = {};
-    std::optional<double> latency, bandwidth; ///< seconds; bytes a second
-    double load = 0.0;                        ///< share of a worker's processor that its exchange takes
+    std::optional<double> latency = {}, bandwidth = {}; ///< seconds; bytes a second
+    double load = 0.0; ///< share of a worker's processor that its exchange takes while it is under way
+
+    [[nodiscard]] bool is_double() const { return precision == "double"; }
+    [[nodiscard]] AllReduce all_reduce() const { return algorithm == "ring" ? AllReduce::ring : AllReduce::library; }
+    /// Sequences of the worker that has most of them.
+    [[nodiscard]] std::size_t largest_share(std::size_t count) const {
+        return local_batch ? batch : (batch + count - 1) / count;
+    }
 };
 
 /// Errors: InputError (usage).
 Options read_options(std::span<char* const> arguments);
-
-std::string usage();
-
 } // namespace headroom::training

@@ -1,42 +1,38 @@
 #pragma once
 
-#include "job.hpp"
 #include "options.hpp"
 #include "profile.hpp"
 
+#include <array>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace headroom::training {
 
-/// Seconds of a step's phases; of several workers each the longest.
-struct PhaseTimes {
-    double forward = 0.0, backward = 0.0, exposed = 0.0, optimizer = 0.0, step = 0.0;
-    double all_reduce = 0.0; ///< that buckets took, hidden or not
-};
+/// Phases of a step, then the whole, then the time that buckets took, hidden or not.
+enum Phase { forward, backward, exposed, optimizer, whole_step, all_reduce, phases };
 
-/// What a run of steps found out.
+/// Seconds of the phases of a step; of several workers each the longest.
+using PhaseTimes = std::array<double, phases>;
+
+/// Measured steps.
 struct RunResult {
     std::vector<PhaseTimes> steps = {};
     std::vector<double> losses = {}; ///< of all sequences, step by step, warm-up too; empty: a replay
     StepProfile profile = {};        ///< of this worker
     std::size_t buckets = 0;
-    double overshoot = 0.0; ///< seconds taken off each sleep of a replay
 
     // of `Mode::check`: the largest differences from one process
     double loss_difference = 0.0;     ///< relative
     double gradient_difference = 0.0; ///< root of the sum of squares, over that of the gradients
+
+    [[nodiscard]] double median(Phase phase) const;
 };
 
 /// The differences that rounding explains, as `check` allows them.
-double allowed_difference(bool is_double);
+constexpr double allowed_difference(bool is_double) { return is_double ? 1e-12 : 2e-5; }
 
 /// Runs the steps that are asked for; `replayed` is the profile to sleep by.
-/// Errors: InputError (usage) where there are fewer sequences than workers.
-RunResult run_steps(Options const& options, Gemm const& gemm, std::optional<StepProfile> const& replayed, Job& job);
-
-/// The middle of the values; of an even number the lower of the two.
-double median(std::vector<double> values);
+RunResult run_steps(Options const& options, std::optional<StepProfile> const& replayed, Job& job);
 
 } // namespace headroom::training

@@ -1,40 +1,24 @@
 #pragma once
 
 #include "options.hpp"
-#include "prediction.hpp"
 #include "run.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace headroom::training {
 
-/// A run of steps with what it was asked, ready to be told.
-struct RunReport {
-    Options options;
-    RunResult result;
-    int workers = 1;
-    bool is_replay = false;
-
-    [[nodiscard]] double middle(double PhaseTimes::*phase) const;
-    [[nodiscard]] double least_step() const;
-    [[nodiscard]] Division division() const;
-    /// All-reduce over computing, of the medians.
-    [[nodiscard]] double gamma() const;
-    /// (exposed all-reduce + optimizer) / step, of the medians: Amdahl's share on these workers.
-    [[nodiscard]] double serial_share() const;
+/// A result for people and as JSON of docs/schema/training-step.json.
+struct Report {
+    std::string text, json;
 };
 
-/// For people; the last line of a run is `step_seconds = X`.
-std::string run_text(RunReport const& report);
-std::string check_text(RunReport const& report);
-std::string prediction_text(StepProfile const& profile, Division const& division,
-                            std::vector<PredictedStep> const& steps);
+/// Steps that ran; the last line of the text is `step_seconds = X`, of `Mode::check` whether they agree.
+Report run_report(Options const& options, RunResult const& result, int workers);
 
-/// docs/schema/training-step.json
-std::string run_json(RunReport const& report);
-std::string prediction_json(StepProfile const& profile, Division const& division,
-                            std::vector<PredictedStep> const& steps);
+Report prediction_report(Options const& options, StepProfile const& profile, std::vector<PredictedStep> const& steps);
+
+/// Whether losses and gradients are those of one process.
+bool agrees(RunResult const& result);
 
 } // namespace headroom::training

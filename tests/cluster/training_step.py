@@ -24,7 +24,7 @@ PROBES = FOLDER.parent / "mpi_collectives"
 RATE = 250e6  # bits a second: the line takes the time, not the cores that emulate it
 BATCH = 64
 TRAIN = f"--batch {BATCH} --steps 10 --warm-up 2"  # of the model that headroom-step has by default
-SMALL = "--layers 2 --hidden 32 --heads 2 --sequence 16 --vocabulary 64 --batch 12 --steps 4 --warm-up 0 --bucket 20KB"
+SMALL = "--layers 5 --hidden 64 --sequence 16 --batch 12 --steps 4 --warm-up 0 --bucket 20KB"
 BARS = {2: 0.10, 4: 0.15, 8: 0.15}
 ROUNDS = 3  # of one worker and two in turn, of which the quietest counts: other work on the machine only adds time
 BUCKET = 1 << 20  # what headroom-step adds up at a time: the load of sending is measured with messages up to this size
@@ -87,7 +87,7 @@ def quietest(options):
     """One worker, and two, measured in turn: (profile, JSON of one, JSON of two)."""
     ones, twos = [], []
     for number in range(ROUNDS):
-        profile = FOLDER / f"profile_{number}.txt"
+        profile = FOLDER / f"profile_{number}.json"
         ones.append((step(f"{TRAIN} --profile {profile}", FOLDER / "one.json"), profile))
         twos.append(among(2, f"{TRAIN} --all-reduce ring {options}"))
     one, profile = min(ones, key=lambda pair: pair[0]["step_seconds"])

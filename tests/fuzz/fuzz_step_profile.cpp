@@ -1,7 +1,5 @@
-// Any text is a profile of a training step or refused with one printable line; what was read is read alike once written, and
-// predicts a step.
+// Any text is a profile of a training step or refused with one printable line; what was read predicts a step.
 
-#include "step/prediction.hpp"
 #include "step/profile.hpp"
 
 #include "headroom/error.hpp"
@@ -15,11 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using namespace headroom::training;
     try {
         StepProfile const profile = read_profile({reinterpret_cast<char const*>(data), size}, "profile");
-        std::string const text = profile_text(profile);
-        if (profile_text(read_profile(text, "again")) != text) { std::abort(); }
-        headroom::Link const link{headroom::Seconds{1e-4}, headroom::BytesPerSecond{1e8}};
-        Division const division{.batch = profile.batch, .bucket_bytes = 1e7, .overlap = true, .link = link};
-        PredictedStep const step = predict_step(profile, division, 4);
+        Options options;
+        options.batch = profile.batch;
+        options.bucket_bytes = 1e7;
+        options.overlap = true;
+        options.algorithm = "ring";
+        options.latency = 1e-4;
+        options.bandwidth = 1e8;
+        PredictedStep const step = predict_step(profile, options, 4);
         if (!(step.step >= 0.0) || !(step.exposed <= step.all_reduce * (1 + 1e-9))) { std::abort(); }
     } catch (headroom::InputError const& error) {
         if (std::string_view{error.what()}.find('\n') != std::string_view::npos) { std::abort(); }

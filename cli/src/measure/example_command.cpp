@@ -48,8 +48,8 @@ std::vector<std::string> example_command(bool weak, bool sized) {
 void check_example(std::vector<std::string> const& command) {
     probe::CommandQuestion question{
         .words = {"mpirun", "-np", "2", command.at(3)}, .variables = example_variables(), .timeout_seconds = 60.0};
-    for (char const* word : {"--layers", "1", "--hidden", "16", "--heads", "2", "--sequence", "16", "--vocabulary",
-                             "64", "--batch", "2", "--steps", "1", "--warm-up", "0"}) {
+    for (char const* word :
+         {"--layers", "1", "--hidden", "16", "--sequence", "16", "--batch", "2", "--steps", "1", "--warm-up", "0"}) {
         question.words.emplace_back(word);
     }
     probe::CommandRun const run = probe::run_command(question);

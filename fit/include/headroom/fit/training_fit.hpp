@@ -31,8 +31,8 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
                             FitSettings const& settings);
 
 /// The spread of a rank's step time in stacks whose kernels are their own, from the runs that are given the pace of a
-/// 1-worker row: of the loss and the pull of `fit_training` in one constant, found by golden section. The constants of
-/// the others do not depend on it, nor it on their rows; the source `without` is left out.
+/// 1-worker row: the loss and the pull of `fit_training` in one constant. The constants of the others do not depend on
+/// it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the loss.
 void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
                 FitSettings const& settings);
 
