@@ -29,7 +29,7 @@ ENVIRONMENT = {
     "HOME": str(SCRATCH),
     "LC_ALL": "C.UTF-8",
     "TERM": "xterm",
-}
+} | {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
 PATIENCE = 600  # seconds after which an event will never come, nor the end of a run
 
 failures = []

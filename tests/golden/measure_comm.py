@@ -75,7 +75,8 @@ def samples_of_the_latest():
     """(campaign, samples kept) of the campaign that began last."""
     try:
         with sqlite3.connect(STORE) as store:
-            return store.execute("select max(id), (select count(*) from samples where campaign = max(id)) from campaigns").fetchone()
+            latest = store.execute("select coalesce(max(id), 0) from campaigns").fetchone()[0]
+            return latest, store.execute("select count(*) from samples where campaign = ?", (latest,)).fetchone()[0]
     except sqlite3.OperationalError:  # being written
         return 0, 0
 
