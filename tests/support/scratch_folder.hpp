@@ -14,7 +14,9 @@ class ScratchFolder {
 public:
     explicit ScratchFolder(std::filesystem::path const& where = std::filesystem::temp_directory_path()) {
         std::string pattern = (where / "headroom-test-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) { throw std::runtime_error{"no folder can be made in " + where.string()}; }
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            throw std::runtime_error{"no folder can be made in " + where.string()};
+        }
         path_ = pattern;
     }
     /// In memory where there is such a place: nothing waits for a disk there.

@@ -85,7 +85,8 @@ inline std::string verdict(Study const& study) {
     if (!all || !burdened) { return "Nothing was measured: no strand lasted as long as reading the clock."; }
     if (study.record.spawns == 0) { return "Nothing was spawned: this is a serial program."; }
     std::string const limit =
-        (disturbed(study) ? wrapped("Interrupted while it was recorded, so roughly:") + "\nparallelism" : "Parallelism") +
+        (disturbed(study) ? wrapped("Interrupted while it was recorded, so roughly:") + "\nparallelism"
+                          : "Parallelism") +
         text(" %.4g: more than %.0f workers cannot help.\n", *all, std::ceil(*all));
     double const well_used = std::floor(1.0 + *burdened / 4.0); // K with W / (W + (K-1) D) = 4/5, D burdened
     if (well_used < 2.0) { return limit + "Even 2 are predicted to be used to less than 80 %."; }
