@@ -16,5 +16,5 @@ dictionary=()
 if [ -f "$sources/$name.dict" ]; then
     dictionary=("-dict=$sources/$name.dict")
 fi
-exec "$fuzzer" "-max_total_time=${HEADROOM_FUZZ_SECONDS:-3}" -rss_limit_mb=2048 -timeout=20 -verbosity=0 \
+exec "$fuzzer" "-max_total_time=${HEADROOM_FUZZ_SECONDS:-3}" -rss_limit_mb=2048 -timeout=60 -verbosity=0 \
     "-artifact_prefix=$work/$name-" "${dictionary[@]}" "$work/$name"

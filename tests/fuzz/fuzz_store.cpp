@@ -23,7 +23,7 @@ using namespace headroom;
 fs::path const& store_file() {
     static fs::path const file = [] {
         fs::path const memory = "/dev/shm";
-        fs::path const folder = fs::is_directory(memory) ? memory : fs::temp_directory_path();
+        fs::path const folder = access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path();
         return folder / ("headroom-fuzz-store-" + std::to_string(getpid()));
     }();
     return file;

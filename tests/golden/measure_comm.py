@@ -11,9 +11,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, equal, finish, run, schema_errors
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, equal, finish, run, schema_errors, start, wait_until
 
 # One process is refused with words, with or without MPI on this machine.
 alone = run("measure", "comm")
@@ -47,8 +46,8 @@ def launched(processes, *words):
             *map(str, words), "--store", str(STORE)]
 
 
-def job(processes, *words, seconds=240):
-    return subprocess.run(launched(processes, *words), cwd=SCRATCH, env=JOB, capture_output=True, timeout=seconds, text=True)
+def job(processes, *words):
+    return subprocess.run(launched(processes, *words), cwd=SCRATCH, env=JOB, capture_output=True, timeout=PATIENCE, text=True)
 
 
 def measured(processes, *words):
@@ -70,6 +69,21 @@ def kept(value):
     rows = sqlite3.connect(STORE).execute("select name from sqlite_master where type = 'table'").fetchall()
     check({"campaigns", "samples"} <= {name for name, in rows}, f"tables of the store: {rows}")
     return sqlite3.connect(STORE).execute("select count(*) from samples where campaign = ?", (value["campaign"],)).fetchone()[0]
+
+
+def samples_of_the_latest():
+    """(campaign, samples kept) of the campaign that began last."""
+    try:
+        with sqlite3.connect(STORE) as store:
+            latest = store.execute("select coalesce(max(id), 0) from campaigns").fetchone()[0]
+            return latest, store.execute("select count(*) from samples where campaign = ?", (latest,)).fetchone()[0]
+    except sqlite3.OperationalError:  # being written
+        return 0, 0
+
+
+def measuring(process, before):
+    """Waits until the job keeps samples of a campaign after `before`."""
+    return wait_until(lambda: samples_of_the_latest()[0] > before and samples_of_the_latest()[1] > 0, process)
 
 
 # Two ranks: every part that two can do; numbers agree with each other.
@@ -146,15 +160,12 @@ equal(len(sheet), 3 * 3 + 1 + 3, "rows of the sheet: one way, both ways, shifted
 
 # Ctrl-C: launchers end ranks by SIGTERM; what was measured is written and kept, and the same command goes on.
 LONG = [*SIZES, "--time", "50s", "--name", "long", "--format", "json"]
-for delay in (4.0, 8.0, 16.0):
-    process = subprocess.Popen(launched(2, *LONG, "--out", "long.json"), cwd=SCRATCH, env=JOB, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    check(process.returncode != 0, f"an interrupted job: exit {process.returncode}")
-    if (SCRATCH / "long.json").exists():
-        break
+latest = samples_of_the_latest()[0]
+process = start(launched(2, *LONG, "--out", "long.json"), env=JOB)
+check(measuring(process, latest), "the job measures")
+process.send_signal(signal.SIGINT)
+out, err = process.communicate(timeout=PATIENCE)
+check(process.returncode != 0, f"an interrupted job: exit {process.returncode}")
 if check((SCRATCH / "long.json").exists(), f"Ctrl-C keeps what was measured: {err[-1000:]}"):
     value = json.loads((SCRATCH / "long.json").read_text())
     equal(schema_errors(value), [], "schema of an interrupted result")
@@ -185,19 +196,14 @@ def children():
 
 
 for how, words in ((signal.SIGKILL, []), (signal.SIGSTOP, ["--patience", "3s"])):
-    process = subprocess.Popen(launched(2, *LONG, "--fresh", *words), cwd=SCRATCH, env=dict(JOB, HEADROOM_GOLDEN_JOB=str(os.getpid())),
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    ranks = {}
-    for _ in range(100):
-        ranks = children()
-        if len(ranks) == 2:
-            break
-        time.sleep(0.1)
-    time.sleep(2.0)
+    latest = samples_of_the_latest()[0]
+    process = start(launched(2, *LONG, "--fresh", *words), env=dict(JOB, HEADROOM_GOLDEN_JOB=str(os.getpid())))
+    check(measuring(process, latest), "the job measures")
+    ranks = children()
     if check(len(ranks) == 2, f"ranks of the job: {ranks}"):
         os.kill(ranks[1], how)
     try:
-        out, err = process.communicate(timeout=40)
+        out, err = process.communicate(timeout=PATIENCE)
         check(process.returncode != 0, f"a rank that gets {how.name}: exit {process.returncode}")
         check(how != signal.SIGSTOP or "no answer for 3 s" in err, f"a rank that hangs is told: {err[-600:]}")
     except subprocess.TimeoutExpired:
@@ -210,7 +216,7 @@ lonely = SCRATCH / "lonely"
 lonely.mkdir()
 shutil.copy2(os.path.realpath(PROGRAM), lonely / "headroom")
 for rank in ("0", "1"):
-    told = subprocess.run([lonely / "headroom", "measure", "comm"], env=dict(ENVIRONMENT, PMI_SIZE="2", PMI_RANK=rank), capture_output=True, timeout=60)
+    told = subprocess.run([lonely / "headroom", "measure", "comm"], env=dict(ENVIRONMENT, PMI_SIZE="2", PMI_RANK=rank), capture_output=True, timeout=PATIENCE)
     equal(told.returncode, 2, f"process {rank} without headroom-mpi")
     check((b"no headroom-mpi beside headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
 

@@ -3,16 +3,14 @@ that `headroom roofline` reads, measurements that go on after Ctrl-C, and plain 
 
 import json
 import os
-import signal
+import pathlib
 import sqlite3
-import subprocess
-import time
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, close, equal, finish, run, schema_errors, succeed
+from _harness import PROGRAM, SCRATCH, check, close, equal, finish, interrupted_when, processor_seconds_of_children, run, schema_errors, succeed
 
 STORE = SCRATCH / "measurements.sqlite"
 MACHINE = SCRATCH / "here.toml"
-SMALL = ("--quick", "--time", "2s", "--precision", "fp32", "--kernels", "triad,gemm_small", "--quiet")
+SMALL = ("--quick", "--time", "1s", "--precision", "fp32", "--kernels", "triad,gemm_small", "--quiet")
 
 
 def conforms(value, what):
@@ -52,16 +50,35 @@ def conforms(value, what):
     return value
 
 
-def quiet():
-    """Whether others leave the cores alone: figures that were taken one after the other can be compared then."""
-    return os.getloadavg()[0] < len(os.sched_getaffinity(0)) + 1
-
-
-def best(value, **wanted):
-    """The fastest repetition of any figure with these parameters: noise makes everything slower, nothing faster."""
-    rates = [one["most"] for one in value["figures"]
+def best(campaigns, **wanted):
+    """The fastest repetition of any figure with these parameters: other work makes everything slower, nothing faster."""
+    rates = [one["most"] for value in campaigns for one in value["figures"]
              if all(one["parameters"].get(key) == text for key, text in wanted.items())]
     return max(rates) if check(rates, f"a figure of {wanted}") else 0.0
+
+
+def ordered(campaigns, holds, what, *options, more=8):
+    """An order that physics sets: measured again, `more` times at most, until the fastest of all repetitions have it."""
+    while not holds() and more > 0:
+        campaigns.append(succeed("measure", "roofline", *SMALL, *options, "--store", "none", "--format", "json").json())
+        more -= 1
+    check(holds(), f"{what}: in none of {len(campaigns)} campaigns")
+
+
+def processor_times():
+    """Seconds of all cores: used by anybody, used by the programs started here, passed."""
+    times = [int(word) / os.sysconf("SC_CLK_TCK") for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    idle = times[3] + times[4]
+    return sum(times) - idle, processor_seconds_of_children(), sum(times)
+
+
+def kept_in(store):
+    """Samples in a store that somebody may be writing, or has not made yet."""
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as kept:
+            return kept.execute("select count(*) from samples").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
 
 
 # a small campaign on one core, whole
@@ -73,21 +90,20 @@ equal(value["threads"], [1], "one core alone")
 equal({one["kernel"] for one in value["kernels"]}, {"triad", "gemm_small"}, "the kernels that were asked for")
 equal({one["precision"] for one in value["peaks"]}, {"fp32"}, "the precision that was asked for")
 check(all(one["count"] >= 6 and one["coverage"] >= 0.95 for one in value["figures"]), "six repetitions, intervals of 95 %")
-near = best(value, quantity="bandwidth", level="L1", threads="1") if any(one["level"] == "L1" for one in value["levels"]) else None
-far = best(value, quantity="bandwidth", level="memory", threads="1")
-if near is not None and quiet():
-    check(near >= far, f"the first cache ({near}) is no slower than memory ({far})")
-latency = {one["level"]: one["seconds"] for one in value["latencies"]}
-check(1e-9 < latency["memory"] < 1e-4, f"latency of memory: {latency}")
-peak = best(value, quantity="peak", precision="fp32", threads="1")
-check(1e8 < peak < 1e12, f"peak of one core: {peak}")
-if quiet():
-    check(best(value, quantity="product", own="yes", threads="1") < 1.25 * peak, "no product of Headroom's above the peak of its instructions")
-check(best(value, kernel="triad", quantity="kernel") < 2 / 12 * 1e12, "a triad that memory can feed")
+campaigns = [value]
+if any(one["level"] == "L1" for one in value["levels"]):
+    ordered(campaigns, lambda: best(campaigns, quantity="bandwidth", level="L1", threads="1")
+            >= best(campaigns, quantity="bandwidth", level="memory", threads="1"), "the first cache is no slower than memory", "--threads", 1)
+latency = min(one["least"] for one in value["figures"] if one["quantity"] == "latency" and one["parameters"]["level"] == "memory")
+check(1e-9 < latency < 1e-4, f"latency of memory: {latency}")
+check(1e8 < best(campaigns, quantity="peak", precision="fp32", threads="1") < 1e12, "peak of one core")
+ordered(campaigns, lambda: best(campaigns, quantity="product", own="yes", threads="1")
+        < 1.25 * best(campaigns, quantity="peak", precision="fp32", threads="1"),
+        "no product of Headroom's above the peak of its instructions", "--threads", 1)
+check(best(campaigns, kernel="triad", quantity="kernel") < 2 / 12 * 1e12, "a triad that memory can feed")
 
 # what was kept: every repetition, raw
-with sqlite3.connect(STORE) as kept:
-    samples = kept.execute("select count(*) from samples").fetchone()[0]
+samples = kept_in(STORE)
 check(samples >= 7 * len(value["figures"]), f"{samples} samples are in the store, warm-ups among them")
 
 # the machine file, read by the roofline: the same peak, bandwidth and ridge
@@ -99,15 +115,20 @@ check("memory" not in left_out, "main memory is in the machine file")
 memory = next(one for one in value["ridges"] if one["level"] == "memory" and one["precision"] == "fp32")
 close(read["ridge_flops_per_byte"], memory["flops_per_byte"], "ridge of the machine file")
 
-# all cores against one
+# all cores against one, where nobody else uses them
+used, own, passed = processor_times()
 value = succeed("measure", "roofline", *SMALL, "--store", "none", "--format", "json").json()
+others = (processor_times()[0] - used - (processor_times()[1] - own)) / (processor_times()[2] - passed)
 conforms(value, "all cores")
 equal(value["store"], None, "--store none keeps nothing")
-if len(value["threads"]) > 1 and quiet():
-    many = str(value["threads"][-1])
+limit = next(one["value"] for one in value["machine"] if one["name"] == "limit of processors")
+if len(value["threads"]) > 1 and others < 0.05 and limit == "none":
+    campaigns, many = [value], str(value["threads"][-1])
     for what in ({"quantity": "peak"}, {"quantity": "bandwidth", "level": "memory"}):
-        one, every = best(value, **what, threads="1"), best(value, **what, threads=many)
-        check(every >= 0.7 * one, f"{what}: {every} on {many} cores, {one} on one")
+        ordered(campaigns, lambda: best(campaigns, **what, threads=many) >= 0.7 * best(campaigns, **what, threads="1"),
+                f"{what}: {many} cores no slower than one", more=4)
+else:
+    print(f"not compared: all cores with one; others used {100 * others:.0f} % of them, limit of processors: {limit}")
 
 # text, page and rows
 text = succeed("measure", "roofline", *SMALL, "--threads", 1, "--store", "none", "--html", SCRATCH / "here.html")
@@ -120,25 +141,16 @@ check("<svg" in (SCRATCH / "here.html").read_text() or "<script" in (SCRATCH / "
 # Ctrl-C: what was taken stays, and the same command goes on
 PART = SCRATCH / "part.sqlite"
 LONG = ["measure", "roofline", *SMALL, "--threads", "1", "--store", str(PART), "--format", "json"]
-interrupted = False
-for delay in (2.0, 1.2, 3.0, 4.5, 0.8):
+for _ in range(5):  # one that is over before it is interrupted is made again
     PART.unlink(missing_ok=True)
-    process = subprocess.Popen([PROGRAM, *LONG], cwd=SCRATCH, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=120)
-    if process.returncode != 130 or not PART.exists():
-        continue
-    with sqlite3.connect(PART) as kept:
-        before = kept.execute("select count(*) from samples").fetchone()[0]
-    if before == 0:
-        continue
-    interrupted = True
+    code, out, err = interrupted_when([PROGRAM, *LONG], lambda: kept_in(PART) > 0)
+    if code == 130:
+        break
+if equal(code, 130, f"exit of an interrupted campaign, which said {err!r}"):
+    before = kept_in(PART)
+    check(before > 0, "samples are kept")
     if out:
         equal(json.loads(out)["complete"], False, "an interrupted campaign is not complete")
-    break
-if check(interrupted, "no delay interrupted the measurement with samples kept: exit 130 never seen"):
     again = succeed(*LONG).json()
     equal(again["complete"], True, "the second call finishes")
     equal(again["resumed_samples"], before, "the second call has the samples of the first")

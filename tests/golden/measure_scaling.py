@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, close, equal, finish, run, schema_errors, succeed
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, close, equal, finish, interrupted_when, run, schema_errors, start, succeed, wait_until
 
 # stores in memory where there is such a place: the disk's own flushes are not what is tested here
 MEMORY = pathlib.Path("/dev/shm")
@@ -108,19 +108,20 @@ def weak():
 
 def failures():
     command = shell("""case {workers} in
-        2) echo 'no such device' >&2; exit 3;; 4) sleep 20;; 8) echo nothing;; 16) echo t=nan;; 32) echo t=-1;; 64) echo t=1e999;;
+        2) echo 'no such device' >&2; exit 3;; 8) echo nothing;; 16) echo t=nan;; 32) echo t=-1;; 64) echo t=1e999;;
         128) kill -SEGV $$;; 256) echo t=seven;; *) echo t=1; esac""")
-    value = answer("failures", "--workers", "1,2,4,8,16,32,64,128,256", "--repeats", "1", "--timeout", "0.3s", "--result", "t=(.*)",
+    value = answer("failures", "--workers", "1,2,8,16,32,64,128,256", "--repeats", "1", "--result", "t=(.*)",
                    command=command, code=5)
     rows = {row["workers"]: row for row in value["rows"]}
-    for workers, outcome, message in ((2, "failed", "exit status 3: no such device"), (4, "timed_out", "longer than 0.3 s"),
-                                      (8, "unreadable", "matches no line"), (16, "unreadable", "no number above zero"),
+    for workers, outcome, message in ((2, "failed", "exit status 3: no such device"), (8, "unreadable", "matches no line"), (16, "unreadable", "no number above zero"),
                                       (32, "unreadable", "no number above zero"), (64, "unreadable", "no number above zero"),
                                       (128, "failed", "Segmentation fault"), (256, "unreadable", "'seven' is no number")):
         equal(rows[workers][outcome], 1, f"{workers} workers: {outcome}")
         check(message in rows[workers]["first_message"], f"{workers} workers: {rows[workers]['first_message']!r} has no {message!r}")
-    equal((value["failures"], value["samples"], value["fit"]), (8, 9, None), "failures, samples, no fit")
-    check("1 of 9 worker counts" in value["why_no_fit"], f"what is missing: {value['why_no_fit']}")
+    equal((value["failures"], value["samples"], value["fit"]), (7, 8, None), "failures, samples, no fit")
+    late = answer("late", "--workers", "1,2", "--repeats", "1", "--timeout", "0.3s", command=["sleep", "100{workers}"], code=5)["rows"]
+    equal([(row["timed_out"], "longer than 0.3 s" in row["first_message"]) for row in late], [(1, True)] * 2, "runs that are ended")
+    check("1 of 8 worker counts" in value["why_no_fit"], f"what is missing: {value['why_no_fit']}")
     err = said("failures", "--workers", "1,2,4", "--repeats", "2", command=shell("echo out of luck {workers}; exit 7"), code=5)
     check("no run of 6 has a result" in err and "exit status 7: out of luck" in err and "kept as campaign" in err, f"all failed: {err}")
     err = said("failures", "--workers", "1,2", "--repeats", "1", command=["true", "{workers}"], code=5)
@@ -172,35 +173,40 @@ def dry_run():
     check(0 < again["estimate_seconds"] < 60, f"an estimate from what is kept: {again['estimate_seconds']}")
 
 
-def grow_until_killed(name, command, options, kills):
-    """Kills the program at random moments; what it loses is at most the run in flight. Returns the order of the runs."""
-    log = pathlib.Path(KEPT.name) / "runs.log"
+def lines_of(path):
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def grow_until_killed(name, options, kills):
+    """Kills the program over and over; what it loses is at most the run in flight. Returns the order of the runs.
+
+    A run waits until it is allowed, so that some are made between two kills, however slow or busy the machine is.
+    """
+    log, allowed = pathlib.Path(KEPT.name) / "runs.log", pathlib.Path(KEPT.name) / "allowed"
     log.touch()
-    command = shell(f"{command}; echo {{workers}} >> {log}")
+    command = shell(f"while [ $(wc -l < {log}) -ge $(cat {allowed}) ]; do sleep 0.01; done; echo {{workers}} >> {log}")
     full = [(run["workers"], run["repetition"]) for run in answer(name, "--dry-run", *options, command=command)["order"]]
-    moments, before, killed = random.Random(20240607), 0, 0
-    for _ in range(4 * kills):
-        if killed == kills:
-            break
-        process = subprocess.Popen([PROGRAM, *words(name, *options, command=command)], cwd=SCRATCH, env=ENVIRONMENT,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0.0, 0.12))
-        process.send_signal(signal.SIGKILL)
-        if not check(process.wait() == -signal.SIGKILL, f"ended before it was killed the {killed + 1}. time"):
-            break
-        killed += 1
+    moments, before = random.Random(20240607), 0
+    for kill in range(1, kills + 1):
+        wanted = lines_of(log) + moments.randrange(4)
+        allowed.write_text(f"{wanted}\n")
+        process = start([PROGRAM, *words(name, *options, command=command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        check(wait_until(lambda: lines_of(log) >= wanted, process), f"kill {kill}: {lines_of(log)} runs were made, {wanted} allowed")
+        time.sleep(moments.uniform(0.0, 0.02))  # any moment of keeping it, and of starting the next
+        process.kill()
+        equal(process.wait(), -signal.SIGKILL, f"kill {kill}")
         if not pathlib.Path(store(name)).exists():
             continue
         plan = answer(name, "--dry-run", *options, command=command)
         there = plan["resumed_samples"]
         left = [(run["workers"], run["repetition"]) for run in plan["order"]]
-        ran = len(log.read_text().splitlines())
-        check(there >= before, f"kill {killed}: {there} runs are kept, {before} were before")
-        check(left == full[there:], f"kill {killed}: what is left is not what was not run")
-        check(ran - there <= killed, f"kill {killed}: {ran} runs were made, {there} are kept")
+        ran = lines_of(log)
+        check(there >= before, f"kill {kill}: {there} runs are kept, {before} were before")
+        check(left == full[there:], f"kill {kill}: what is left is not what was not run")
+        check(ran - there <= kill, f"kill {kill}: {ran} runs were made, {there} are kept")
         before = there
-    equal(killed, kills, "kills")
     check(0 < before < len(full), f"kills came while runs were made: {before} of {len(full)}")
+    allowed.write_text("1000000\n")
     final = answer(name, *options, command=command)
     equal(final["resumed_samples"], before, "the last call goes on with what was kept")
     equal((final["samples"], final["state"], final["complete"]), (len(full), "done", True), "runs at the end")
@@ -209,7 +215,7 @@ def grow_until_killed(name, command, options, kills):
 
 def killed():
     workers = (1, 2, 3, 4)
-    full = grow_until_killed("killed", "sleep 0.00{workers}", ("--workers", "1,2,3,4", "--repeats", "250", "--seed", "3"), 50)
+    full = grow_until_killed("killed", ("--workers", "1,2,3,4", "--repeats", "60", "--seed", "3"), 50)
     kept = samples("killed")
     equal(len({campaign for campaign, _, _ in kept}), 1, "campaigns")
     equal([(workers[point], repetition) for _, point, repetition in kept], full, "the same runs in the same order as without a kill")
@@ -226,59 +232,60 @@ def alive(pid):
 def nothing_stays():
     """A command does not outlive the program that is killed while it runs."""
     mark = pathlib.Path(KEPT.name) / "pid"
-    process = subprocess.Popen([PROGRAM, *words("orphan", "--workers", "1,2,4", command=shell(f"echo $$ > {mark}; sleep 60 & wait {{workers}}; sleep 60"))],
-                               cwd=SCRATCH, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.time() + 10
-    while time.time() < end and not (mark.exists() and mark.read_text().strip()):
-        time.sleep(0.01)
+    command = shell(f"echo $$ > {mark}; sleep 1000 & wait {{workers}}; sleep 1000")
+    process = start([PROGRAM, *words("orphan", "--workers", "1,2,4", command=command)])
+    check(wait_until(lambda: lines_of(mark) > 0, process), "the command runs")
     pid = int(mark.read_text())
     process.kill()
-    process.wait()
-    while time.time() < end and alive(pid):
-        time.sleep(0.01)
-    check(not alive(pid), "the command outlives the program")
+    process.communicate()
+    check(wait_until(lambda: not alive(pid)), "the command outlives the program")
 
 
 def interrupted():
-    options = ("--workers", "1,2,4", "--repeats", "20")
-    command = shell("sleep 0.1; true {workers}")
-    process = subprocess.Popen([PROGRAM, *words("interrupted", "--format", "json", *options, command=command)], cwd=SCRATCH, env=ENVIRONMENT,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    out, err = (part.decode() for part in process.communicate(timeout=30))
-    equal(process.returncode, 130, f"exit after Ctrl-C: {err}")
+    mark = pathlib.Path(KEPT.name) / "third"
+    options = ("--workers", "1,2,4", "--repeats", "2", "--seed", "1")
+    command = shell(f"echo {{workers}} >> {mark}; [ $(wc -l < {mark}) != 3 ] || exec sleep 1000")
+    code, out, err = interrupted_when([PROGRAM, *words("interrupted", "--format", "json", *options, command=command)],
+                                      lambda: lines_of(mark) == 3)
+    equal(code, 130, f"exit after Ctrl-C: {err}")
     value = json.loads(out)
-    equal((value["state"], value["complete"]), ("interrupted", False), "state after Ctrl-C")
+    equal((value["state"], value["complete"], value["samples"]), ("interrupted", False, 2), "state after Ctrl-C in the third run")
     equal(value["failures"], 0, "the run in flight is no failure")
     check("goes on where it stopped" in err, f"says how to go on: {err!r}")
     final = answer("interrupted", *options, command=command)
-    equal(final["resumed_samples"], value["samples"], "runs that were there")
-    equal((final["samples"], final["state"]), (60, "done"), "runs at the end")
+    equal(final["resumed_samples"], 2, "runs that were there")
+    equal((final["samples"], final["state"]), (6, "done"), "runs at the end")
 
 
 def two_at_a_time():
-    slow = shell("sleep 0.05; true {workers}")
+    held, running = pathlib.Path(KEPT.name) / "held", pathlib.Path(KEPT.name) / "running"
+    held.touch()
+    waits = shell(f"echo {{workers}} >> {running}; while [ -e {held} ]; do sleep 0.01; done")
     options = ("--workers", "1,2,4", "--repeats", "12")
-    start = lambda *more: subprocess.Popen([PROGRAM, *words("two", "--format", "json", *options, *more, command=slow)], cwd=SCRATCH, env=ENVIRONMENT,
-                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    first = start()
-    end = time.time() + 10
-    while time.time() < end and not pathlib.Path(store("two")).exists():
-        time.sleep(0.01)
-    time.sleep(0.1)
-    err = said("two", *options, command=slow, code=2)
+    campaigns = []
+    for number, more in enumerate(((), ("--seed", "2")), 1):
+        campaigns.append(start([PROGRAM, *words("two", "--format", "json", *options, *more, command=waits)]))
+        check(wait_until(lambda: lines_of(running) == number, campaigns[-1]), f"campaign {number} runs")
+    err = said("two", *options, command=waits, code=2)
     check("being measured by another process" in err, f"the same campaign twice: {err}")
-    second = start("--seed", "2")
+    held.unlink()
     values = []
-    for process in (first, second):
-        out, err = process.communicate(timeout=60)
-        equal(process.returncode, 0, f"two campaigns at a time: {err.decode()}")
+    for process in campaigns:
+        out, err = process.communicate(timeout=PATIENCE)
+        equal(process.returncode, 0, f"two campaigns at a time: {err}")
         values.append(json.loads(out))
     check(values[0]["campaign"] != values[1]["campaign"], "two campaigns")
     equal([value["samples"] for value in values], [36, 36], "runs of each")
     check("others_measure" in [one["kind"] for one in values[1]["warnings"]], "the second knows of the first")
     equal(len(samples("two")), 72, "runs of both")
+
+
+def opened(process, path):
+    """Whether a running process has this file open."""
+    try:
+        return any(os.path.realpath(one) == os.path.realpath(path) for one in pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
+    except OSError:
+        return False
 
 
 def stores_in_trouble():
@@ -288,7 +295,7 @@ def stores_in_trouble():
     limit, long = 80 * 1024, ("--workers", "1,2,4", "--repeats", "120")
     talks = shell("head -c 300 /dev/zero | tr '\\0' y >&2; exit {workers}")
     done = subprocess.run([PROGRAM, *words("full", *long, command=talks)], cwd=SCRATCH, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                          capture_output=True, timeout=PATIENCE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     equal(done.returncode, 4, f"no space left: {done.stderr.decode()}")
     equal(len(done.stderr.decode().splitlines()), 1, f"no space left: {done.stderr.decode()!r}")
     kept = len(samples("full"))
@@ -299,12 +306,13 @@ def stores_in_trouble():
     answer("locked", *options, command=command)
     other = sqlite3.connect(store("locked"), isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    process = subprocess.Popen([PROGRAM, *words("locked", "--seed", "9", *options, command=command)], cwd=SCRATCH, env=ENVIRONMENT,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    time.sleep(0.7)
+    process = start([PROGRAM, *words("locked", "--seed", "9", *options, command=command)], stdout=subprocess.DEVNULL)
+    check(wait_until(lambda: opened(process, store("locked")), process), "a locked store is opened")
+    time.sleep(0.5)  # for one who does not wait to give up
     check(process.poll() is None, "a locked store is waited for")
     other.execute("ROLLBACK")
-    equal((process.wait(timeout=60), len(samples("locked"))), (0, 240), "and written when it is free")
+    process.communicate(timeout=PATIENCE)
+    equal((process.returncode, len(samples("locked"))), (0, 240), "and written when it is free")
     pathlib.Path(store("damaged")).write_bytes(b"no store at all" * 100)
     check("damaged" in said("damaged", *options, command=command, code=4), "a damaged store is named")
 
@@ -321,7 +329,7 @@ def warnings():
     kinds = {one["kind"]: one["text"] for one in value["warnings"]}
     check("--warm-up 1" in kinds.get("slow_first_run", ""), f"a slow first run: {kinds}")
     check("outliers" in kinds and "noise" in kinds and "workers_beyond_cores" in kinds, f"warnings: {sorted(kinds)}")
-    behind = answer("behind", "--workers", "1,2,4", "--repeats", "1", command=shell("sleep 30 & true {workers}"))
+    behind = answer("behind", "--workers", "1,2,4", "--repeats", "1", command=shell("sleep 1000 & true {workers}"))
     check("left_behind" in [one["kind"] for one in behind["warnings"]], "processes that a command leaves behind are told")
 
 

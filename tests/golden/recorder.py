@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from _harness import ENVIRONMENT, SCRATCH, SOURCE, check, close, equal, finish, schema_errors
+from _harness import ENVIRONMENT, PATIENCE, SCRATCH, SOURCE, check, close, equal, finish, schema_errors
 
 # Copied away from everything else: they must need nothing but the standard library and threads.
 shutil.copytree(SOURCE / "probe", SCRATCH / "probe")
@@ -25,7 +25,7 @@ def built(name):
 
 def called(program, *arguments, code=0):
     done = subprocess.run([program, *map(str, arguments)], cwd=SCRATCH, env=ENVIRONMENT, capture_output=True, text=True,
-                          timeout=60)
+                          timeout=PATIENCE)
     check(done.returncode == code, f"{program.name} {arguments}: exit {done.returncode}, expected {code}: {done.stderr}")
     return done
 

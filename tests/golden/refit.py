@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import tomllib
 
-from _harness import PROGRAM, SOURCE, check, close, equal, finish
+from _harness import PATIENCE, PROGRAM, SOURCE, check, close, equal, finish
 
 FIT = pathlib.Path(os.environ.get("HEADROOM_FIT") or pathlib.Path(os.path.realpath(PROGRAM)).with_name("headroom-fit"))
 LONG = os.environ.get("HEADROOM_LONG") == "1"
@@ -38,7 +38,7 @@ if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it i
     with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
         out = pathlib.Path(folder)
         done = subprocess.run([FIT, SOURCE, "--out", out, *([] if LONG else ["--quick"])],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800 if LONG else PATIENCE)
         if check(done.returncode == 0, f"{FIT.name}: exit {done.returncode}, said: {done.stderr.strip()}"):
             made, committed = load(out / "training.toml"), load(COMMITTED / "training.toml")
             if not LONG:  # bands and likeness are measured with the folds

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, SOURCE, check, close, equal, finish
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, SOURCE, check, close, equal, finish
 
 STEP = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-step"
 if not STEP.exists():
@@ -25,7 +25,7 @@ SMALL = ["--layers", 5, "--hidden", 64, "--sequence", 16, "--bucket", "20KB", "-
 
 def called(words, workers=1, code=0):
     before = [MPIRUN, "--oversubscribe", "-np", workers] if workers > 1 else []
-    done = subprocess.run([str(word) for word in [*before, STEP, *words]], cwd=SCRATCH, env=JOB, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(word) for word in [*before, STEP, *words]], cwd=SCRATCH, env=JOB, capture_output=True, text=True, timeout=PATIENCE)
     check(done.returncode == code, f"{workers} x headroom-step {words}: exit {done.returncode}, expected {code}: {done.stderr}")
     return done
 
@@ -121,8 +121,11 @@ equal(replayed["batch"], 12, "batch of the profile")
 equal(replayed["losses"], [], "losses of a replay")
 check(replayed["least_step_seconds"] > 0.215, f"replay of 0.22 s took {replayed['least_step_seconds']}")
 check(replayed["phases"]["forward_seconds"] >= 0.078, f"forward of 0.08 s: {replayed['phases']}")
-half = result(["--compute", "replay:slow.profile", "--steps", 3, "--batch", 6])
-check(0.115 < half["least_step_seconds"] < replayed["least_step_seconds"], f"replay of half of it, 0.12 s, took {half['least_step_seconds']}")
+for _ in range(50):  # other work on the machine makes a step longer, never shorter
+    half = result(["--compute", "replay:slow.profile", "--steps", 3, "--batch", 6])
+    if half["least_step_seconds"] < 0.2:
+        break
+check(0.115 < half["least_step_seconds"] < 0.2, f"replay of half of it, 0.12 s, took {half['least_step_seconds']}")
 if MPIRUN:
     two = result(["--compute", "replay:slow.profile", "--steps", 3, "--all-reduce", "ring", "--overlap"], 2)
     check(two["least_step_seconds"] > 0.115, f"two replaying 0.12 s took {two['least_step_seconds']}")

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, check, finish
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, finish
 
 MPIRUN = shutil.which("mpirun")
 BESIDE = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-mpi"
@@ -33,7 +33,7 @@ def write_rank(name, rank, late):
 
 
 def run(*words, environment=ENVIRONMENT):
-    return subprocess.run([str(word) for word in words], env=environment, capture_output=True, timeout=120)
+    return subprocess.run([str(word) for word in words], env=environment, capture_output=True, timeout=PATIENCE)
 
 
 def job(processes, *words):

@@ -1,11 +1,7 @@
 """validate --simulation: random legal plans in closed form and simulated; the table follows from its rows."""
 
-import json
-import signal
-import subprocess
-import time
 
-from _harness import ENVIRONMENT, PROGRAM, answer, check, close, equal, finish, run, schema_errors
+from _harness import PROGRAM, answer, check, close, equal, finish, interrupted, run, schema_errors
 
 PLANS = 150
 BAR = 0.01
@@ -78,20 +74,10 @@ for arguments, said in ((["--simulation", "--runs", "mine.csv"], "belongs to run
     equal(len(process.err.splitlines()), 1, f"lines of {arguments}")
 
 # Ctrl-C keeps what is finished
-for delay in (1.0, 0.5, 2.0):
-    process = subprocess.Popen([PROGRAM, "validate", "--simulation", "--plans", "100000", "--format", "json"], env=ENVIRONMENT,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    if process.returncode == 130:
-        kept = json.loads(out)
-        equal(kept["complete"], False, "complete")
-        equal([row["index"] for row in kept["rows"]], list(range(len(kept["rows"]))), "plans that are kept")
-        check(len(kept["rows"]) > 0, "nothing is kept")
-        check("interrupted" in err.decode(), f"says that it was interrupted: {err!r}")
-        break
-else:
-    check(False, "exit 130 never seen")
+if found := interrupted([PROGRAM, "validate", "--simulation", "--plans", "100000", "--format", "json"], lambda value: value["rows"]):
+    kept, err = found
+    equal(kept["complete"], False, "complete")
+    equal([row["index"] for row in kept["rows"]], list(range(len(kept["rows"]))), "plans that are kept")
+    check("interrupted" in err, f"says that it was interrupted: {err!r}")
 
 finish()

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -171,19 +172,26 @@ TEST(MemoryPoints, OneCoreIsMeasuredOnce) {
     for (auto const& point : memory_points(shape)) { EXPECT_EQ(point.threads, 1); }
 }
 
+/// The fastest of some measurements, until one is believable: other work on the cores slows one down, and speeds none up.
+double measured(MemoryBench& bench, MemoryPoint const& point, double least, double most) {
+    bool const is_time = point.kernel == MemoryKernel::chase;
+    double best = is_time ? std::numeric_limits<double>::infinity() : 0.0;
+    for (int i = 0; i < 50 && !(best > least && best < most); ++i) {
+        double const value = bench.measure_once(point).value();
+        best = is_time ? std::min(best, value) : std::max(best, value);
+    }
+    return best;
+}
+
 TEST(MemoryBench, MeasuresEveryKernelHere) {
     auto const shape = machine_shape();
     MemoryBench bench{shape, 0.001};
     for (auto const& point : memory_points(shape, {.curve = false, .most_bytes = 6U << 20U})) {
-        auto const value = bench.measure_once(point);
-        ASSERT_TRUE(value);
-        if (point.kernel == MemoryKernel::chase) {
-            EXPECT_GT(*value, 1e-10);
-            EXPECT_LT(*value, 1e-4);
-        } else {
-            EXPECT_GT(*value, 1e6);
-            EXPECT_LT(*value, believable_limit(point));
-        }
+        double const least = point.kernel == MemoryKernel::chase ? 1e-10 : 1e6;
+        double const most = point.kernel == MemoryKernel::chase ? 1e-4 : believable_limit(point);
+        double const value = measured(bench, point, least, most);
+        EXPECT_GT(value, least) << measured_point(point).label;
+        EXPECT_LT(value, most) << measured_point(point).label;
     }
     bench.renew_pages();
     EXPECT_TRUE(bench.measure_once({MemoryKernel::add, Stores::ordinary, 3 * 512, 1, "L1"}));

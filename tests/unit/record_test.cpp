@@ -146,15 +146,44 @@ TEST(Study, JsonHasNoInfinity) {
     EXPECT_TRUE(json["curve"][0]["speedup_at_most"].is_null());
 }
 
+std::string widest_line(Study const& study) {
+    std::ostringstream out;
+    print(out, study);
+    std::istringstream lines{out.str()};
+    std::string widest;
+    for (std::string line; std::getline(lines, line);) { widest = line.size() > widest.size() ? line : widest; }
+    return widest;
+}
+
 TEST(Study, TheTableFitsATerminal) {
     std::ostringstream out;
     Study one = study();
     one.problem = "100 numbers";
     print(out, one);
-    std::istringstream lines{out.str()};
-    for (std::string line; std::getline(lines, line);) { EXPECT_LE(line.size(), 80u) << line; }
+    EXPECT_LE(widest_line(one).size(), 80u) << widest_line(one);
     EXPECT_NE(out.str().find("Parallelism 10: more than 10 workers cannot help."), std::string::npos) << out.str();
     EXPECT_NE(out.str().find("        3      2.14      2.50      3.00      2.50"), std::string::npos) << out.str();
+}
+
+TEST(Study, NumbersOfAnyLengthFitATerminal) {
+    // Expectation: times of seven characters in every place, counts of twenty, and every warning.
+    Study slow = study();
+    slow.problem = "99999999 numbers, pieces of at most 99999999, and many more words of what was done with them";
+    slow.costs = {.clock_seconds = 1.234e-4,
+                  .plain_seconds = 1.234e-4,
+                  .recorded_seconds = 1.234e-4,
+                  .queued_seconds = 1.234e-4,
+                  .handover_seconds = 1.234e-4};
+    slow.record.spawns = 1'000'000'000'000'000'000;
+    slow.record.clock_seconds = 1.234e-4;
+    slow.record.burden_seconds = 1.234e-4;
+    slow.record.running_share = 0.123;
+    slow.record.structure_varies = true;
+    for (double const seconds : {1.234e-4, 1234.5, 1.234e9}) {
+        slow.timings = {{.workers = 256, .seconds = seconds, .median_seconds = seconds, .repeats = 5},
+                        {.workers = 1, .seconds = 1.234e4, .median_seconds = 1.234e4, .repeats = 5}};
+        EXPECT_LE(widest_line(slow).size(), 80u) << widest_line(slow);
+    }
 }
 
 TEST(Study, AMeasurementBelowThePredictionIsSaid) {

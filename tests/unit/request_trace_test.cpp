@@ -1,3 +1,4 @@
+#include "support/scratch_folder.hpp"
 #include "tables/request_cells.hpp"
 
 #include "headroom/error.hpp"
@@ -61,8 +62,9 @@ TEST(RequestTrace, CompressedIsTheSame) {
 TEST(RequestTrace, AnArchiveThatIsCutIsRefused) {
     std::ifstream file{corpus("azure.csv.gz"), std::ios::binary};
     std::string const packed{std::istreambuf_iterator<char>{file}, {}};
+    test::ScratchFolder const folder;
+    std::string const path = (folder.path() / "cut.csv.gz").string();
     for (std::size_t const kept : {packed.size() - 1, packed.size() - 8, packed.size() / 2, std::size_t{12}}) {
-        std::string const path = testing::TempDir() + "cut.csv.gz";
         std::ofstream{path, std::ios::binary}.write(packed.data(), static_cast<std::streamsize>(kept));
         EXPECT_THROW(read_request_trace(path, {}), InputError) << kept;
     }

@@ -1,8 +1,11 @@
 #include "support/random.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/without_rights.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/store.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,6 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Access = io::Store::Access;
+using ::testing::HasSubstr;
 
 /// A child that runs `work` and ends with 0, or with 1 where it throws.
 pid_t start(std::function<void()> const& work) {
@@ -64,17 +68,6 @@ Sample sample_of(std::uint32_t repetition) {
 
 class StoreProcessesTest : public ::testing::Test {
 protected:
-    StoreProcessesTest() {
-        std::string const name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-        fs::path const memory = "/dev/shm"; // waits for no disk, where there is one
-        folder_ = (fs::is_directory(memory) ? memory : fs::path{::testing::TempDir()}) /
-                  ("headroom-processes-" + std::to_string(getpid()) + "-" + name);
-        fs::create_directories(folder_);
-    }
-    ~StoreProcessesTest() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
     [[nodiscard]] fs::path file() const { return folder_ / "measurements.sqlite"; }
     [[nodiscard]] std::string integrity() const {
         sqlite3* database = nullptr;
@@ -91,7 +84,8 @@ protected:
         return answer;
     }
 
-    fs::path folder_;
+    test::ScratchFolder scratch_ = test::ScratchFolder::in_memory();
+    fs::path folder_ = scratch_.path();
 };
 
 TEST_F(StoreProcessesTest, EightWritersLoseNothing) {
@@ -141,22 +135,34 @@ TEST_F(StoreProcessesTest, WritersOfOneCampaignKeepEachRepetitionOnce) {
 }
 
 /// A child that writes samples without an end and says into a pipe which are kept.
-struct Writer {
-    pid_t child = 0;
-    int from = -1;
-    /// How many it said were kept, up to its end.
-    [[nodiscard]] std::uint32_t said() const {
-        std::uint32_t count = 0;
+class Writer {
+public:
+    Writer(pid_t child, int from) : child_{child}, from_{from} {}
+    /// Waits until one more is kept; false where the writer has ended.
+    bool next() {
         char byte = 0;
-        while (read(from, &byte, 1) == 1) { ++count; }
-        close(from);
-        return count;
+        bool const more = read(from_, &byte, 1) == 1;
+        said_ += more ? 1 : 0;
+        return more;
     }
+    /// Ends it, wherever it is; the number of samples that it said were kept.
+    std::uint32_t killed() {
+        kill(child_, SIGKILL);
+        EXPECT_TRUE(WIFSIGNALED(status_of(child_)));
+        while (next()) {}
+        close(from_);
+        return said_;
+    }
+
+private:
+    pid_t child_;
+    int from_;
+    std::uint32_t said_ = 0;
 };
 
 Writer start_writer(fs::path const& file, std::int64_t id, std::uint32_t first) {
     std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) { return {}; }
+    if (pipe(ends.data()) != 0) { throw std::runtime_error{"no pipe"}; }
     pid_t const child = start([&] {
         close(ends[0]);
         io::Store store{file, Access::write, 60};
@@ -173,23 +179,23 @@ Writer start_writer(fs::path const& file, std::int64_t id, std::uint32_t first) 
 TEST_F(StoreProcessesTest, AKilledWriterLosesTheSampleInFlightAtMost) {
     std::int64_t const id = io::Store{file(), Access::write}.begin(some_campaign("killed"));
     test::CounterRandom random{21};
-    std::size_t kept = 0, cut_short = 0;
+    std::size_t kept = 0, grew = 0;
     for (int round = 0; round < 50; ++round) {
-        Writer const writer = start_writer(file(), id, static_cast<std::uint32_t>(kept));
-        std::this_thread::sleep_for(std::chrono::microseconds{500 + random.below(12'000)});
-        kill(writer.child, SIGKILL);
-        EXPECT_TRUE(WIFSIGNALED(status_of(writer.child)));
-        std::size_t const said = writer.said();
+        // While it starts where nothing is waited for, else after some samples; and then at any moment of a sample.
+        Writer writer = start_writer(file(), id, static_cast<std::uint32_t>(kept));
+        for (std::uint64_t left = random.below(5); left > 0; --left) { ASSERT_TRUE(writer.next()); }
+        std::this_thread::sleep_for(std::chrono::microseconds{random.below(500)});
+        std::size_t const said = writer.killed();
         io::Store const store{file(), Access::read};
         std::size_t const found = store.load(id).samples.size();
         EXPECT_GE(found, kept + said) << "round " << round;
         EXPECT_LE(found, kept + said + 1) << "round " << round;
-        cut_short += fs::exists(file()) && found > kept ? 1 : 0;
+        grew += found > kept ? 1 : 0;
         kept = found;
         EXPECT_FALSE(store.in_other_hands(id)); // its hold ended with it
         EXPECT_EQ(store.unfinished("scaling", some_campaign("killed").settings), id);
     }
-    EXPECT_GT(cut_short, 10U) << "hardly a writer was killed while it wrote";
+    EXPECT_GT(grew, 25U) << "four of five writers are waited for";
     EXPECT_EQ(integrity(), "ok");
     Campaign const campaign = io::Store{file(), Access::read}.load(id);
     for (std::uint32_t i = 0; i < campaign.samples.size(); ++i) { EXPECT_EQ(campaign.samples[i], sample_of(i)); }
@@ -197,18 +203,15 @@ TEST_F(StoreProcessesTest, AKilledWriterLosesTheSampleInFlightAtMost) {
 
 TEST_F(StoreProcessesTest, WhileItIsMeasuredItIsInItsHands) {
     std::int64_t const id = io::Store{file(), Access::write}.begin(some_campaign("held"));
-    Writer const writer = start_writer(file(), id, 0);
-    char byte = 0;
-    ASSERT_EQ(read(writer.from, &byte, 1), 1);
+    Writer writer = start_writer(file(), id, 0);
+    ASSERT_TRUE(writer.next());
     {
         io::Store store{file(), Access::write, 60};
         EXPECT_TRUE(store.in_other_hands(id));
         EXPECT_EQ(store.unfinished("scaling", some_campaign("held").settings), std::nullopt);
         EXPECT_THROW(store.remove(id), InputError);
     }
-    kill(writer.child, SIGKILL);
-    status_of(writer.child);
-    close(writer.from);
+    writer.killed();
     io::Store store{file(), Access::write};
     EXPECT_TRUE(store.take(id));
     EXPECT_NO_THROW(store.remove(id));
@@ -216,7 +219,8 @@ TEST_F(StoreProcessesTest, WhileItIsMeasuredItIsInItsHands) {
 
 TEST_F(StoreProcessesTest, ReadersSeeWholeCampaignsWhileOthersWrite) {
     std::int64_t const id = io::Store{file(), Access::write}.begin(some_campaign("read"));
-    Writer const writer = start_writer(file(), id, 0);
+    Writer writer = start_writer(file(), id, 0);
+    ASSERT_TRUE(writer.next());
     std::size_t before = 0;
     for (int round = 0; round < 100; ++round) {
         Campaign const campaign = io::Store{file(), Access::read, 60}.load(id);
@@ -224,18 +228,8 @@ TEST_F(StoreProcessesTest, ReadersSeeWholeCampaignsWhileOthersWrite) {
         before = campaign.samples.size();
         for (std::uint32_t i = 0; i < before; ++i) { ASSERT_EQ(campaign.samples[i].repetition, i); }
     }
-    kill(writer.child, SIGKILL);
-    status_of(writer.child);
-    close(writer.from);
+    writer.killed();
     EXPECT_GT(before, 0U);
-}
-
-/// As a user without rights; root may write everywhere.
-int as_nobody(std::function<void()> const& work) {
-    return status_of(start([&] {
-        if (geteuid() == 0 && (setgid(65'534) != 0 || setuid(65'534) != 0)) { throw std::runtime_error{"still root"}; }
-        work();
-    }));
 }
 
 std::string line_of(std::function<void()> const& work) {
@@ -243,10 +237,6 @@ std::string line_of(std::function<void()> const& work) {
         work();
     } catch (InputError const& error) { return error.fault() == Fault::unreadable ? error.what() : ""; }
     return "";
-}
-
-void require(bool true_one) {
-    if (!true_one) { throw std::runtime_error{"not so"}; }
 }
 
 TEST_F(StoreProcessesTest, WithoutPermissionItIsReadAndNotWritten) {
@@ -260,37 +250,25 @@ TEST_F(StoreProcessesTest, WithoutPermissionItIsReadAndNotWritten) {
         fs::permissions(path, fs::perms{0444});
     }
     fs::permissions(folder_, fs::perms{0555});
-    EXPECT_EQ(as_nobody([&] { require(io::Store{file(), Access::read}.load(id).samples.size() == 1); }), 0);
-    EXPECT_EQ(
-        as_nobody([&] {
-            require(line_of([&] { io::Store{file(), Access::write}; }).find("may not be written") != std::string::npos);
-        }),
-        0);
-    EXPECT_EQ(as_nobody([&] {
-                  require(line_of([&] {
-                              io::Store{folder_ / "new.sqlite", Access::write};
-                          }).find("may not be written") != std::string::npos);
-              }),
-              0);
-    EXPECT_EQ(as_nobody([&] {
-                  require(line_of([&] {
-                              io::Store{folder_ / "sub" / "new.sqlite", Access::write};
-                          }).find("cannot be made") != std::string::npos);
-              }),
-              0);
-    // The file may be written and its folder may not: a journal cannot be made beside it.
+    test::without_rights([&] {
+        EXPECT_EQ((io::Store{file(), Access::read}.load(id).samples.size()), 1U);
+        EXPECT_THAT(line_of([&] { io::Store{file(), Access::write}; }), HasSubstr("may not be written"));
+        fs::path const fresh = folder_ / "new.sqlite", deeper = folder_ / "sub" / "new.sqlite";
+        EXPECT_THAT(line_of([&] { io::Store{fresh, Access::write}; }), HasSubstr("may not be written"));
+        EXPECT_THAT(line_of([&] { io::Store{deeper, Access::write}; }), HasSubstr("cannot be made"));
+    });
+    // The file may be written and its folder may not: a journal cannot be made in it.
     fs::permissions(folder_, fs::perms{0755});
     fs::remove(file().string() + "-journal");
     fs::permissions(file(), fs::perms{0666});
     fs::permissions(folder_, fs::perms{0555});
-    EXPECT_EQ(as_nobody([&] {
-                  io::Store store{file(), Access::write};
-                  require(!line_of([&] { store.add(id, sample_of(1)); }).empty());
-                  require(store.sample_count(id) == 1);
-              }),
-              0);
+    test::without_rights([&] {
+        io::Store store{file(), Access::write};
+        EXPECT_NE(line_of([&] { store.add(id, sample_of(1)); }), "");
+        EXPECT_EQ(store.sample_count(id), 1U);
+    });
     fs::permissions(folder_, fs::perms{0000});
-    EXPECT_EQ(as_nobody([&] { require(!line_of([&] { io::Store{file(), Access::read}; }).empty()); }), 0);
+    test::without_rights([&] { EXPECT_NE(line_of([&] { io::Store{file(), Access::read}; }), ""); });
     fs::permissions(folder_, fs::perms{0755});
 }
 

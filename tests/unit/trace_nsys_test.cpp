@@ -1,5 +1,6 @@
 #include "support/compressed.hpp"
 #include "support/recorded_traces.hpp"
+#include "support/scratch_folder.hpp"
 #include "traces/trace_formats.hpp"
 
 #include "headroom/error.hpp"
@@ -153,10 +154,10 @@ TEST(NsysTrace, DirtyRowsAreCountedWithTheFirstPlace) {
 
 TEST(NsysTrace, MemoryAndGzipAndAFileGiveTheSame) {
     std::string const bytes = database(sample());
-    fs::path const path = fs::path{::testing::TempDir()} / "nsys trace?#1.sqlite"; // a name that a URI would not take
+    test::ScratchFolder const folder;
+    fs::path const path = folder.path() / "nsys trace?#1.sqlite"; // a name that a URI would not take
     std::ofstream{path, std::ios::binary} << bytes;
     auto const memory = read(bytes), packed = read(test::gzip_of(bytes)), file = read(path);
-    fs::remove(path);
     ASSERT_EQ(memory.size(), 2U);
     ASSERT_EQ(packed.size(), 2U);
     ASSERT_EQ(file.size(), 2U);

@@ -64,8 +64,8 @@ TEST(Sleep, EndsNotBeforeItShould) {
     sleep_until(when);
     EXPECT_GE(seconds_now(), when);
     double const past = seconds_now();
-    sleep_until(past - 1.0);
-    EXPECT_LT(seconds_now() - past, 0.5);
+    sleep_until(past - 3600.0);
+    EXPECT_LT(seconds_now() - past, 600.0);
 }
 
 /// 8 sequences; 100 elements in the last half of the pass, the rest at its end.

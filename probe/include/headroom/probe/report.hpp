@@ -33,6 +33,29 @@ template <class... Values> std::string text(char const* format, Values... values
     return written;
 }
 
+constexpr std::size_t columns = 80; ///< of a terminal; numbers may be of any length
+
+/// Words in lines of at most 80 columns, the first of which begins at column `at`, the others after `indent` blanks. A
+/// word that no line has room for stays whole.
+inline std::string wrapped(std::string_view words, std::size_t indent = 0, std::size_t at = 0) {
+    std::string lines;
+    std::size_t column = at;
+    bool begins = true; // of a line: no blank before the word
+    while (!words.empty()) {
+        std::size_t const length = std::min(words.find(' '), words.size());
+        if (!begins && column + 1 + length > columns) {
+            lines += '\n' + std::string(indent, ' ');
+            column = indent;
+            begins = true;
+        }
+        lines += (begins ? "" : " ") + std::string{words.substr(0, length)};
+        column += length + (begins ? 0 : 1);
+        begins = false;
+        words.remove_prefix(std::min(length + 1, words.size()));
+    }
+    return lines;
+}
+
 /// "312.4 ms": four digits and the unit that suits them.
 inline std::string time(double seconds) {
     struct Unit {
@@ -62,9 +85,9 @@ inline std::string verdict(Study const& study) {
     if (!all || !burdened) { return "Nothing was measured: no strand lasted as long as reading the clock."; }
     if (study.record.spawns == 0) { return "Nothing was spawned: this is a serial program."; }
     std::string const limit =
-        text(disturbed(study) ? "Interrupted while it was recorded, so roughly:\nparallelism %.4g" : "Parallelism %.4g",
-             *all) +
-        text(": more than %.0f workers cannot help.\n", std::ceil(*all));
+        (disturbed(study) ? wrapped("Interrupted while it was recorded, so roughly:") + "\nparallelism"
+                          : "Parallelism") +
+        text(" %.4g: more than %.0f workers cannot help.\n", *all, std::ceil(*all));
     double const well_used = std::floor(1.0 + *burdened / 4.0); // K with W / (W + (K-1) D) = 4/5, D burdened
     if (well_used < 2.0) { return limit + "Even 2 are predicted to be used to less than 80 %."; }
     return limit + text("Up to %.0f are predicted to be used to 80 %% or better.", well_used);
@@ -73,7 +96,8 @@ inline std::string verdict(Study const& study) {
 inline void facts(std::ostream& out, Study const& study) {
     Record const& record = study.record;
     auto const row = [&](char const* name, std::string const& value, std::string const& meaning) {
-        out << text("  %-21s %10s   %s\n", name, value.c_str(), meaning.c_str());
+        std::string const begin = text("  %-21s %10s   ", name, value.c_str());
+        out << begin << wrapped(meaning, 37, begin.size()) << '\n';
     };
     row("work", time(record.work_seconds), "sum of all strands");
     if (study.serial_seconds) { row("serial program", time(*study.serial_seconds), "the same problem without spawns"); }
@@ -104,10 +128,12 @@ inline void curve(std::ostream& out, Study const& study) {
 }
 
 inline void price(std::ostream& out, SpawnCosts const& costs, double clock_seconds) {
-    out << "\nA spawn costs " << time(costs.plain_seconds) << " on one worker, " << time(costs.recorded_seconds)
-        << " recorded, " << time(costs.queued_seconds) << " through a\nqueue, " << time(costs.handover_seconds)
-        << " to another worker that is awake. Reading the clock costs " << time(clock_seconds)
-        << ",\nwhich is taken off every strand.\n";
+    out << '\n'
+        << wrapped("A spawn costs " + time(costs.plain_seconds) + " on one worker, " + time(costs.recorded_seconds) +
+                   " recorded, " + time(costs.queued_seconds) + " through a queue, " + time(costs.handover_seconds) +
+                   " to another worker that is awake. Reading the clock costs " + time(clock_seconds) +
+                   ", which is taken off every strand.")
+        << '\n';
 }
 
 /// Why a point is not where it was predicted; empty where it is.
@@ -119,12 +145,12 @@ inline std::string surprise(CurvePoint const& point) {
         if (threads > 0 && point.workers > threads) {
             return gave + text("but this machine runs no more than %d threads at once", threads);
         }
-        return gave + text("less than %.2f. The structure is not why:\n", point.predicted->burdened) +
-               "    caches, memory, order of pieces, spawns or other users of the cores may be";
+        return gave + text("less than %.2f. The structure is not why: ", point.predicted->burdened) +
+               "caches, memory, order of pieces, spawns or other users of the cores may be";
     }
     if (*point.speedup > 1.05 * point.predicted->at_most) {
-        return gave + text("more than the structure allows, %.2f:\n", point.predicted->at_most) +
-               "    caches, or a disturbed run on one worker";
+        return gave + text("more than the structure allows, %.2f: ", point.predicted->at_most) +
+               "caches, or a disturbed run on one worker";
     }
     return {};
 }
@@ -137,10 +163,10 @@ inline std::string disagreement(Study const& study) {
     double const expected = record.work_seconds + static_cast<double>(record.spawns) * study.costs.plain_seconds;
     if (std::abs(one->seconds - expected) <= 0.15 * expected) { return {}; }
     return "one worker took " + time(one->seconds) + ", work and spawns come to " + time(expected) +
-           ":\n    the machine was disturbed in one of them";
+           ": the machine was disturbed in one of them";
 }
 
-/// What a reader should know before believing the numbers, each a line or two.
+/// Reasons to distrust the numbers, a sentence each.
 inline std::vector<std::string> warnings(Study const& study) {
     std::vector<std::string> found;
     Record const& record = study.record;
@@ -148,9 +174,9 @@ inline std::vector<std::string> warnings(Study const& study) {
         found.emplace_back("strands are so short that the clock decides what they seem to take");
     }
     if (disturbed(study)) {
-        found.push_back(text("even the best run got only %.0f %% of a core: strands include what others did;\n",
+        found.push_back(text("even the best run got only %.0f %% of a core: strands include what others did; ",
                              100.0 * *record.running_share) +
-                        "    the real parallelism is likely to be higher (see ThreadCpuClock)");
+                        "the real parallelism is likely to be higher (see ThreadCpuClock)");
     }
     if (record.structure_varies) {
         found.emplace_back("the repeats did not spawn equally often; their times are mixed");
@@ -169,12 +195,14 @@ inline std::vector<std::string> warnings(Study const& study) {
 
 /// Prints verdict, work and span, and the predicted beside the measured speedup.
 inline void print(std::ostream& out, Study const& study) {
-    out << study.name << (study.problem.empty() ? "" : ": ") << study.problem << "\n\n"
+    out << report::wrapped(study.name + (study.problem.empty() ? "" : ": ") + study.problem) << "\n\n"
         << report::verdict(study) << "\n\n";
     report::facts(out, study);
     report::curve(out, study);
     report::price(out, study.costs, study.record.clock_seconds);
-    for (std::string const& warning : report::warnings(study)) { out << "  - " << warning << '\n'; }
+    for (std::string const& warning : report::warnings(study)) {
+        out << "  - " << report::wrapped(warning, 4, 4) << '\n';
+    }
 }
 
 // ---- for programs -------------------------------------------------------------------------------------------------

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "headroom/tail_distribution.hpp"
+
+#include <vector>
+
+namespace headroom::test {
+
+inline TailDistribution pareto(double a, double b, double threshold = 0.0, double share = 1.0) {
+    return {.family = TailFamily::pareto_tail, .a = a, .b = b, .threshold = threshold, .share_beyond = share};
+}
+
+/// Of every family, with tails that end and that do not.
+inline std::vector<TailDistribution> examples() {
+    return {{.family = TailFamily::normal, .a = 10.0, .b = 2.0},
+            {.family = TailFamily::lognormal, .a = -3.0, .b = 0.7},
+            {.family = TailFamily::weibull, .a = 2.0, .b = 0.6},
+            {.family = TailFamily::weibull, .a = 2.0, .b = 3.0},
+            {.family = TailFamily::exponential, .a = 1.0, .b = 0.5},
+            pareto(1.0, 0.4),
+            pareto(1.0, 0.0),
+            pareto(1.0, -0.4)};
+}
+
+} // namespace headroom::test
