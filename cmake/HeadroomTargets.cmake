@@ -1,19 +1,42 @@
-# headroom_library(NAME): a static library of every src/**/*.cpp below the calling folder, with
-# include/ as its public headers. While a folder has no sources yet, a header-only library stands in.
-# `headroom_scope` is set to PUBLIC or INTERFACE for the caller's target_link_libraries.
+# Libraries of this project's sources, one a room.
+
+# headroom_room(NAME FOLDER SOURCE...): the static library NAME of these sources below FOLDER, where their own headers are too.
+function(headroom_room name folder)
+    add_library(${name} STATIC ${ARGN})
+    target_link_libraries(${name} PRIVATE headroom_flags)
+    target_include_directories(${name} PRIVATE "${folder}")
+    set_property(GLOBAL APPEND PROPERTY HEADROOM_ROOMS ${name})
+endfunction()
+
+# headroom_rooms(ALL COUNT [NAME PATTERN]...): a static library NAME of every source below src/ of the calling folder whose path
+# there matches PATTERN and none of the patterns before; up to COUNT of its sources are compiled as one (headroom_join).
+# include/ holds the public headers of all. ALL stands for all of them together. A source that no pattern matches is an error.
+function(headroom_rooms all count)
+    set(folder "${CMAKE_CURRENT_SOURCE_DIR}/src")
+    file(GLOB_RECURSE sources RELATIVE "${folder}" CONFIGURE_DEPENDS "${folder}/*.cpp")
+    add_library(${all} INTERFACE)
+    while(ARGN)
+        list(POP_FRONT ARGN name pattern)
+        set(room ${sources})
+        list(FILTER room INCLUDE REGEX "${pattern}")
+        list(FILTER sources EXCLUDE REGEX "${pattern}")
+        list(TRANSFORM room PREPEND "${folder}/")
+        headroom_room(${name} "${folder}" ${room})
+        target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
+        headroom_join(${name} ${count})
+        target_link_libraries(${all} INTERFACE ${name})
+    endwhile()
+    if(sources)
+        message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt: no room takes ${sources}")
+    endif()
+endfunction()
+
+# headroom_library(NAME): the static library of every source of the calling folder, for what is one room.
 macro(headroom_library name)
     file(GLOB_RECURSE headroom_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
-    list(APPEND headroom_sources ${ARGN})
-    if(headroom_sources)
-        add_library(${name} STATIC ${headroom_sources})
-        target_link_libraries(${name} PRIVATE headroom_flags)
-        target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
-        set(headroom_scope PUBLIC)
-    else()
-        add_library(${name} INTERFACE)
-        set(headroom_scope INTERFACE)
-    endif()
-    target_include_directories(${name} ${headroom_scope} "${CMAKE_CURRENT_SOURCE_DIR}/include")
+    headroom_room(${name} "${CMAKE_CURRENT_SOURCE_DIR}/src" ${headroom_sources})
+    target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
+    set(headroom_scope PUBLIC)
 endmacro()
 
 # headroom_join(TARGET COUNT [SOURCE...]): where HEADROOM_JOIN is on, up to COUNT sources are compiled as one, because

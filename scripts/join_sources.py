@@ -17,7 +17,7 @@ FOLDERS = [*ROOT.glob("*/include"), *ROOT.glob("*/src"), ROOT / "tests", ROOT / 
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.M)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
 PARAMETERS = re.compile(r"<[^<>()]*>")
-TYPE = re.compile(r"(?:struct|class|union|enum(?: class)?|concept) (\w+)(?! *;)|(?:using|namespace) (\w+) =")
+TYPE = re.compile(r"(?:struct|class|union|enum(?: class)?|concept) (\w+)(?! *;)|(?:using|namespace) (\w+) (?:=|\{)")
 VARIABLE = re.compile(r"(?:constexpr|const|inline|static|thread_local)\b[^(=]*?\w+(?:\[[^]]*\])* *[={]")
 FUNCTION = re.compile(r"(?:[^(]*\W)?(\w*[a-z]\w*)\(")
 DECLARATOR = re.compile(r"(\w+)(?:\[[^]]*\])* *[={]")

@@ -90,6 +90,11 @@ std::string overview() {
         std::string const words = subjects.empty() ? verb.summary : "what is real, timed: " + join(subjects, ", ");
         out.append("  ").append(name).append(12 - name.size(), ' ').append(words).append("\n");
     }
+    if (auto const absent = absent_verbs(); !absent.empty()) {
+        out += "\n  " +
+               join(wrap("not in this program, make build adds them: " + join(absent, ", "), page_width - 2), "\n  ") +
+               "\n";
+    }
     return out + "\n  headroom VERB --help      options of a verb, with examples\n"
                  "  headroom --version        version and catalog\n\n"
                  "Examples:\n"

@@ -161,7 +161,7 @@ int lead(int argc, char** argv, int processes_here) {
                                           Progress const& progress) {
         return read_together(files, question, reading, shard, progress, processes_here);
     };
-    int const code = run_program(argc, argv);
+    int const code = run_program(argc, argv, all_verbs());
     TraceRequest none;
     broadcast(&none, sizeof none);
     return code;
@@ -180,7 +180,7 @@ int measure(int argc, char** argv) {
         return Exit::done;
     }
     probe::comm_job() = &job;
-    int const code = run_program(argc, argv);
+    int const code = run_program(argc, argv, all_verbs());
     probe::comm_job() = nullptr;
     job.dismiss();
     return code;

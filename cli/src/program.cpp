@@ -22,6 +22,10 @@
 namespace headroom::cli {
 namespace {
 
+std::span<MakeVerb const> held_verbs; ///< of this program
+
+constexpr char const* how_to_add = "make build adds the other verbs";
+
 std::string suggestion(std::string_view given, std::vector<std::string> const& known, std::string const& otherwise) {
     std::string const near = nearest(given, known);
     return near.empty() ? otherwise : "did you mean '" + near + "'?";
@@ -95,19 +99,23 @@ Option const* option_named(std::string_view name, Verb const& verb) {
         std::vector<std::string> const more = option_names(verb);
         known.insert(known.end(), more.begin(), more.end());
     }
-    throw InputError{Fault::usage,
-                     {.where = place,
-                      .problem = "unknown key " + headroom::quoted(entry.key),
-                      .why = (entry.table.empty() ? "no verb" : entry.table) + " takes it",
-                      .hint = suggestion(entry.key, known, "keys are option names")}};
+    bool const may_be_absent = entry.table.empty() && !absent_verbs().empty();
+    throw InputError{
+        Fault::usage,
+        {.where = place,
+         .problem = "unknown key " + headroom::quoted(entry.key),
+         .why =
+             (entry.table.empty() ? may_be_absent ? "no verb of this program" : "no verb" : entry.table) + " takes it",
+         .hint = suggestion(entry.key, known, may_be_absent ? how_to_add : "keys are option names")}};
 }
 
-/// Every key belongs to an option, and every table to a verb, whatever verb is running.
+/// Every key belongs to an option, and every table to a verb, whatever verb is running. Keys of a verb that this program does
+/// not hold are left to the program that does.
 void check_entry(io::ConfigurationEntry const& entry, std::string const& place) {
-    std::vector<std::string> names;
+    std::vector<std::string> const names{verb_names.begin(), verb_names.end()}, absent = absent_verbs();
+    if (std::ranges::count(absent, entry.table) > 0) { return; }
     bool is_verb = entry.table.empty(), is_option = false;
     for (Verb const& verb : verbs()) {
-        names.emplace_back(verb.name);
         if (!entry.table.empty() && verb.name != entry.table) { continue; }
         is_verb = true;
         is_option = is_option || option_named(entry.key, verb) != nullptr;
@@ -227,15 +235,20 @@ int dispatch(std::vector<std::string> words) {
         io::write_file("-", "headroom " HEADROOM_VERSION " (catalog " + io::Catalog{}.hash() + ")\n");
         return Exit::done;
     }
-    std::vector<std::string> names;
     for (Verb const& verb : verbs()) {
         if (name == verb.name) { return run_verb(verb, {words.begin() + 1, words.end()}); }
         if (words.size() > 1 && name + " " + words[1] == verb.name) {
             return run_verb(verb, {words.begin() + 2, words.end()});
         }
-        names.emplace_back(verb.name);
     }
     if (auto const subjects = subjects_of(name); !subjects.empty()) { return explain_subjects(name, subjects, words); }
+    for (std::string const& absent : absent_verbs()) {
+        if ((absent + " ").starts_with(name + " ")) {
+            refuse("command line", headroom::quoted(name) + " is not in this program", "it was built by make plan",
+                   how_to_add);
+        }
+    }
+    std::vector<std::string> const names{verb_names.begin(), verb_names.end()};
     if (name.starts_with('-')) {
         refuse("command line", "unknown option " + headroom::quoted(name), "the verb comes first",
                "see headroom --help");
@@ -262,7 +275,20 @@ int exit_code(Fault fault) {
 
 } // namespace
 
-int run_program(int argc, char** argv) {
+std::vector<Verb> verbs() {
+    std::vector<Verb> all;
+    for (MakeVerb const make : held_verbs) { all.push_back(make()); }
+    return all;
+}
+
+std::vector<std::string> absent_verbs() {
+    std::vector<std::string> absent{verb_names.begin(), verb_names.end()};
+    for (Verb const& verb : verbs()) { std::erase(absent, verb.name); }
+    return absent;
+}
+
+int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
+    held_verbs = held;
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
     try {

@@ -4,8 +4,11 @@
 
 #include "headroom/fields.hpp"
 
+#include <array>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::cli {
 
@@ -52,6 +55,8 @@ enum Exit : int {
     interrupted = 130
 };
 
+using MakeVerb = Verb (*)();
+
 Verb predict_verb();
 Verb plan_verb();
 Verb validate_verb();
@@ -71,13 +76,19 @@ Verb tail_verb();
 Verb catalog_verb();
 Verb schema_verb();
 
-/// Every verb, in the order of `--help`. A new verb is a file and a row.
-inline std::vector<Verb> verbs() {
-    return {plan_verb(),         predict_verb(),         inference_verb(), validate_verb(),
-            laws_verb(),         graph_verb(),           roofline_verb(),  comm_verb(),
-            tail_verb(),         queue_verb(),           trace_verb(),     measure_roofline_verb(),
-            measure_comm_verb(), measure_scaling_verb(), history_verb(),   calibrate_verb(),
-            catalog_verb(),      schema_verb()};
-}
+/// Names of all verbs, in the order of `--help`. A program holds some or all of them. A new verb is a folder, a name here and
+/// a row of `all_verbs`.
+inline constexpr std::array verb_names{
+    "plan",    "predict", "inference", "validate",         "laws",         "graph",           "roofline", "comm",
+    "tail",    "queue",   "trace",     "measure roofline", "measure comm", "measure scaling", "history",  "calibrate",
+    "catalog", "schema"};
+
+/// The verbs that the whole program holds, as `verb_names` has them.
+std::span<MakeVerb const> all_verbs();
+
+/// The verbs that this program holds (`run_program`).
+std::vector<Verb> verbs();
+/// Names of the verbs that this program does not hold.
+std::vector<std::string> absent_verbs();
 
 } // namespace headroom::cli

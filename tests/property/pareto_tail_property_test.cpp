@@ -21,8 +21,8 @@ TEST(FitPareto, StatesErrorsThatHold) {
         for (std::uint64_t seed = 1; seed <= 200; ++seed) {
             auto const fit = fit_pareto(cells_from_threshold(excesses(shape, 500, seed)));
             ASSERT_TRUE(fit.has_value()) << shape << ' ' << seed;
-            shape_within += std::abs(fit->shape - shape) < 2.0 * std::sqrt(fit->covariance(1, 1)) ? 1 : 0;
-            scale_within += std::abs(std::log(fit->scale / 40.0)) < 2.0 * std::sqrt(fit->covariance(0, 0)) ? 1 : 0;
+            shape_within += std::abs(fit->shape - shape) < 2.0 * std::sqrt(fit->covariance.bb) ? 1 : 0;
+            scale_within += std::abs(std::log(fit->scale / 40.0)) < 2.0 * std::sqrt(fit->covariance.aa) ? 1 : 0;
         }
         EXPECT_NEAR(shape_within, 190, 14) << shape;
         EXPECT_NEAR(scale_within, 190, 14) << shape;

@@ -1,0 +1,10 @@
+// What `make plan` builds first: the program with the verbs that a plan needs. `make build` builds them all.
+#include "program.hpp"
+
+#include <array>
+
+int main(int argc, char** argv) {
+    using namespace headroom::cli;
+    static constexpr std::array held{plan_verb, predict_verb, catalog_verb};
+    return run_program(argc, argv, held);
+}
