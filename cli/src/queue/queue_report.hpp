@@ -3,10 +3,10 @@
 #include "dispatch.hpp"
 #include "gate.hpp"
 #include "output.hpp"
-#include "percentile.hpp"
 
 #include "headroom/assume.hpp"
 #include "headroom/io/latency_samples.hpp"
+#include "headroom/percentile.hpp"
 #include "headroom/queue_choices.hpp"
 
 #include <array>

@@ -11,6 +11,8 @@
 
 namespace headroom {
 
+struct FieldTable;
+
 // ---- what queues ---------------------------------------------------------------------------------------------------
 
 /// Requests that arrive, and what serving one takes.
@@ -144,5 +146,8 @@ struct Doubling {
     Seconds service_p99 = {}; ///< below it no number of servers brings the p99
 };
 Doubling doubling(QueueLoad const& load, QueueShape const& shape);
+
+FieldTable const& field_table_of(LoadPoint const*);
+FieldTable const& field_table_of(Doubling const*);
 
 } // namespace headroom
