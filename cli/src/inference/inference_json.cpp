@@ -191,7 +191,7 @@ Json plan_json(ServingPlan const& plan, Dispatch dispatch) {
         .set("max_batch", plan.most_sequences)
         .set("prefill_chunk_tokens", plan.prefill_chunk)
         .set("memory_share", plan.memory_share)
-        .set("dispatch", dispatch_word(dispatch));
+        .set("dispatch", name_of(dispatch));
 }
 
 Json recommendation_json(InferenceReport const& report) {

@@ -37,6 +37,8 @@ enum class QueueMethod {
     allen_cunneen,  ///< G/G/c
     geometric_tail, ///< G/G/c/K
     batches,        ///< batch service of a mean batch, as its function says
+    simulation,     ///< request by request
+    capacity,       ///< of a queue that grows without end: only its rates are known
 };
 std::string_view name_of(QueueMethod method);
 
