@@ -148,7 +148,7 @@ template <class V> FieldTable const& view_table(TailSource const*) {
         {"omission", "Coordinated omission; null for plain numbers and steps of traces.",
          get<V, &TailSource::omission>},
         {"changes", "Lasting changes of the level.", get_nested<V, &TailSource::changes>},
-        {"left_out", "Rows that are no sample, or whose sample is in doubt.", get<V, &TailSource::dirt>},
+        {"left_out", "Rows with a fault: no sample, or one that counts all the same.", get<V, &TailSource::dirt>},
         {"steps", "Steps that all ranks of a trace took together.", get<V, &TailSource::steps>},
         {"notes", "Choices that were made while reading.", get<V, &TailSource::notes>},
     };
