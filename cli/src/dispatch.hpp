@@ -4,13 +4,10 @@
 
 #include "headroom/queue_simulation.hpp"
 
+#include <optional>
 #include <span>
-#include <string>
 
 namespace headroom::cli {
-
-/// As options and results have it: "shortest-line".
-std::string dispatch_word(Dispatch dispatch);
 
 /// What `--dispatch` says, of those that a verb knows; nothing where it is not given.
 std::optional<Dispatch> read_dispatch(Arguments const& arguments, std::span<Dispatch const> known);

@@ -80,4 +80,10 @@ std::vector<TailFit> fit_tails(LatencyHistogram const& samples) {
     return fits;
 }
 
+std::vector<TailFit> fit_families_and_tail(LatencyHistogram const& samples) {
+    std::vector<TailFit> fits = fit_tails(samples);
+    if (auto tail = fit_pareto_tail(samples)) { fits.push_back(*tail); }
+    return fits;
+}
+
 } // namespace headroom::fit

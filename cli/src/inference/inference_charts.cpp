@@ -16,7 +16,7 @@ void add(Series& series, double x, std::optional<double> seconds) {
 }
 
 /// Times over the rate at which requests come.
-Chart load_chart(InferenceReport const& report) {
+Chart load_chart(InferenceAnswer const& report) {
     Chart chart{.title = "What load does to the wait",
                 .caption =
                     "The first token waits for room in the batch and for the prompts before; every further one for the "
@@ -40,7 +40,7 @@ Chart load_chart(InferenceReport const& report) {
 }
 
 /// Requests in time over those that come.
-Chart goodput_chart(InferenceReport const& report) {
+Chart goodput_chart(InferenceAnswer const& report) {
     Chart chart{.title = "Requests in time",
                 .caption = "Up to the knee nearly every request is in time; behind it more work makes fewer of them.",
                 .x = {"requests/s"},
@@ -57,7 +57,7 @@ Chart goodput_chart(InferenceReport const& report) {
 }
 
 /// What a larger batch buys, and what it costs every user.
-Chart batch_chart(InferenceReport const& report) {
+Chart batch_chart(InferenceAnswer const& report) {
     Chart chart{.title = "Throughput against latency",
                 .caption =
                     "Each point is a batch: more sequences share the reading of weights, and wait for each other's.",
@@ -75,9 +75,9 @@ Chart batch_chart(InferenceReport const& report) {
 }
 
 /// Operations over bytes of a decode iteration, under the roof of the accelerator.
-Chart roofline_chart(InferenceReport const& report) {
-    Accelerator const& chip = report.question.setting.cluster.accelerator;
-    double const peak = peak_rate(chip, report.plan()->plan.weights).base(), bandwidth = chip.memory_bandwidth.base();
+Chart roofline_chart(InferenceAnswer const& report) {
+    Accelerator const& chip = report.question.cluster.accelerator;
+    double const peak = peak_rate(chip, report.row()->plan.weights).base(), bandwidth = chip.memory_bandwidth.base();
     Chart chart{
         .title = "Roofline of decoding",
         .caption = "A batch of one reads every weight for one token. More sequences move right, until their own caches "
@@ -107,7 +107,7 @@ Chart roofline_chart(InferenceReport const& report) {
 
 } // namespace
 
-std::vector<Chart> charts_of(InferenceReport const& report, bool page) {
+std::vector<Chart> charts_of(InferenceAnswer const& report, bool page) {
     std::vector<Chart> charts;
     if (!report.load.empty()) { charts.push_back(load_chart(report)); }
     if (!report.load.empty() && page) { charts.push_back(goodput_chart(report)); }

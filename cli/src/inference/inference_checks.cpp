@@ -29,8 +29,8 @@ Seconds longest_objective(ServingObjectives const& objectives) {
 }
 
 void check_positions(InferenceQuestion& question, std::string const& where) {
-    Model const& model = question.setting.model;
-    double const most = model.max_positions, mean = tokens_at_end(question);
+    Model const& model = question.model;
+    double const most = model.max_positions, mean = question.tokens_at_end();
     if (most <= 0.0) { return; }
     if (mean > most) {
         refuse(where, "a request of " + scaled(mean) + " tokens is longer than the model reads",

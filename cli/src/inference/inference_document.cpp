@@ -41,7 +41,7 @@ Table choices_table(std::string title, std::vector<ServingChoice> const& choices
     return table;
 }
 
-Table plans_table(InferenceReport const& report) {
+Table plans_table(InferenceAnswer const& report) {
     Table table{
         .title = "Degrees of tensor parallelism, each at its best batch",
         .columns =
@@ -60,7 +60,7 @@ Table plans_table(InferenceReport const& report) {
     return table;
 }
 
-Items reasons(InferenceReport const& report) {
+Items reasons(InferenceAnswer const& report) {
     Items items{"Why not", {}};
     for (PlanRow const& one : report.plans) {
         if (!one.why_not.empty()) { items.items.push_back("tp " + std::to_string(one.plan.tp) + ": " + one.why_not); }
@@ -68,7 +68,7 @@ Items reasons(InferenceReport const& report) {
     return items;
 }
 
-Table load_table(InferenceReport const& report) {
+Table load_table(InferenceAnswer const& report) {
     Table table{.title = "Load on these replicas", .columns = {{"req/s"}, {"load %"}}, .rows = {}};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
     table.columns.insert(table.columns.end(), {{"met/s"}, {"batch"}, {"cache %"}, {"", Align::left}});
@@ -76,7 +76,7 @@ Table load_table(InferenceReport const& report) {
         LoadRow const& one = report.load[i];
         if (one.requests_per_second == report.question.arrivals()) { table.marked = i; }
         std::vector<std::string> row{significant(one.requests_per_second),
-                                     report.capacity > 0.0 ? percent(one.requests_per_second / report.capacity) : "-"};
+                                     one.of_capacity ? percent(*one.of_capacity) : "-"};
         add_times(row, one.result);
         row.insert(row.end(), {significant(one.result.goodput_per_second), significant(one.result.mean_batch),
                                percent(one.result.cache_use),
@@ -88,8 +88,8 @@ Table load_table(InferenceReport const& report) {
     return table;
 }
 
-Table decode_table(InferenceReport const& report) {
-    Table table{.title = "One iteration of decoding, tp " + std::to_string(report.plan()->plan.tp),
+Table decode_table(InferenceAnswer const& report) {
+    Table table{.title = "One iteration of decoding, tp " + std::to_string(report.row()->plan.tp),
                 .columns = {{"batch"},
                             {"ms"},
                             {"tokens/s"},
@@ -109,7 +109,7 @@ Table decode_table(InferenceReport const& report) {
     return table;
 }
 
-Table prefill_table(InferenceReport const& report) {
+Table prefill_table(InferenceAnswer const& report) {
     Table table{.title = "A prompt alone",
                 .columns = {{"tokens"}, {"iterations"}, {"ms"}, {"tokens/s"}, {"bound by", Align::left}},
                 .rows = {}};
@@ -120,7 +120,7 @@ Table prefill_table(InferenceReport const& report) {
     return table;
 }
 
-Table margins_table(InferenceReport const& report) {
+Table margins_table(InferenceAnswer const& report) {
     Table table{.title = "Were everything slower than priced",
                 .columns = {{"slower %"}, {"replicas"}, {"accelerators"}},
                 .rows = {}};
@@ -133,50 +133,50 @@ Table margins_table(InferenceReport const& report) {
     return table;
 }
 
-Paragraph memory_paragraph(InferenceReport const& report) {
-    PlanRow const& row = *report.plan();
+Paragraph memory_paragraph(InferenceAnswer const& report) {
+    PlanRow const& row = *report.row();
     ServingMemory const& memory = row.memory;
     std::string const one = report.question.simulates() || report.question.trace ? "a mean request" : "a request";
     return {"weights " + format_binary(memory.weights) + ", activations " + format_binary(memory.activations) +
                 ", cache " + format_binary(memory.cache) + " of " + format_binary(memory.capacity) +
                 " an accelerator (tp " + std::to_string(row.plan.tp) + "). The cache holds " +
                 scaled(memory.cache_tokens) + " tokens; " + std::to_string(row.largest_batch) + " times " + one +
-                " of " + scaled(tokens_at_end(report.question)) + " tokens fit",
+                " of " + scaled(report.question.tokens_at_end()) + " tokens fit",
             "memory"};
 }
 
-void add_arrivals(Document& document, InferenceReport const& report) {
+void add_arrivals(Document& document, InferenceAnswer const& report) {
     document.blocks.emplace_back(
         choices_table("Ways to serve " + short_number(report.question.arrivals()) + " requests/s (medians and p99)",
                       report.choices, report.chosen));
     if (report.same.size() > 1) {
         document.blocks.emplace_back(
             choices_table("Up or out: as many accelerators, split otherwise", report.same, {}));
-        if (std::string const words = scale_up_or_out(report); !words.empty()) {
-            document.blocks.emplace_back(Paragraph{words, "up or out"});
+        if (!report.scale_verdict.empty()) {
+            document.blocks.emplace_back(Paragraph{report.scale_verdict, "up or out"});
         }
     }
     if (report.against) {
-        std::string const name = printable(report.question.against->name);
+        std::string const name = printable(report.against->cluster.name);
         if (!report.against->choices.empty()) {
             document.blocks.emplace_back(
                 choices_table("The same money on " + name, report.against->choices, report.against->best));
         }
-        document.blocks.emplace_back(Paragraph{against_words(report), "against"});
+        document.blocks.emplace_back(Paragraph{report.against->verdict, "against"});
     }
     if (!report.load.empty()) { document.blocks.emplace_back(load_table(report)); }
 }
 
 } // namespace
 
-Document document_of(InferenceReport const& report, bool page) {
+Document document_of(InferenceAnswer const& report, Setting const& setting, std::optional<CallStats> const& stats,
+                     bool page) {
     InferenceQuestion const& question = report.question;
-    Setting const& setting = question.setting;
     Document document{"Serving " + printable(setting.model.name) + " on " + printable(setting.cluster.name),
                       {},
                       footer(setting.catalog, setting.calibration.name)};
-    document.blocks.emplace_back(Paragraph{verdict_of(report), "", true});
-    document.blocks.emplace_back(Paragraph{uncertainty_words(report), "how sure"});
+    document.blocks.emplace_back(Paragraph{report.verdict, "", true});
+    document.blocks.emplace_back(Paragraph{report.uncertainty, "how sure"});
     if (question.simulates() && !report.choices.empty()) { add_arrivals(document, report); }
     for (Chart& chart : charts_of(report, page)) { document.blocks.emplace_back(std::move(chart)); }
     bool const fits = std::ranges::any_of(report.plans, [](PlanRow const& one) { return one.memory.fits; });
@@ -200,9 +200,7 @@ Document document_of(InferenceReport const& report, bool page) {
     }
     document.blocks.emplace_back(std::move(guesses));
     document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants"});
-    if (report.wall_seconds) {
-        document.blocks.emplace_back(Paragraph{significant(*report.wall_seconds) + " s", "took"});
-    }
+    if (stats) { document.blocks.emplace_back(Paragraph{significant(stats->wall_seconds) + " s", "took"}); }
     return document;
 }
 

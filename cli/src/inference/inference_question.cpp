@@ -3,6 +3,7 @@
 #include "inference/inference_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/request_trace.hpp"
 #include "headroom/request_rate.hpp"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'0
 
 class Reader {
 public:
-    Reader(Arguments const& arguments, InferenceQuestion& question) : given_{arguments}, question_{question} {}
+    Reader(Arguments const& arguments, InferenceRequest& request)
+        : given_{arguments}, setting_{request.setting}, question_{request.question} {}
 
     void read() {
         read_plan();
@@ -28,9 +30,9 @@ public:
         read_experiment();
         if (auto const counts = given_.text("--replicas")) { question_.replicas = parse_counts(*counts, "--replicas"); }
         read_requests();
-        check_enough(question_, given_.has("--requests") ? question_.trace_file : "--duration");
+        check_enough(question_, question_.trace ? question_.trace->file : "--duration");
         read_against();
-        check_positions(question_, given_.has("--requests") ? question_.trace_file : "--prompt-tokens");
+        check_positions(question_, question_.trace ? question_.trace->file : "--prompt-tokens");
     }
 
 private:
@@ -56,10 +58,10 @@ private:
 
     void read_plan() {
         ServingPlan& plan = question_.plan;
-        bool const half = question_.setting.cluster.accelerator.peak.bf16.base() <= 0.0;
+        bool const half = setting_.cluster.accelerator.peak.bf16.base() <= 0.0;
         Precision const sixteen = half ? Precision::fp16 : Precision::bf16;
         std::string const usual{name_of(sixteen)};
-        plan.weights = question_.setting.given.precision.value_or(sixteen);
+        plan.weights = setting_.given.precision.value_or(sixteen);
         if (!given_.has("--precision")) { assume("precision", usual, "default; of weights and products"); }
         auto const cache = given_.text("--cache-precision");
         plan.cache = cache ? precision("--cache-precision", *cache) : sixteen;
@@ -78,13 +80,13 @@ private:
     /// Those given; else powers of two up to what shares the scale-up link. Which of them divide the heads, and which
     /// hold the model, is found when they are priced.
     void read_degrees() {
-        int const domain = question_.setting.cluster.domain;
+        int const domain = setting_.cluster.domain;
         if (auto const text = given_.text("--tp")) {
             question_.degrees = parse_counts(*text, "--tp");
             question_.degrees_given = true;
             if (question_.degrees.back() > std::max(1, domain)) {
                 refuse("--tp", std::to_string(question_.degrees.back()) + " is more than share a scale-up link",
-                       question_.setting.cluster.name + " has " + std::to_string(domain),
+                       setting_.cluster.name + " has " + std::to_string(domain),
                        "every layer is exchanged in every iteration: stay inside");
             }
             return;
@@ -183,19 +185,21 @@ private:
     }
 
     void read_trace(std::optional<PerSecond> rate, std::optional<Seconds> duration) {
-        question_.trace_file = *given_.text("--requests");
-        question_.trace =
-            io::read_request_trace(question_.trace_file, {.time_column = given_.text("--time-column").value_or(""),
-                                                          .prompt_column = given_.text("--prompt-column").value_or(""),
-                                                          .output_column = given_.text("--output-column").value_or(""),
-                                                          .time_unit = given_.text("--time-unit").value_or("")});
-        std::vector<ServingRequest>& requests = question_.requests = question_.trace->requests;
+        std::string const file = *given_.text("--requests");
+        auto const text = [&](char const* option) { return given_.text(option).value_or(""); };
+        io::RequestTrace trace = io::read_request_trace(file, {.time_column = text("--time-column"),
+                                                               .prompt_column = text("--prompt-column"),
+                                                               .output_column = text("--output-column"),
+                                                               .time_unit = text("--time-unit")});
+        std::vector<ServingRequest>& requests = question_.requests = std::move(trace.requests);
+        question_.trace = std::move(trace);
+        question_.trace->file = file;
         if (duration) {
             std::erase_if(requests, [&](ServingRequest const& one) { return one.arrives > duration->base(); });
         }
         if (requests.back().arrives <= 0.0) {
             throw InputError{Fault::insufficient,
-                             {.where = question_.trace_file,
+                             {.where = file,
                               .problem = counted(requests.size(), "request") + " at one time",
                               .why = "a rate needs two times at least"}};
         }
@@ -227,10 +231,9 @@ private:
             refuse("--against", "belongs to --arrivals or --requests", "tails are compared",
                    "say what arrives: --arrivals 20/s");
         }
-        Setting const& setting = question_.setting;
-        refuse_other_machine(setting.calibration, "--against");
-        Cluster const other = io::load_cluster(setting.catalog, *name);
-        for (Cluster const* one : {&setting.cluster, &other}) {
+        refuse_other_machine(setting_.calibration, "--against");
+        Cluster const other = io::load_cluster(setting_.catalog, *name);
+        for (Cluster const* one : {&setting_.cluster, &other}) {
             if (!one->price || one->price->base() <= 0.0) {
                 refuse("--against", "no price is known for " + one->name, "money is what both have in common");
             }
@@ -245,31 +248,19 @@ private:
     }
 
     Arguments const& given_;
+    Setting const& setting_;
     InferenceQuestion& question_;
 };
 
 } // namespace
 
-double InferenceQuestion::arrivals() const {
-    if (requests.empty()) { return 0.0; }
-    if (!trace) { return traffic.requests_per_second; }
-    return static_cast<double>(requests.size() - 1) / requests.back().arrives;
-}
-
-InferenceQuestion read_inference(Arguments const& arguments) {
-    InferenceQuestion question{.setting = read_setting(arguments.without("--tp")),
-                               .plan = {},
-                               .degrees = {},
-                               .degrees_given = false,
-                               .replicas = {},
-                               .traffic = {},
-                               .trace = {},
-                               .trace_file = {},
-                               .requests = {},
-                               .against = {},
-                               .experiment = {},
-                               .assumptions = {}};
-    Setting const& setting = question.setting;
+InferenceRequest read_inference(Arguments const& arguments) {
+    Setting read = read_setting(arguments.without("--tp"));
+    InferenceQuestion asked{
+        .model = read.model, .cluster = read.cluster, .framework = read.framework, .calibration = read.calibration};
+    InferenceRequest request{std::move(read), std::move(asked)};
+    Setting const& setting = request.setting;
+    InferenceQuestion& question = request.question;
     for (Assumption const& one : setting.assumptions) {
         bool const of_training = one.field == "global_batch" || one.field == "sequence_length";
         if (of_training) { continue; }
@@ -284,8 +275,8 @@ InferenceQuestion read_inference(Arguments const& arguments) {
         refuse("MODEL", setting.model.name + " generates no text token by token", "",
                "name a language model: llama-3-8b");
     }
-    Reader{arguments, question}.read();
-    return question;
+    Reader{arguments, request}.read();
+    return request;
 }
 
 } // namespace headroom::cli

@@ -30,7 +30,7 @@ std::string times_of(ServingChoice const& choice) {
 }
 
 /// Why the best there is does not do.
-std::string failing(InferenceReport const& report) {
+std::string failing(InferenceAnswer const& report) {
     ServingChoice const& best = *report.choice();
     std::string const shown = fleet(best) + ": " + times_of(best) + ", " + percent(best.result.met) + " % in time";
     std::string const reason = best.result.refused > 0 ? "; " + scaled(static_cast<double>(best.result.refused)) +
@@ -45,8 +45,8 @@ std::string failing(InferenceReport const& report) {
     return "No number of replicas keeps " + asked + ". Shown is " + shown + reason + ".";
 }
 
-std::string static_verdict(InferenceReport const& report) {
-    PlanRow const& row = *report.plan();
+std::string static_verdict(InferenceAnswer const& report) {
+    PlanRow const& row = *report.row();
     InferenceQuestion const& question = report.question;
     std::string const what = "tp " + std::to_string(row.plan.tp);
     if (!row.why_not.empty()) {
@@ -76,12 +76,11 @@ std::string short_number(double value) {
     return text;
 }
 
-std::string verdict_of(InferenceReport const& report) {
+static std::string verdict_of(InferenceAnswer const& report) {
     InferenceQuestion const& question = report.question;
     if (!report.chosen_plan) {
         std::string const why = report.plans.empty() ? "no degree is possible" : report.plans.back().why_not;
-        return question.setting.model.name + " cannot be served by " + question.setting.cluster.name + " so: " + why +
-               ".";
+        return question.model.name + " cannot be served by " + question.cluster.name + " so: " + why + ".";
     }
     if (!question.simulates()) { return static_verdict(report); }
     if (!report.choice()) { return "Nothing can serve this: " + report.choices.back().why_not + "."; }
@@ -93,7 +92,7 @@ std::string verdict_of(InferenceReport const& report) {
            dollars(best.dollars_per_million_output_tokens) + ".";
 }
 
-std::string scale_up_or_out(InferenceReport const& report) {
+static std::string scale_up_or_out(InferenceAnswer const& report) {
     auto const& same = report.same;
     auto const serving = std::ranges::count_if(same, [](ServingChoice const& one) { return one.serves(); });
     if (serving < 2) { return {}; }
@@ -126,11 +125,9 @@ std::string scale_up_or_out(InferenceReport const& report) {
     return text + ".";
 }
 
-std::string against_words(InferenceReport const& report) {
-    if (!report.against) { return {}; }
+static std::string against_words(InferenceAnswer const& report) {
     AgainstRow const& against = *report.against;
-    std::string const name = printable(report.question.against->name),
-                      here = printable(report.question.setting.cluster.name);
+    std::string const name = printable(against.cluster.name), here = printable(report.question.cluster.name);
     ServingChoice const& mine = *report.choice();
     std::string const money = format(*mine.price);
     if (against.accelerators < 1) { return money + " rent no accelerator of " + name + "."; }
@@ -151,7 +148,7 @@ std::string against_words(InferenceReport const& report) {
            ". Shorter tails for the money: " + (better ? name : here) + ".";
 }
 
-std::string uncertainty_words(InferenceReport const& report) {
+static std::string uncertainty_words(InferenceAnswer const& report) {
     std::string text =
         "nothing here was checked against a measured engine; errors of a factor of two would be no surprise. Times are "
         "what a "
@@ -173,16 +170,44 @@ std::string uncertainty_words(InferenceReport const& report) {
     return text + ". Measure one replica before you buy many.";
 }
 
-std::vector<std::string> trace_notes(InferenceReport const& report) {
+static std::string obstacle_words(PlanRow const& row, InferenceQuestion const& question) {
+    if (!row.obstacle) { return {}; }
+    switch (*row.obstacle) {
+    case ServingObstacle::memory: return row.memory.why_not;
+    case ServingObstacle::cache:
+        return "the cache holds " + scaled(row.memory.cache_tokens) + " tokens, a request has " +
+               scaled(question.tokens_at_end());
+    case ServingObstacle::token:
+        return "no batch gives a token in " + format(*question.experiment.objectives.per_token);
+    case ServingObstacle::prompt: return "a prompt alone takes " + format(row.prompt_alone);
+    }
+    return {};
+}
+
+void add_words(InferenceAnswer& report) {
+    for (PlanRow& row : report.plans) { row.why_not = obstacle_words(row, report.question); }
+    if (report.idle) {
+        IdleAccelerators const& idle = *report.idle;
+        report.question.assumptions.push_back({"idle_accelerators",
+                                               std::to_string(idle.idle) + " of " + std::to_string(idle.all) + ", in " +
+                                                   counted(static_cast<std::size_t>(idle.nodes), "node"),
+                                               "not paid for here; where nodes are rented whole, they are", false});
+    }
+    report.verdict = verdict_of(report);
+    report.scale_verdict = scale_up_or_out(report);
+    if (report.against) { report.against->verdict = against_words(report); }
+    report.uncertainty = uncertainty_words(report);
+}
+
+std::vector<std::string> trace_notes(InferenceAnswer const& report) {
     std::vector<std::string> notes;
     auto const& trace = report.question.trace;
     if (!trace) { return notes; }
     notes.push_back(scaled(static_cast<double>(report.question.requests.size())) + " of " +
-                    scaled(static_cast<double>(trace->rows)) + " rows of " + printable(report.question.trace_file) +
-                    ", " + rate_words(report.question.arrivals()) + " on average; columns " +
-                    printable(trace->time_column) + ", " + printable(trace->prompt_column) + ", " +
-                    printable(trace->output_column) + "; times: " + printable(trace->time_unit) + " (by " +
-                    trace->unit_from + ")");
+                    scaled(static_cast<double>(trace->rows)) + " rows of " + printable(trace->file) + ", " +
+                    rate_words(report.question.arrivals()) + " on average; columns " + printable(trace->time_column) +
+                    ", " + printable(trace->prompt_column) + ", " + printable(trace->output_column) +
+                    "; times: " + printable(trace->time_unit) + " (by " + trace->unit_from + ")");
     for (auto const& dirt : trace->dirt) {
         notes.push_back(scaled(static_cast<double>(dirt.count)) + " rows left out: " + dirt.kind + " (first in line " +
                         std::to_string(dirt.first_line) + ")");

@@ -27,30 +27,34 @@ constexpr char const* examples = "  headroom inference llama-3-8b --cluster dgx-
                                  "  headroom inference llama-3-70b --cluster dgx-h100 --precision fp8 --tp 2,4 \\\n"
                                  "      --arrivals 5/s --require 'ttft_p99<=1s,cost<=5'";
 
-int verdict_code(InferenceReport const& report) {
+int verdict_code(InferenceAnswer const& report, std::vector<GateOutcome> const& gates) {
     if (!report.feasible()) {
-        refusal("inference", verdict_of(report));
+        refusal("inference", report.verdict);
         return Exit::infeasible;
     }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_gates(arguments, metrics_of(nullptr)); // a wrong condition is told before any work
-    InferenceQuestion question = read_inference(arguments);
-    Watch const watch{"simulating " + std::to_string(question.requests.size()) + " requests", output.quiet};
-    InferenceReport report =
-        answer_inference(std::move(question), io::executor(arguments.count("--threads").value_or(1)));
-    report.gates = check_gates(arguments, metrics_of(&report));
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    for (std::string const& text : report.question.setting.notes) { note(output, "note: " + text); }
-    write_result(output, {.document = [&] { return document_of(report, false); },
-                          .json = [&] { return json_of(report); },
-                          .sheet = [&] { return sheet_of(report); },
-                          .page = [&] { return document_of(report, true); }});
-    return verdict_code(report);
+    check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
+    InferenceRequest request = read_inference(arguments);
+    Setting const& setting = request.setting;
+    Watch const watch{"simulating " + std::to_string(request.question.requests.size()) + " requests", output.quiet};
+    InferenceAnswer report =
+        answer_inference(std::move(request.question), io::executor(arguments.count("--threads").value_or(1)));
+    add_words(report);
+    auto const gates = check_gates(arguments, metrics_of(&report));
+    auto const stats = stats_of(output, stopwatch.seconds());
+    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    Result result = result_of(
+        head_of("inference", setting.catalog, setting.calibration.name), report,
+        [&] { return document_of(report, setting, stats, false); }, {gates, stats},
+        [&] { return report.question.simulates() ? row_sheet(served_rows(report)) : row_sheet(decoded_rows(report)); });
+    result.page = [&] { return document_of(report, setting, stats, true); };
+    write_result(output, result);
+    return verdict_code(report, gates);
 }
 
 } // namespace
@@ -58,7 +62,8 @@ int run(Arguments const& arguments) {
 Verb inference_verb() {
     return {"inference", "serving a language model: time to a token, replicas, cost",
             positionals, {inference_options(), own_options, output_options()},
-            examples,    run};
+            examples,    run,
+            false,       {&field_table_of(static_cast<InferenceAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

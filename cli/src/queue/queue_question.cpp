@@ -2,6 +2,7 @@
 #include "queue/queue_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/latency_samples.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/request_rate.hpp"
 
@@ -38,32 +39,30 @@ std::optional<double> read_variation(Arguments const& arguments, std::string con
 // ---- the service --------------------------------------------------------------------------------------------------
 
 void read_samples(Arguments const& arguments, QueueQuestion& question) {
-    question.samples_file = *arguments.text("--service-samples");
     for (char const* option : {"--service", "--service-variation"}) {
         if (arguments.has(option)) {
             refuse(option, "given beside --service-samples", "the samples have a mean and a variation of their own",
                    "keep one");
         }
     }
-    question.samples = std::make_shared<io::LatencySamples const>(
-        io::read_latency_samples(question.samples_file, {.column = arguments.text("--column").value_or(""),
-                                                         .unit = arguments.text("--unit").value_or("")}));
-    LatencyHistogram const& values = question.samples->digest.values();
+    std::string const file = *arguments.text("--service-samples");
+    io::LatencySamples const samples = io::read_latency_samples(
+        file, {.column = arguments.text("--column").value_or(""), .unit = arguments.text("--unit").value_or("")});
+    LatencyHistogram const& values = samples.digest.values();
+    auto const too_little = [&](std::string problem, std::string why, std::string hint) {
+        throw InputError{Fault::insufficient, {file, std::move(problem), std::move(why), std::move(hint)}};
+    };
     if (values.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = question.samples_file,
-                          .problem = "no samples",
-                          .why = question.samples->stated.empty() ? "" : "the report states percentiles alone",
-                          .hint = "give the times themselves"}};
+        too_little("no samples", samples.stated.empty() ? "" : "the report states percentiles alone",
+                   "give the times themselves");
     }
     double const mean = values.mean();
     if (!(mean >= shortest.base() && mean <= longest.base())) {
-        throw InputError{Fault::insufficient,
-                         {.where = question.samples_file,
-                          .problem = "the mean is " + exact(mean) + " s",
-                          .why = "a service takes some time",
-                          .hint = "name the unit of the samples: --unit ms"}};
+        too_little("the mean is " + exact(mean) + " s", "a service takes some time",
+                   "name the unit of the samples: --unit ms");
     }
+    question.samples =
+        std::make_shared<ServiceSamples const>(ServiceSamples{file, samples.unit, samples.format, values});
     question.queue.load.service = Seconds{mean};
     question.queue.load.service_variation = values.variance() / (mean * mean);
 }

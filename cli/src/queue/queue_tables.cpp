@@ -48,13 +48,16 @@ Table rows_table(QueueReport const& report) {
     return table;
 }
 
-std::string method_words(std::string const& method) {
-    if (method == "exact") { return "means are exact for these times"; }
-    if (method == "allen_cunneen") { return "formula of Allen and Cunneen: approximate"; }
-    if (method == "geometric_tail") { return "a geometric tail: approximate"; }
-    if (method == "batches") { return "the service of the mean batch: approximate"; }
-    if (method == "simulation") { return "simulated: no closed form"; }
-    return method;
+std::string method_words(QueueMethod method) {
+    switch (method) {
+    case QueueMethod::exact: return "means are exact for these times";
+    case QueueMethod::allen_cunneen: return "formula of Allen and Cunneen: approximate";
+    case QueueMethod::geometric_tail: return "a geometric tail: approximate";
+    case QueueMethod::batches: return "the service of the mean batch: approximate";
+    case QueueMethod::simulation: return "simulated: no closed form";
+    case QueueMethod::capacity: return "capacity";
+    }
+    return {};
 }
 
 Table answer_table(QueueReport const& report) {
@@ -91,7 +94,7 @@ Table answer_table(QueueReport const& report) {
         add("cost", format(*row.cost),
             "$" + brief(row.cost->base() / answer.throughput_per_second * 1e6) + " a million requests");
     }
-    add("method", "", method_words(row.method));
+    add("method", "", method_words(answer.method));
     return table;
 }
 
@@ -109,7 +112,7 @@ Table doubling_table(QueueReport const& report) {
     std::string const twice = std::to_string(2 * doubling.now.replicas);
     add(std::to_string(doubling.now.replicas) + ", as now", doubling.now, 1.0);
     add(twice, doubling.same, 1.0);
-    add(shared ? twice + " as two lines" : twice + " behind one line", doubling.other_lines, shared ? 2.0 : 1.0);
+    add(shared ? twice + " as two lines" : twice + " behind one line", doubling.other_lines(), shared ? 2.0 : 1.0);
     add(twice + ", twice the load", doubling.twice_traffic, 1.0);
     table.rows.push_back(
         {"service alone", "", "", "", time_words(doubling.service_mean), "", time_words(doubling.service_p99)});
@@ -130,7 +133,7 @@ Table pooling_table(QueueReport const& report) {
 }
 
 /// An end that nothing tells is left open.
-std::string interval_words(SimulatedQuantile const& quantile) {
+std::string interval_words(PercentileInterval const& quantile) {
     if (!quantile.low && !quantile.high) { return "-"; }
     if (!quantile.low) { return "up to " + time_words(Seconds{*quantile.high}); }
     if (!quantile.high) { return "from " + time_words(Seconds{*quantile.low}); }
@@ -198,12 +201,12 @@ Table scale_table(QueueReport const& report) {
 
 void add_simulation(std::vector<Block>& blocks, QueueReport const& report) {
     if (report.simulation) {
-        blocks.emplace_back(Paragraph{simulation_words(*report.simulation, report.answer), "simulation"});
+        blocks.emplace_back(Paragraph{report.simulation->verdict, "simulation"});
         blocks.emplace_back(simulation_table(*report.simulation, report.answer));
         for (std::string const& note : report.simulation->notes) { blocks.emplace_back(Paragraph{note, "note"}); }
     }
     if (report.hedging) {
-        blocks.emplace_back(Paragraph{hedging_words(*report.hedging, *report.question.hedge), "hedging"});
+        blocks.emplace_back(Paragraph{report.hedging->verdict, "hedging"});
         blocks.emplace_back(hedging_table(*report.hedging));
     }
 }
@@ -213,17 +216,17 @@ std::string title_of(QueueReport const& report) {
     std::string title = "Queue: " + rate_words(question.queue.load.arrivals_per_second) + " of " +
                         time_words(question.queue.load.service) + " each, " + replicas_words(report.answer.replicas);
     if (question.queue.dispatch != Dispatch::shared_line) {
-        title += ", dispatched by " + std::string{dispatch_word(question.queue.dispatch)};
+        title += ", dispatched by " + std::string{name_of(question.queue.dispatch)};
     }
     return title;
 }
 
 } // namespace
 
-Document document_of(QueueReport const& report) {
-    Document document{title_of(report), {}, report.catalog_footer};
+Document document_of(QueueReport const& report, std::string catalog_footer) {
+    Document document{title_of(report), {}, std::move(catalog_footer)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{queue_verdict(report), "", true});
+    blocks.emplace_back(Paragraph{report.verdict, "", true});
     blocks.emplace_back(answer_table(report));
     if (report.rows.size() > 1) { blocks.emplace_back(rows_table(report)); }
     if (report.enough && *report.enough != report.answer.replicas) {
@@ -235,13 +238,13 @@ Document document_of(QueueReport const& report) {
     for (std::size_t i = 1; i < charts.size(); ++i) { blocks.emplace_back(charts[i]); }
     if (report.doubling) {
         blocks.emplace_back(doubling_table(report));
-        blocks.emplace_back(Paragraph{doubling_words(report), "doubling"});
+        blocks.emplace_back(Paragraph{report.doubling->verdict, "doubling"});
     }
     if (report.knee) { blocks.emplace_back(Paragraph{knee_words(report), "knee"}); }
     blocks.emplace_back(charts.front());
     if (!report.scale.empty()) {
         blocks.emplace_back(scale_table(report));
-        blocks.emplace_back(Paragraph{scale_words(report), "up or out"});
+        blocks.emplace_back(Paragraph{report.scale_verdict, "up or out"});
     }
     add_simulation(blocks, report);
     if (!report.pooling.empty()) {

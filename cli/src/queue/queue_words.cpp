@@ -79,7 +79,7 @@ std::string turned_away_words(QueueRow const& row) {
 std::string other_lines_words(QueueReport const& report) {
     QueueDoubling const& doubling = *report.doubling;
     int const now = doubling.now.replicas;
-    std::string const p99 = time_words(doubling.other_lines.p99());
+    std::string const p99 = time_words(doubling.other_lines().p99());
     if (report.question.queue.dispatch == Dispatch::shared_line) {
         return "As two lines of " + std::to_string(now) + ", requests sent to either by chance, p99 is " + p99 + ". ";
     }
@@ -155,7 +155,7 @@ std::string objective_words(LatencyObjective const& objective) {
 
 // ---- sentences ----------------------------------------------------------------------------------------------------
 
-std::string queue_verdict(QueueReport const& report) {
+static std::string queue_verdict(QueueReport const& report) {
     QueueRow const& row = report.answer;
     std::string const first = objective_verdict(report);
     if (!row.answer.stable) { return first + unstable_verdict(report); }
@@ -177,7 +177,7 @@ std::string queue_verdict(QueueReport const& report) {
            change_words(row.p99(), doubling.same.p99()) + ").";
 }
 
-std::string doubling_words(QueueReport const& report) {
+static std::string doubling_words(QueueReport const& report) {
     QueueDoubling const& doubling = *report.doubling;
     QueueRow const &now = doubling.now, &same = doubling.same, &twice = doubling.twice_traffic;
     std::string words;
@@ -226,20 +226,20 @@ std::string pooling_words(QueueReport const& report) {
            std::to_string(many.replicas) + " that share a line: a large pool may run fuller than a small one.";
 }
 
-std::string simulation_words(SimulationReport const& simulation, QueueRow const& closed_form) {
+static std::string simulation_words(SimulationReport const& simulation, QueueRow const& closed_form) {
     std::string const what = scaled(static_cast<double>(simulation.run.requests)) + " requests in " +
                              time_words(simulation.duration) + " of simulated time";
     Seconds const p99 = simulation.quantiles[2];
     if (simulation.compared.empty()) { return what + ": p99 " + time_words(p99) + "."; }
     std::string const tail = "p99 is " + time_words(p99) + " simulated, " + time_words(closed_form.p99()) +
                              " by formula (" + change_words(p99, closed_form.p99()) + ").";
-    if (simulation.agrees) { return what + " agree with the formulas: " + tail; }
+    if (*simulation.agrees) { return what + " agree with the formulas: " + tail; }
     ComparedMean const& off = *std::ranges::find(simulation.compared, false, &ComparedMean::agrees);
     return what + " do not agree with the formulas (" + spaced(off.quantity) + " " + mean_words(off, off.closed_form) +
            " by formula, " + mean_words(off, off.simulated.value) + " simulated): believe the simulation. " + tail;
 }
 
-std::string scale_words(QueueReport const& report) {
+static std::string scale_words(QueueReport const& report) {
     auto const& scale = report.scale;
     std::string words = "At the same price ";
     if (!scale[1].answer.stable) {
@@ -260,15 +260,55 @@ std::string scale_words(QueueReport const& report) {
     return words;
 }
 
-std::string hedging_words(HedgingReport const& hedging, Seconds delay) {
+static std::string hedging_words(HedgingReport const& hedging) {
     Seconds const with = hedging.with.quantiles[2], without = hedging.without.quantiles[2];
-    std::string words = "A second copy after " + time_words(delay) + " is sent for " + share_words(hedging.copies) +
-                        " of requests, busy goes from " + share_words(hedging.without.run.utilization.value) + " to " +
+    std::string words = "A second copy after " + time_words(hedging.delay) + " is sent for " +
+                        share_words(hedging.copies) + " of requests, busy goes from " +
+                        share_words(hedging.without.run.utilization.value) + " to " +
                         share_words(hedging.with.run.utilization.value) + ", and p99 from " + time_words(without) +
                         " to " + time_words(with) + " (" + change_words(without, with) + "). ";
     if (!moves(without, with)) { return words + "It is not worth its load."; }
     return words + (with < without ? "It helps where copies meet another line, or another luck of the service."
                                    : "The load of the copies outweighs what they save.");
+}
+
+static void add_assumptions(QueueReport& report) {
+    QueueQuestion const& question = report.question;
+    QueueShape const& shape = question.queue.shape;
+    if (shape.batch > 1 && shape.batch_growth == 0.0) {
+        report.assumptions.push_back({"batch_growth", "0", "a batch takes as long as one; give --batch-growth"});
+    }
+    if (question.objective && shape.places && question.objective->blocked > 0.0) {
+        report.assumptions.push_back({"blocked", percent(question.objective->blocked) + " %",
+                                      "of requests may be turned away by the objective"});
+    }
+    report.assumptions.push_back({"replicas", "alike", "first come, first served; none fails, and none starts cold"});
+    if (report.answer.answer.method == QueueMethod::allen_cunneen) {
+        report.assumptions.push_back({"wait", "approximated",
+                                      "Allen and Cunneen's formula for times that are not exponential; simulated "
+                                      "beside it"});
+    }
+}
+
+void add_words(QueueReport& report) {
+    add_assumptions(report);
+    report.verdict = queue_verdict(report);
+    if (report.doubling) { report.doubling->verdict = doubling_words(report); }
+    if (!report.scale.empty()) { report.scale_verdict = scale_words(report); }
+    if (report.hedging) { report.hedging->verdict = hedging_words(*report.hedging); }
+    auto const add_notes = [](SimulationReport& simulation) {
+        if (!simulation.memory) { return; }
+        simulation.notes.push_back("the queue remembers how full it was for about " + time_words(*simulation.memory) +
+                                   ": intervals of so short a run are too narrow; simulate longer");
+    };
+    if (report.simulation) {
+        report.simulation->verdict = simulation_words(*report.simulation, report.answer);
+        add_notes(*report.simulation);
+    }
+    if (report.hedging) {
+        add_notes(report.hedging->with);
+        add_notes(report.hedging->without);
+    }
 }
 
 } // namespace headroom::cli

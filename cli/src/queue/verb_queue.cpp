@@ -55,13 +55,22 @@ constexpr char const* examples = "  headroom queue --arrivals 500/s --service 12
                                  "      --dispatch two-choices --hedge 40ms\n"
                                  "  headroom queue --arrivals 60/s --service 12ms --replicas 1 --scale-up 2x";
 
-constexpr Dimension time_dimension{.seconds = 1}, rate_dimension{.seconds = -1},
-    price_dimension{.seconds = -1, .dollars = 1};
-
-std::optional<double> settled(bool stable, double value) { return stable ? std::optional{value} : std::nullopt; }
-
-/// The metrics of nothing yet: for reading the conditions before any work.
-void check_requirements(Arguments const& arguments) { static_cast<void>(check_gates(arguments, metrics_of({}))); }
+/// Numbers that --require may ask about; of a report that is not known yet: null.
+std::vector<Metric> metrics_of(QueueReport const* report) {
+    auto metrics = cli::metrics_of(field_table_of(report), report,
+                                   {{"throughput", "answer.throughput_per_second"},
+                                    {"capacity", "answer.capacity_per_second"},
+                                    {"cost", "answer.cost_dollars_per_hour"},
+                                    {"p99.9", "answer.p999_seconds"}});
+    for (Metric& metric : metrics) {
+        if (metric.dimension.dollars != 0) {
+            metric.unknown = "unknown: it needs --price";
+        } else if (report != nullptr && !report->answer.answer.stable) {
+            metric.unknown = "without end: the replicas cannot keep up";
+        }
+    }
+    return metrics;
+}
 
 int exit_code(QueueReport const& report) {
     QueueQuestion const& question = report.question;
@@ -80,47 +89,27 @@ int exit_code(QueueReport const& report) {
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_requirements(arguments);
+    check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
     QueueReport report = queue_report(read_queue_question(arguments));
+    add_words(report);
     io::Catalog const catalog;
-    report.catalog_footer = footer(catalog, "");
-    report.gates = check_gates(arguments, metrics_of(report));
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); },
-                          [&] { return json_of(report, result_head("queue", catalog, "")); },
-                          [&] { return sheet_of(report); }});
-    bool const held = report_gates(report.gates);
+    auto const gates = check_gates(arguments, metrics_of(&report));
+    write_result(output,
+                 result_of(
+                     head_of("queue", catalog, ""), report, [&] { return document_of(report, footer(catalog, "")); },
+                     {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(report.rows); }));
+    bool const held = report_gates(gates);
     int const code = exit_code(report);
     return code != Exit::done || held ? code : int{Exit::gate};
 }
 
 } // namespace
 
-std::vector<Metric> metrics_of(QueueReport const& report) {
-    QueueRow const& row = report.answer;
-    QueueAnswer const& answer = row.answer;
-    std::string const grows = "without end: the replicas cannot keep up";
-    std::vector<Metric> metrics{{"utilization", answer.utilization, {}, ""},
-                                {"wait-probability", answer.wait_probability, {}, ""},
-                                {"blocked", answer.blocked, {}, ""},
-                                {"throughput", answer.throughput_per_second, rate_dimension, ""},
-                                {"capacity", row.capacity_per_second, rate_dimension, ""},
-                                {"wait", settled(answer.stable, answer.wait.base()), time_dimension, grows},
-                                {"latency", settled(answer.stable, answer.latency.base()), time_dimension, grows},
-                                {"replicas", static_cast<double>(row.replicas), {}, ""},
-                                {"cost", row.cost ? std::optional{row.cost->base()} : std::nullopt, price_dimension,
-                                 "unknown: it needs --price"}};
-    for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
-        metrics.push_back({percentile_name(queue_quantiles[i]), settled(answer.stable, row.quantiles[i].base()),
-                           time_dimension, grows});
-    }
-    return metrics;
-}
-
 Verb queue_verb() {
     return {"queue",  "how long requests wait, and how many replicas keep an objective",
             {},       {options, output_options()},
-            examples, run};
+            examples, run,
+            false,    {&field_table_of(static_cast<QueueReport const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

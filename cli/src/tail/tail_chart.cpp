@@ -10,12 +10,12 @@ namespace {
 constexpr int steps_per_decade = 16, cdf_steps = 200;
 
 std::string value_title(TailAnswer const& answer, TailScale scale) {
-    std::string const name = answer.set.sources.front().steps ? "step" : answer.unit.times ? "latency" : "value";
-    return scale.size == 1.0 && !answer.unit.times ? name : name + " " + scale.name;
+    std::string const name = answer.set.sources.front().steps ? "step" : answer.set.times ? "latency" : "value";
+    return scale.size == 1.0 && !answer.set.times ? name : name + " " + scale.name;
 }
 
 TailScale scale_of(TailAnswer const& answer) {
-    return scale_for(std::max(answer.set.values.quantile(0.5), 1e-12), answer.unit);
+    return scale_for(std::max(answer.set.values.quantile(0.5), 1e-12), unit_of(answer));
 }
 
 /// Logarithmic where the tail is far from the body.
@@ -70,8 +70,8 @@ Chart hdr_chart(TailAnswer const& answer) {
     if (answer.set.corrected) {
         chart.series.push_back(hdr_series("corrected", Mark::smooth, *answer.set.corrected, scale));
     }
-    if (answer.baseline) {
-        chart.series.push_back(hdr_series("baseline", Mark::dashed, answer.baseline->values, scale));
+    if (answer.comparison) {
+        chart.series.push_back(hdr_series("baseline", Mark::dashed, answer.comparison->baseline.values, scale));
     }
     for (double const one_in : {10.0, 100.0, 1e3, 1e4, 1e5}) {
         if (one_in < static_cast<double>(answer.set.values.count())) {
@@ -105,8 +105,8 @@ Chart cdf_chart(TailAnswer const& answer) {
     if (answer.set.corrected) {
         chart.series.push_back(cdf_series("corrected", Mark::smooth, *answer.set.corrected, scale));
     }
-    if (answer.baseline) {
-        chart.series.push_back(cdf_series("baseline", Mark::dashed, answer.baseline->values, scale));
+    if (answer.comparison) {
+        chart.series.push_back(cdf_series("baseline", Mark::dashed, answer.comparison->baseline.values, scale));
     }
     return chart;
 }
@@ -142,10 +142,10 @@ Chart fan_out_chart(TailAnswer const& answer) {
 Chart hedging_chart(TailAnswer const& answer) {
     TailScale const scale = scale_of(answer);
     Series rare{.name = "p99", .mark = Mark::line}, rarer{.name = "p99.9", .mark = Mark::line};
-    for (Hedge const& one : answer.hedges) {
+    for (Hedge const& one : answer.hedging->delays) {
         rare.x.push_back(100.0 * one.extra_load);
         rare.y.push_back(one.p99 / scale.size);
-        rare.labels.push_back(one.delay > 0.0 ? "after " + answer.unit.words(one.delay) : "at once");
+        rare.labels.push_back(one.delay > 0.0 ? "after " + unit_of(answer).words(one.delay) : "at once");
         rarer.x.push_back(100.0 * one.extra_load);
         rarer.y.push_back(one.p999 / scale.size);
     }
@@ -196,7 +196,7 @@ std::vector<Chart> fan_out_charts(TailAnswer const& answer) {
 }
 
 std::vector<Chart> hedging_charts(TailAnswer const& answer) {
-    if (!vary(answer) || answer.hedges.size() < 2) { return {}; }
+    if (!vary(answer) || answer.hedging->delays.size() < 2) { return {}; }
     return {hedging_chart(answer)};
 }
 
@@ -204,7 +204,7 @@ std::vector<Chart> replica_charts(TailAnswer const& answer) {
     if (!answer.has_samples() || !answer.slo || !answer.slo->answered()) { return {}; }
     auto const replicas = answer.question.replicas ? answer.question.replicas : answer.slo->replicas();
     if (!replicas) { return {}; }
-    return {load_chart(*answer.slo, *replicas, answer.unit)};
+    return {load_chart(*answer.slo, *replicas, unit_of(answer))};
 }
 
 } // namespace headroom::cli

@@ -14,7 +14,7 @@ std::string data_words(TailAnswer const& answer) {
     TailSource const& source = answer.set.sources.front();
     std::string text = source.format;
     if (!source.column.empty()) { text += ", " + printable(source.column); }
-    text += answer.unit.times ? " in " + source.unit + " (" + source.unit_from + ")" : ", plain numbers";
+    text += answer.set.times ? " in " + source.unit + " (" + source.unit_from + ")" : ", plain numbers";
     if (source.duration_seconds > 0.0) { text += ", over " + TailUnit{true}.words(source.duration_seconds); }
     if (answer.set.arrivals_per_second) { text += ", " + significant(*answer.set.arrivals_per_second) + " requests/s"; }
     if (answer.set.sources.size() > 1) {
@@ -37,12 +37,9 @@ Document document_with(TailAnswer const& answer, io::Catalog const& catalog, boo
     auto const draw = [&](std::vector<Chart> charts) {
         for (Chart& chart : charts) { blocks.emplace_back(std::move(chart)); }
     };
-    std::vector<std::string> const verdict = verdict_of(answer);
-    for (std::size_t at = 0; at < verdict.size(); ++at) { blocks.emplace_back(Paragraph{verdict[at], "", at == 0}); }
+    for (std::string const& one : answer.verdict) { blocks.emplace_back(Paragraph{one, "", blocks.empty()}); }
     append(percentile_blocks(answer));
-    if (auto warnings = warnings_of(answer); !warnings.empty()) {
-        blocks.emplace_back(Items{"Careful", std::move(warnings)});
-    }
+    if (!answer.warnings.empty()) { blocks.emplace_back(Items{"Careful", answer.warnings}); }
     append(step_blocks(answer));
     append(comparison_blocks(answer));
     draw(sample_charts(answer));

@@ -3,9 +3,9 @@
 #include "dispatch.hpp"
 #include "document/text.hpp"
 #include "measure/measure.hpp"
-#include "percentile.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/percentile.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/share.hpp"
 
@@ -74,18 +74,22 @@ double read_coverage(std::string const& text) {
     return *share;
 }
 
-/// Refuses now what no unit of the samples could make right; which unit they have is known once they are read.
-void check_value(std::string const& text, std::string_view where) {
-    if (number_in(text)) { return; }
-    static_cast<void>(parse_base(text, {.seconds = 1}, where));
+/// A time with its unit, or a plain number of 0 or more: which of them the samples are is known once they are read.
+TailPoint read_value(std::string const& text, std::string_view where) {
+    TailPoint point{.text = text};
+    if (auto const number = number_in(text)) {
+        if (*number >= 0.0) { point.number = number; }
+    } else {
+        point.seconds = parse_base(text, {.seconds = 1}, where);
+    }
+    return point;
 }
 
 std::optional<TailPoint> read_point(Arguments const& arguments, std::string const& name) {
     auto const text = arguments.text(name);
     if (!text) { return std::nullopt; }
-    TailPoint point{*text, percentile_in(*text)};
-    if (!point.q) { check_value(*text, name); }
-    return point;
+    if (auto const q = percentile_in(*text)) { return TailPoint{.text = *text, .q = q}; }
+    return read_value(*text, name);
 }
 
 std::optional<TailObjective> read_objective(Arguments const& arguments) {
@@ -98,9 +102,7 @@ std::optional<TailObjective> read_objective(Arguments const& arguments) {
         refuse("--objective", "cannot read " + headroom::quoted(*text), "it is no percentile with a limit",
                "write it like 'p99<=200ms'");
     }
-    TailObjective objective{*text, *q, trimmed(text->substr(at + length))};
-    check_value(objective.limit, "--objective");
-    return objective;
+    return TailObjective{*text, *q, read_value(trimmed(text->substr(at + length)), "--objective")};
 }
 
 void read_pairs(Arguments const& arguments, io::LatencyQuestion& reading) {
@@ -113,21 +115,21 @@ void read_pairs(Arguments const& arguments, io::LatencyQuestion& reading) {
     }
 }
 
-void read_reading(Arguments const& arguments, TailQuestion& question) {
+void read_reading(Arguments const& arguments, TailRequest& request) {
     auto const text = [&](char const* name) { return arguments.text(name).value_or(""); };
-    question.reading.column = text("--column");
-    question.reading.time_column = text("--time-column");
-    question.reading.unit = text("--unit");
-    question.reading.time_unit = text("--time-unit");
+    request.reading.column = text("--column");
+    request.reading.time_column = text("--time-column");
+    request.reading.unit = text("--unit");
+    request.reading.time_unit = text("--time-unit");
     std::vector<std::string> formats{"trace"};
     for (auto const& name : io::latency_formats()) { formats.emplace_back(name); }
     auto const format = arguments.choice("--format-of", formats).value_or("");
-    question.traces = format == "trace";
-    if (!question.traces) { question.reading.format = format; }
-    question.reading.keep_failed = arguments.has("--keep-failed");
-    question.step_name = text("--step-name");
-    question.store = store_path(arguments);
-    read_pairs(arguments, question.reading);
+    request.traces = format == "trace";
+    if (!request.traces) { request.reading.format = format; }
+    request.reading.keep_failed = arguments.has("--keep-failed");
+    request.step_name = text("--step-name");
+    request.store = store_path(arguments);
+    read_pairs(arguments, request.reading);
 }
 
 void read_replicas(Arguments const& arguments, TailQuestion& question) {
@@ -154,24 +156,15 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
 
 std::span<Option const> tail_options() { return options; }
 
-double value_in(std::string const& text, bool times, std::string_view where) {
-    if (times) { return parse_base(text, {.seconds = 1}, where); }
-    auto const number = number_in(text);
-    if (!number || *number < 0.0) {
-        refuse(std::string{where}, "cannot take " + headroom::quoted(text), "the samples are plain numbers",
-               "write a number of 0 or more without a unit");
-    }
-    return *number;
-}
-
-TailQuestion read_tail_question(Arguments const& arguments) {
-    TailQuestion question;
-    question.paths = arguments.all("SAMPLES");
-    if (question.paths.empty()) {
+TailRequest read_tail_request(Arguments const& arguments) {
+    TailRequest request;
+    TailQuestion& question = request.question;
+    request.paths = arguments.all("SAMPLES");
+    if (request.paths.empty()) {
         refuse("SAMPLES", "missing", "", "name a file of samples, - for standard input, a trace or store:ID");
     }
-    question.baseline = arguments.all("--baseline");
-    read_reading(arguments, question);
+    request.baseline = arguments.all("--baseline");
+    read_reading(arguments, request);
     question.each = arguments.has("--each");
     question.fit = arguments.has("--fit");
     if (auto const text = arguments.text("--coverage")) { question.coverage = read_coverage(*text); }
@@ -189,9 +182,9 @@ TailQuestion read_tail_question(Arguments const& arguments) {
     read_replicas(arguments, question);
     for (char const* name : {"--baseline", "--interval", "--slow", "--fan-out", "--fit", "--hedge", "--backups",
                              "--objective", "--each"}) {
-        if (arguments.has(name)) { question.needs_samples.emplace_back(name); }
+        if (arguments.has(name)) { request.needs_samples.emplace_back(name); }
     }
-    return question;
+    return request;
 }
 
 } // namespace headroom::cli

@@ -49,15 +49,15 @@ std::uint32_t point_of(Campaign const& campaign, std::string const& column, std:
            "name one with --column " + headroom::quoted(near.empty() ? labels.front() : near));
 }
 
-TailPart read_stored(std::string const& name, TailQuestion const& question) {
-    if (question.store.empty()) { refuse("--store", "'none' keeps nothing to look at", "", "give a file"); }
-    if (!io::is_there(question.store)) {
-        too_little(name, "nothing was measured yet", "there is no " + question.store.string(),
+TailPart read_stored(std::string const& name, TailRequest const& request) {
+    if (request.store.empty()) { refuse("--store", "'none' keeps nothing to look at", "", "give a file"); }
+    if (!io::is_there(request.store)) {
+        too_little(name, "nothing was measured yet", "there is no " + request.store.string(),
                    "begin with headroom measure --help");
     }
-    io::Store const store{question.store, io::Store::Access::read};
+    io::Store const store{request.store, io::Store::Access::read};
     Campaign const campaign = store.load(campaign_number(store, name.substr(store_prefix.size())));
-    std::uint32_t const point = point_of(campaign, question.reading.column, name);
+    std::uint32_t const point = point_of(campaign, request.reading.column, name);
     MeasuredPoint const& measured = campaign.points[point];
     TailPart part{.name = name, .samples = {}};
     bool const times = measured.unit == "seconds";
@@ -94,18 +94,18 @@ bool begins_like_trace(std::filesystem::path const& path) {
            head.starts_with("[{\"ph\"") || head.find("\"schemaVersion\"") != std::string::npos;
 }
 
-bool is_trace(std::string const& path, TailQuestion const& question) {
-    if (question.traces) { return true; }
-    if (path == "-" || is_stored(path) || !question.reading.format.empty()) { return false; }
+bool is_trace(std::string const& path, TailRequest const& request) {
+    if (request.traces) { return true; }
+    if (path == "-" || is_stored(path) || !request.reading.format.empty()) { return false; }
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) { return true; }
     return std::filesystem::is_regular_file(path, error) && begins_like_trace(path);
 }
 
-TailPart read_steps(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
+TailPart read_steps(std::vector<std::string> const& paths, TailRequest const& request, bool quiet) {
     TraceQuestion traces{.paths = paths, .digest = {}, .reading = {}, .shard = {}};
     traces.digest.wants_path = false;
-    traces.digest.step_name = question.step_name;
+    traces.digest.step_name = request.step_name;
     Watch watch{"reading", quiet};
     TraceRead read = read_for(traces, [&watch](double share) {
         watch.progress(share);
@@ -122,7 +122,7 @@ TailPart read_steps(std::vector<std::string> const& paths, TailQuestion const& q
 /// Times and plain numbers do not add up.
 void refuse_mixture(std::vector<TailPart> const& parts) {
     for (TailPart const& part : parts) {
-        bool const plain = part.samples.unit == "1", first = parts.front().samples.unit == "1";
+        bool const plain = !part.times(), first = !parts.front().times();
         if (plain == first) { continue; }
         refuse(part.name, plain ? "holds plain numbers" : "holds times",
                parts.front().name + (first ? " holds plain numbers" : " holds times"),
@@ -132,19 +132,19 @@ void refuse_mixture(std::vector<TailPart> const& parts) {
 
 } // namespace
 
-std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailQuestion const& question, bool quiet) {
+std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailRequest const& request, bool quiet) {
     std::vector<TailPart> parts;
     std::vector<std::string> traces;
     for (std::string const& path : paths) {
-        if (is_trace(path, question)) {
+        if (is_trace(path, request)) {
             traces.push_back(path);
         } else if (is_stored(path)) {
-            parts.push_back(read_stored(path, question));
+            parts.push_back(read_stored(path, request));
         } else {
-            parts.push_back({.name = path, .samples = io::read_latency_samples(path, question.reading)});
+            parts.push_back({.name = path, .samples = io::read_latency_samples(path, request.reading)});
         }
     }
-    if (!traces.empty()) { parts.push_back(read_steps(traces, question, quiet)); }
+    if (!traces.empty()) { parts.push_back(read_steps(traces, request, quiet)); }
     refuse_mixture(parts);
     return parts;
 }

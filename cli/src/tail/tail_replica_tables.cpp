@@ -22,13 +22,13 @@ std::string service_words(ReplicasForSlo const& slo, TailUnit unit) {
     std::string text = unit.words(slo.load.service.base()) +
                        " on average, c^2 = " + significant(slo.load.service_variation) + ", " +
                        percentile_name(slo.objective.q) + " " + unit.words(slo.floor) + "; ";
-    text += slo.service_from == "samples"
+    text += slo.service_from == ServiceFrom::samples
                 ? "the samples as they are, as --service says"
                 : "the samples are whole latencies, and waiting was taken out of their mean and variance by the queue "
                   "of " +
                       std::to_string(slo.now ? slo.now->replicas : 0) + " that would show them";
-    text += slo.drawn_from == "gamma" ? ". A gamma distribution of these stands for it"
-                                      : ". The formula takes a gamma distribution of these instead";
+    text += slo.drawn_from == ServiceFrom::gamma ? ". A gamma distribution of these stands for it"
+                                                 : ". The formula takes a gamma distribution of these instead";
     return text;
 }
 
@@ -37,7 +37,7 @@ std::string service_words(ReplicasForSlo const& slo, TailUnit unit) {
 std::vector<Block> replica_blocks(TailAnswer const& answer) {
     if (!answer.slo || !answer.slo->answered()) { return {}; }
     ReplicasForSlo const& slo = *answer.slo;
-    TailUnit const unit = answer.unit;
+    TailUnit const unit = unit_of(answer);
     std::string const name = percentile_name(slo.objective.q);
     Table table{
         .title = "Replicas at " + significant(slo.load.arrivals_per_second) + " requests/s, simulated",

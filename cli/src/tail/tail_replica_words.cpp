@@ -40,10 +40,25 @@ std::string infeasible_words(ReplicasForSlo const& slo, TailUnit unit) {
 
 } // namespace
 
+std::string missing_words(ReplicaInput input, ReplicasForSlo const& slo, TailQuestion const& question) {
+    switch (input) {
+    case ReplicaInput::samples_above_zero: return "samples above zero: a service that takes no time needs no replica";
+    case ReplicaInput::arrivals: return "--arrivals RATE: the samples do not say how many requests a second came";
+    case ReplicaInput::replicas_or_service:
+        return "--replicas N that served these samples, or --service: they are whole latencies, and how much of them "
+               "is "
+               "waiting has to be known";
+    case ReplicaInput::matching_load:
+        return "other --arrivals or --replicas: no queue of " + replicas_counted(question.replicas.value_or(1)) +
+               " at " + significant(slo.load.arrivals_per_second) + " requests/s has these latencies";
+    }
+    return {};
+}
+
 std::string replicas_words(ReplicasForSlo const& slo, TailUnit unit) {
     if (!slo.answered()) {
         return "How many replicas keep " + printable(slo.objective.text) + " is not known. It takes " +
-               join(slo.missing, "; and ") + ".";
+               join(slo.missing_words, "; and ") + ".";
     }
     if (!slo.by_simulation) { return infeasible_words(slo, unit); }
     std::string text = fmt::format("{} {} {} {}: simulated {} is {}", replicas_counted(*slo.by_simulation),

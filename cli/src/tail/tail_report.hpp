@@ -1,9 +1,10 @@
 #pragma once
 
 #include "document/document.hpp"
-#include "document/json.hpp"
 #include "output.hpp"
-#include "tail/tail_answer.hpp"
+#include "tail/tail_words.hpp"
+
+#include "headroom/tail_answer.hpp"
 
 #include <string>
 #include <vector>
@@ -13,20 +14,17 @@ namespace headroom::cli {
 Document document_of(TailAnswer const& answer, io::Catalog const& catalog);
 /// With the figures that a terminal has no room for.
 Document page_of(TailAnswer const& answer, io::Catalog const& catalog);
-Json json_of(TailAnswer const& answer, io::Catalog const& catalog);
-/// A row a quantile: of all samples, and of each part with --each.
-Sheet sheet_of(TailAnswer const& answer);
+/// The verdicts and warnings of an answer, written into it.
+void add_words(TailAnswer& answer);
+/// Numbers that --require may ask about; of an answer that is not known yet: null.
+std::vector<Metric> metrics_of(TailAnswer const* answer, bool times);
 
 // ---- parts of them, each in a file of its own -----------------------------------------------------------------------
 
-/// What was found, the answer to what was asked first.
-std::vector<std::string> verdict_of(TailAnswer const& answer);
-/// What makes the numbers less than they look, and what was left out.
-std::vector<std::string> warnings_of(TailAnswer const& answer);
-/// How the percentiles moved from the baseline.
-std::string comparison_words(TailAnswer const& answer);
 /// Why so many replicas, or none.
 std::string replicas_words(ReplicasForSlo const& slo, TailUnit unit);
+/// The option or the fact that is missing for an answer.
+std::string missing_words(ReplicaInput input, ReplicasForSlo const& slo, TailQuestion const& question);
 /// What twice the replicas change.
 std::string doubling_words(ReplicasForSlo const& slo, TailUnit unit);
 
@@ -43,10 +41,5 @@ std::vector<Chart> sample_charts(TailAnswer const& answer);
 std::vector<Chart> fan_out_charts(TailAnswer const& answer);
 std::vector<Chart> hedging_charts(TailAnswer const& answer);
 std::vector<Chart> replica_charts(TailAnswer const& answer);
-
-Json fan_out_json(TailAnswer const& answer);
-Json hedging_json(TailAnswer const& answer);
-Json comparison_json(TailAnswer const& answer);
-Json replicas_json(TailAnswer const& answer);
 
 } // namespace headroom::cli

@@ -27,16 +27,16 @@ Table percentile_table(TailAnswer const& answer) {
     TailSet const& set = answer.set;
     bool const seen = answer.has_samples(), corrected = set.corrected.has_value();
     std::string const title =
-        seen ? grouped(set.values.count()) + " samples, mean " + answer.unit.words(set.values.mean())
+        seen ? grouped(set.values.count()) + " samples, mean " + unit_of(answer).words(set.values.mean())
              : grouped(set.stated_count) + " requests, as the report states them";
     Table table{.title = title, .columns = {{"", Align::left}, {corrected ? "measured" : "value"}}, .rows = {}};
     if (seen) { table.columns.push_back({interval_title(answer.question.coverage)}); }
     if (corrected) { table.columns.push_back({"corrected"}); }
     if (seen) { table.columns.push_back({"samples beyond"}); }
     for (TailPercentile const& row : set.percentiles) {
-        std::vector<std::string> cells{percentile_name(row.q), answer.unit.words(row.value)};
-        if (seen) { cells.push_back(interval_cell(row, answer.unit)); }
-        if (corrected) { cells.push_back(corrected_cell(row, answer.unit)); }
+        std::vector<std::string> cells{percentile_name(row.q), unit_of(answer).words(row.value)};
+        if (seen) { cells.push_back(interval_cell(row, unit_of(answer))); }
+        if (corrected) { cells.push_back(corrected_cell(row, unit_of(answer))); }
         if (seen) { cells.push_back(rests_on(row)); }
         table.rows.push_back(std::move(cells));
     }
@@ -51,7 +51,7 @@ Table each_table(TailAnswer const& answer) {
         std::vector<std::string> cells{std::move(name), grouped(count)};
         for (double const q : shown) {
             auto const found = std::ranges::find(rows, q, &TailPercentile::q);
-            cells.push_back(found == rows.end() ? "-" : answer.unit.words(found->value));
+            cells.push_back(found == rows.end() ? "-" : unit_of(answer).words(found->value));
         }
         table.rows.push_back(std::move(cells));
     };
@@ -73,10 +73,10 @@ Table fan_out_table(TailAnswer const& answer) {
     table.columns.push_back({"p99 = each's"});
     for (TailFanOut const& row : answer.fan_outs) {
         std::vector<std::string> cells{std::to_string(row.seen.workers.count()), percent(row.seen.probability_slow),
-                                       answer.unit.words(row.seen.p50),
-                                       bounded(row.seen.p99, row.seen.p99_beyond_samples, answer.unit),
+                                       unit_of(answer).words(row.seen.p50),
+                                       bounded(row.seen.p99, row.seen.p99_beyond_samples, unit_of(answer)),
                                        significant(row.seen.slowdown) + "x"};
-        if (fitted) { cells.push_back(row.fitted ? answer.unit.words(row.fitted->p99) : "-"); }
+        if (fitted) { cells.push_back(row.fitted ? unit_of(answer).words(row.fitted->p99) : "-"); }
         cells.push_back("p" + significant(100.0 * row.each_must_keep, row.each_must_keep > 0.9999 ? 6 : 5));
         table.rows.push_back(std::move(cells));
     }
@@ -87,17 +87,19 @@ Table fit_table(TailAnswer const& answer) {
     Table table{.title = "Fitted distributions, best first",
                 .columns = {{"family", Align::left}, {"a"}, {"b"}, {"distance"}, {"tail error %"}, {"p99.99"}},
                 .rows = {}};
-    auto const add = [&](fit::TailFit const& one) {
+    auto const add = [&](TailFit const& one) {
         std::string family{name_of(one.distribution.family)};
         if (one.distribution.family == TailFamily::pareto_tail) {
-            family += " beyond " + answer.unit.words(one.distribution.threshold);
+            family += " beyond " + unit_of(answer).words(one.distribution.threshold);
         }
         table.rows.push_back({std::move(family), significant(one.distribution.a), significant(one.distribution.b),
                               significant(one.distance, 2), percent(one.tail_error, 2),
-                              answer.unit.words(one.distribution.quantile(0.9999))});
+                              unit_of(answer).words(one.distribution.quantile(0.9999))});
     };
-    if (answer.tail_fit) { add(*answer.tail_fit); }
-    for (fit::TailFit const& one : answer.fits) { add(one); }
+    add(*answer.beyond());
+    for (TailFit const& one : answer.fits) {
+        if (&one != answer.beyond()) { add(one); }
+    }
     return table;
 }
 
@@ -109,7 +111,7 @@ Table backup_table(TailAnswer const& answer) {
         for (BackupWorkers const& one : row.backups) {
             double const gain = one.useful_per_second / row.backups.front().useful_per_second - 1.0;
             table.rows.push_back({std::to_string(one.workers.count()), std::to_string(one.backups),
-                                  answer.unit.words(one.p50), answer.unit.words(one.p99),
+                                  unit_of(answer).words(one.p50), unit_of(answer).words(one.p99),
                                   significant(one.slowdown) + "x", one.backups == 0 ? "1" : signed_percent(gain)});
         }
     }
@@ -120,12 +122,13 @@ Table backup_table(TailAnswer const& answer) {
 std::string room_words(TailAnswer const& answer) {
     bool const known = answer.slo && answer.slo->utilization && answer.question.replicas;
     if (!known || !(*answer.slo->utilization < 1.0)) { return {}; }
-    auto const found = std::ranges::find_if(answer.hedges, [](Hedge const& one) { return one.extra_load <= 0.1; });
-    if (found == answer.hedges.end()) { return {}; }
+    auto const found =
+        std::ranges::find_if(answer.hedging->delays, [](Hedge const& one) { return one.extra_load <= 0.1; });
+    if (found == answer.hedging->delays.end()) { return {}; }
     HedgeLoad const load = hedge_load(*found, *answer.slo->utilization, *answer.question.replicas);
-    std::string const text = " Copies after " + answer.unit.words(found->delay) + " that run on make the replicas " +
-                             percent(load.utilization) + " % busy instead of " + percent(*answer.slo->utilization) +
-                             " %";
+    std::string const text = " Copies after " + unit_of(answer).words(found->delay) +
+                             " that run on make the replicas " + percent(load.utilization) + " % busy instead of " +
+                             percent(*answer.slo->utilization) + " %";
     if (!load.stable) { return text + ", which they cannot be."; }
     return text + ", and waits " + significant(load.wait_growth) + "x as long.";
 }
@@ -140,12 +143,12 @@ std::vector<Block> percentile_blocks(TailAnswer const& answer) {
 
 std::vector<Block> comparison_blocks(TailAnswer const& answer) {
     if (!answer.comparison) { return {}; }
-    Table table{.title = "Against the baseline (" + grouped(answer.baseline->values.count()) + " samples)",
+    Table table{.title = "Against the baseline (" + grouped(answer.comparison->baseline.values.count()) + " samples)",
                 .columns = {{"", Align::left}, {"baseline"}, {"now"}, {"change"}, {"95 % interval"}, {"by chance"}},
                 .rows = {}};
-    for (QuantileChange const& one : answer.comparison->quantiles) {
-        table.rows.push_back({percentile_name(one.q), answer.unit.words(one.first), answer.unit.words(one.second),
-                              signed_percent(one.ratio - 1.0),
+    for (QuantileChange const& one : answer.comparison->runs.quantiles) {
+        table.rows.push_back({percentile_name(one.q), unit_of(answer).words(one.first),
+                              unit_of(answer).words(one.second), signed_percent(one.ratio - 1.0),
                               signed_percent(one.low - 1.0) + " .. " + signed_percent(one.high - 1.0),
                               chance(one.probability)});
     }
@@ -166,16 +169,16 @@ std::vector<Block> fan_out_blocks(TailAnswer const& answer) {
 }
 
 std::vector<Block> hedging_blocks(TailAnswer const& answer) {
-    if (answer.hedges.empty()) { return {}; }
+    if (!answer.hedging) { return {}; }
     Table table{.title = "A second copy of a request that has not come back",
                 .columns = {{"after"}, {"at"}, {"sent twice %"}, {"work"}, {"p50"}, {"p99"}, {"p99.9"}},
                 .rows = {}};
-    for (Hedge const& one : answer.hedges) {
+    for (Hedge const& one : answer.hedging->delays) {
         std::string const at =
             one.delay_quantile > 0.0 && one.delay > 0.0 ? "p" + significant(100.0 * one.delay_quantile) : "once";
-        table.rows.push_back({answer.unit.words(one.delay), at, percent(one.extra_load),
-                              signed_percent(one.extra_work_cancelled), answer.unit.words(one.p50),
-                              answer.unit.words(one.p99), answer.unit.words(one.p999)});
+        table.rows.push_back({unit_of(answer).words(one.delay), at, percent(one.extra_load),
+                              signed_percent(one.extra_work_cancelled), unit_of(answer).words(one.p50),
+                              unit_of(answer).words(one.p99), unit_of(answer).words(one.p999)});
     }
     return {
         std::move(table),
@@ -192,8 +195,8 @@ std::vector<Block> step_blocks(TailAnswer const& answer) {
         SynchronousSteps const& steps = *source.steps;
         blocks.emplace_back(Paragraph{
             grouped(steps.steps) + (steps.steps == 1 ? " step of " : " steps of ") + std::to_string(steps.ranks) +
-                " ranks: one takes " + answer.unit.words(steps.mean_seconds) +
-                " on average, the slowest of each step " + answer.unit.words(steps.slowest_seconds) + ", " +
+                " ranks: one takes " + unit_of(answer).words(steps.mean_seconds) +
+                " on average, the slowest of each step " + unit_of(answer).words(steps.slowest_seconds) + ", " +
                 significant(steps.slowdown, 4) + "x. If every step of every rank were drawn anew it would be " +
                 significant(steps.independent_slowdown, 4) +
                 "x: less than that is slowness that all ranks share, more is slowness that stays with a rank.",

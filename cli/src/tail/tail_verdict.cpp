@@ -24,34 +24,34 @@ std::string tail_words(TailAnswer const& answer) {
     if (far == nullptr) { far = row_of(answer, 0.9); }
     if (median == nullptr) { return "Neither a median nor a tail is known: " + answer.set.sources.front().name; }
     if (far == nullptr) {
-        return "The median is " + with_interval(*median, answer.unit) + "; of a tail nothing is known.";
+        return "The median is " + with_interval(*median, unit_of(answer)) + "; of a tail nothing is known.";
     }
     if (answer.has_samples() && answer.set.values.least() == answer.set.values.most()) {
-        return "All " + grouped(answer.set.values.count()) + " samples are " + answer.unit.words(*median->value) +
+        return "All " + grouped(answer.set.values.count()) + " samples are " + unit_of(answer).words(*median->value) +
                ": there is no tail.";
     }
-    std::string text = percentile_name(far->q) + " is " + with_interval(*far, answer.unit);
+    std::string text = percentile_name(far->q) + " is " + with_interval(*far, unit_of(answer));
     if (*median->value > 0.0) {
-        text +=
-            ", " + significant(*far->value / *median->value) + "x the median of " + answer.unit.words(*median->value);
+        text += ", " + significant(*far->value / *median->value) + "x the median of " +
+                unit_of(answer).words(*median->value);
     }
     if (far->corrected) {
-        text += "; " + answer.unit.words(*far->corrected) + " with the requests that were never sent put back";
+        text += "; " + unit_of(answer).words(*far->corrected) + " with the requests that were never sent put back";
     }
     return text + ".";
 }
 
 /// Of the fan-outs asked for the first in which a slow one is likelier than not, else the largest.
 std::string fan_out_words(TailAnswer const& answer) {
-    if (answer.fan_outs.empty() || !(answer.slow_share > 0.0)) { return {}; }
+    if (answer.fan_outs.empty() || !(answer.slow->share > 0.0)) { return {}; }
     auto found =
         std::ranges::find_if(answer.fan_outs, [](TailFanOut const& row) { return row.seen.probability_slow >= 0.4; });
     if (found == answer.fan_outs.end()) { found = answer.fan_outs.end() - 1; }
     FanOut const& row = found->seen;
     if (row.workers.count() == 1) { return {}; }
     return "Waiting for all of " + std::to_string(row.workers.count()) + ", " + percent(row.probability_slow) +
-           " % meet one slower than " + answer.unit.words(answer.slow) + ": half take " + answer.unit.words(row.p50) +
-           " or longer.";
+           " % meet one slower than " + unit_of(answer).words(answer.slow->threshold) + ": half take " +
+           unit_of(answer).words(row.p50) + " or longer.";
 }
 
 std::string step_words(SynchronousSteps const& steps) {
@@ -80,9 +80,9 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
             " answers took longer than the interval of " + TailUnit{true}.words(source.omission->interval) +
             "; the column 'corrected' puts them back");
     }
-    for (ChangePoint const& one : source.changes) {
-        std::string const at = source.changes_by_time ? "after " + TailUnit{true}.words(one.at)
-                                                      : "at sample " + grouped(std::llround(one.at));
+    for (LevelChange const& one : source.changes) {
+        std::string const at = one.at_seconds ? "after " + TailUnit{true}.words(*one.at_seconds)
+                                              : "at sample " + grouped(std::llround(*one.at_sample));
         add(at + " the mean goes from " + unit.words(one.before) + " to " + unit.words(one.after) +
             " and stays there (chance: " + chance(one.probability) + "): these are two runs, not one");
     }
@@ -91,7 +91,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
             (source.times_backwards == 1 ? std::string{"once"} : grouped(source.times_backwards) + " times") +
             ", first at sample " + grouped(*source.first_backwards + 1) + "; the samples are kept");
     }
-    for (io::LatencySamples::Dirt const& one : source.dirt) {
+    for (LatencySamples::Dirt const& one : source.dirt) {
         add(grouped(one.count) + (one.kept ? ": " : " left out: ") + printable(one.kind) + " (first in line " +
             grouped(one.first_line) + (one.kept ? "); the sample is kept" : ")"));
     }
@@ -124,19 +124,16 @@ std::string too_few_words(TailAnswer const& answer) {
     return {};
 }
 
-} // namespace
-
 std::string comparison_words(TailAnswer const& answer) {
-    if (!answer.comparison) { return {}; }
     std::vector<std::string> words;
     for (double const q : {0.99, 0.999, 0.5}) {
-        for (QuantileChange const& one : answer.comparison->quantiles) {
+        for (QuantileChange const& one : answer.comparison->runs.quantiles) {
             if (one.q == q) { words.push_back(change_words(one)); }
         }
     }
     if (words.empty()) { return "Neither run has the samples to compare a quantile."; }
     std::string text = "Against the baseline " + join(words, ", ") + ".";
-    bool const same = answer.comparison->probability >= tail_significance;
+    bool const same = answer.comparison->runs.probability >= tail_significance;
     if (same) { text += " As a whole the two are not told apart."; }
     return text;
 }
@@ -146,9 +143,9 @@ std::vector<std::string> verdict_of(TailAnswer const& answer) {
     auto const add = [&](std::string text) {
         if (!text.empty()) { lines.push_back(std::move(text)); }
     };
-    if (answer.slo) { add(replicas_words(*answer.slo, answer.unit)); }
-    if (answer.slo) { add(doubling_words(*answer.slo, answer.unit)); }
-    add(comparison_words(answer));
+    if (answer.slo) { add(answer.slo->verdict); }
+    if (answer.slo) { add(doubling_words(*answer.slo, unit_of(answer))); }
+    if (answer.comparison) { add(answer.comparison->verdict); }
     for (TailSource const& source : answer.set.sources) {
         if (source.steps) { add(step_words(*source.steps)); }
     }
@@ -160,10 +157,10 @@ std::vector<std::string> verdict_of(TailAnswer const& answer) {
 std::vector<std::string> warnings_of(TailAnswer const& answer) {
     std::vector<std::string> lines;
     bool const alone = answer.set.sources.size() == 1;
-    for (TailSource const& source : answer.set.sources) { add_source_warnings(lines, source, answer.unit, alone); }
-    if (answer.baseline) {
-        for (TailSource const& source : answer.baseline->sources) {
-            add_source_warnings(lines, source, answer.unit, false);
+    for (TailSource const& source : answer.set.sources) { add_source_warnings(lines, source, unit_of(answer), alone); }
+    if (answer.comparison) {
+        for (TailSource const& source : answer.comparison->baseline.sources) {
+            add_source_warnings(lines, source, unit_of(answer), false);
         }
     }
     if (!answer.has_samples()) {
@@ -182,6 +179,21 @@ std::vector<std::string> warnings_of(TailAnswer const& answer) {
     }
     if (!answer.why_no_fit.empty()) { lines.push_back("nothing was fitted: " + answer.why_no_fit); }
     return lines;
+}
+
+} // namespace
+
+void add_words(TailAnswer& answer) {
+    if (answer.slo) {
+        ReplicasForSlo& slo = *answer.slo;
+        for (ReplicaInput const input : slo.missing) {
+            slo.missing_words.push_back(missing_words(input, slo, answer.question));
+        }
+        slo.verdict = replicas_words(slo, unit_of(answer));
+    }
+    if (answer.comparison) { answer.comparison->verdict = comparison_words(answer); }
+    answer.verdict = verdict_of(answer);
+    answer.warnings = warnings_of(answer);
 }
 
 } // namespace headroom::cli

@@ -24,8 +24,6 @@ std::string TailUnit::interval(double low, double high) const {
     return (alike ? first.substr(0, unit_at(first)) : first) + " .. " + second;
 }
 
-std::string TailUnit::key(std::string_view name) const { return std::string{name} + (times ? "_seconds" : ""); }
-
 TailScale scale_for(double value, TailUnit unit) {
     if (!unit.times) { return {}; }
     constexpr std::array<TailScale, 4> scales{{{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};

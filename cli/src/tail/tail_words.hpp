@@ -1,6 +1,7 @@
 #pragma once
 
-#include "percentile.hpp"
+#include "headroom/percentile.hpp"
+#include "headroom/tail_answer.hpp"
 
 #include <optional>
 #include <string>
@@ -17,9 +18,8 @@ struct TailUnit {
     [[nodiscard]] std::string words(std::optional<double> value) const { return value ? words(*value) : "-"; }
     /// "205 .. 220 ms" where both read well in one unit.
     [[nodiscard]] std::string interval(double low, double high) const;
-    /// "value_seconds"; "value"
-    [[nodiscard]] std::string key(std::string_view name) const;
 };
+inline TailUnit unit_of(TailAnswer const& answer) { return {answer.set.times}; }
 
 /// The unit of time in which a value is at least one: for axes and tables of one unit.
 struct TailScale {

@@ -1,6 +1,9 @@
+#include "output.hpp"
+#include "tail/tail_reading.hpp"
 #include "tail/tail_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/tail_fit.hpp"
 
 #include <array>
 
@@ -25,20 +28,30 @@ constexpr char const* examples = "  headroom tail latencies.csv\n"
 
 /// A condition that no unit of the samples could make right is refused before anything is read.
 void check_conditions(Arguments const& arguments) {
-    TailAnswer times{.question = {}, .unit = {true}, .set = {}}, plain{.question = {}, .unit = {false}, .set = {}};
     try {
-        check_gates(arguments, metrics_of(times));
+        check_gates(arguments, metrics_of(nullptr, true));
     } catch (InputError const& error) {
         try {
-            check_gates(arguments, metrics_of(plain));
+            check_gates(arguments, metrics_of(nullptr, false));
         } catch (InputError const&) { throw error; }
     }
 }
 
-int end_of(TailAnswer const& answer) {
-    bool const kept = report_gates(answer.gates);
+/// A report of quantiles answers none of the options that ask about samples.
+void demand_samples(TailRequest const& request, TailAnswer const& answer) {
+    if (answer.has_samples() || request.needs_samples.empty()) { return; }
+    throw InputError{Fault::insufficient,
+                     {.where = request.needs_samples.front(),
+                      .problem = "it takes samples, and " + headroom::quoted(answer.set.sources.front().name) +
+                                 " states only quantiles",
+                      .why = "what the others did between them is not in it",
+                      .hint = "give the raw latencies: wrk2 -L, vegeta encode, k6 --out json or csv"}};
+}
+
+int end_of(TailAnswer const& answer, std::vector<GateOutcome> const& gates) {
+    bool const kept = report_gates(gates);
     if (answer.slo && !answer.slo->answered()) {
-        refusal("--objective", "it takes " + answer.slo->missing.front());
+        refusal("--objective", "it takes " + answer.slo->missing_words.front());
         return Exit::insufficient;
     }
     if (answer.slo && !answer.slo->replicas()) {
@@ -48,31 +61,60 @@ int end_of(TailAnswer const& answer) {
     return kept ? Exit::done : Exit::gate;
 }
 
+/// JSON and CSV by the fields of `answer`, of times or of plain numbers.
+template <class Answer, class Row>
+Result result_with(Answer const& answer, std::vector<Row> const& rows, TailAnswer const& shown,
+                   io::Catalog const& catalog, ResultTail tail) {
+    Result result = result_of(
+        head_of("tail", catalog, ""), answer, [&] { return document_of(shown, catalog); }, std::move(tail),
+        [&] { return row_sheet(rows); });
+    result.page = [&] { return page_of(shown, catalog); };
+    return result;
+}
+
+void write(Output const& output, TailAnswer const& answer, io::Catalog const& catalog, ResultTail tail) {
+    std::vector<TailRow> const rows = rows_of(answer);
+    if (answer.set.times) {
+        write_result(output, result_with(answer, rows, answer, catalog, std::move(tail)));
+        return;
+    }
+    PlainNumbers<TailAnswer> const plain{&answer};
+    std::vector<PlainNumbers<TailRow>> plain_rows;
+    for (TailRow const& row : rows) { plain_rows.push_back({&row}); }
+    write_result(output, result_with(plain, plain_rows, answer, catalog, std::move(tail)));
+}
+
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    TailQuestion const question = read_tail_question(arguments);
+    TailRequest const request = read_tail_request(arguments);
     check_conditions(arguments);
     io::Catalog const catalog;
-    std::vector<TailPart> parts = read_parts(question.paths, question, output.quiet), baseline;
-    if (!question.baseline.empty()) { baseline = read_parts(question.baseline, question, output.quiet); }
-    TailAnswer answer = answer_of(question, std::move(parts), std::move(baseline));
-    answer.gates = check_gates(arguments, metrics_of(answer));
-    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
+    std::vector<TailPart> parts = read_parts(request.paths, request, output.quiet), baseline;
+    if (!request.baseline.empty()) { baseline = read_parts(request.baseline, request, output.quiet); }
+    TailAnswer answer = tail_answer(request.question, parts, baseline, fit::fit_families_and_tail);
+    demand_samples(request, answer);
+    add_words(answer);
+    auto const gates = check_gates(arguments, metrics_of(&answer, answer.set.times));
     if (output.format == "csv") { // the others carry them
-        for (std::string const& one : warnings_of(answer)) { note(output, "tail: " + one); }
+        for (std::string const& one : answer.warnings) { note(output, "tail: " + one); }
     }
-    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer); }, [&] { return page_of(answer, catalog); }});
-    return end_of(answer);
+    write(output, answer, catalog, {gates, stats_of(output, stopwatch.seconds())});
+    return end_of(answer, gates);
 }
 
 } // namespace
 
 Verb tail_verb() {
-    return {"tail",      "latencies: percentiles, the slowest of many, replicas",
-            positionals, {tail_options(), output_options()},
-            examples,    run};
+    return {"tail",
+            "latencies: percentiles, the slowest of many, replicas",
+            positionals,
+            {tail_options(), output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<TailAnswer const*>(nullptr)),
+             &field_table_of(static_cast<PlainNumbers<TailAnswer> const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -11,6 +11,8 @@
 
 namespace headroom {
 
+struct FieldTable;
+
 // ---- what queues ---------------------------------------------------------------------------------------------------
 
 /// Requests that arrive, and what serving one takes.
@@ -35,6 +37,8 @@ enum class QueueMethod {
     allen_cunneen,  ///< G/G/c
     geometric_tail, ///< G/G/c/K
     batches,        ///< batch service of a mean batch, as its function says
+    simulation,     ///< request by request
+    capacity,       ///< of a queue that grows without end: only its rates are known
 };
 std::string_view name_of(QueueMethod method);
 
@@ -144,5 +148,8 @@ struct Doubling {
     Seconds service_p99 = {}; ///< below it no number of servers brings the p99
 };
 Doubling doubling(QueueLoad const& load, QueueShape const& shape);
+
+FieldTable const& field_table_of(LoadPoint const*);
+FieldTable const& field_table_of(Doubling const*);
 
 } // namespace headroom

@@ -45,4 +45,14 @@ struct TailDistribution {
     [[nodiscard]] double quantile_above(double p) const;
 };
 
+/// A family with its coefficients and how well it does.
+struct TailFit {
+    TailDistribution distribution;
+    double a_error = 0.0, b_error = 0.0; ///< standard errors, from the information of the likelihood
+    double log_likelihood = 0.0;         ///< of the samples in their cells
+    double aicc = 0.0;                   ///< over all samples; of a Pareto tail over those beyond its threshold
+    double distance = 0.0;   ///< Kolmogorov and Smirnov's, over the whole or over what lies beyond the threshold
+    double tail_error = 0.0; ///< largest |fitted / seen - 1| over the quantiles 0.9, 0.99 ... with 10 samples beyond
+};
+
 } // namespace headroom

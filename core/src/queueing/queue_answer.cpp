@@ -91,9 +91,11 @@ void check_quantile(double q) {
 std::string_view name_of(QueueMethod method) {
     switch (method) {
     case QueueMethod::exact: return "exact";
-    case QueueMethod::allen_cunneen: return "Allen-Cunneen";
-    case QueueMethod::geometric_tail: return "geometric tail";
+    case QueueMethod::allen_cunneen: return "allen_cunneen";
+    case QueueMethod::geometric_tail: return "geometric_tail";
     case QueueMethod::batches: return "batches";
+    case QueueMethod::simulation: return "simulation";
+    case QueueMethod::capacity: return "capacity";
     }
     return "";
 }

@@ -155,11 +155,11 @@ SimulatedQueue simulated_by(QueueExperiment const& experiment, Executor const& e
 
 std::string_view name_of(Dispatch dispatch) {
     switch (dispatch) {
-    case Dispatch::shared_line: return "shared line";
+    case Dispatch::shared_line: return "shared-line";
     case Dispatch::random: return "random";
-    case Dispatch::round_robin: return "round robin";
-    case Dispatch::two_choices: return "two choices";
-    case Dispatch::shortest_line: return "shortest line";
+    case Dispatch::round_robin: return "round-robin";
+    case Dispatch::two_choices: return "two-choices";
+    case Dispatch::shortest_line: return "shortest-line";
     }
     return "";
 }

@@ -8,15 +8,7 @@
 
 namespace headroom::fit {
 
-/// A family with its coefficients and how well it does.
-struct TailFit {
-    TailDistribution distribution;
-    double a_error = 0.0, b_error = 0.0; ///< standard errors, from the information of the likelihood
-    double log_likelihood = 0.0;         ///< of the samples in their cells
-    double aicc = 0.0;                   ///< over all samples; of a Pareto tail over those beyond its threshold
-    double distance = 0.0;   ///< Kolmogorov and Smirnov's, over the whole or over what lies beyond the threshold
-    double tail_error = 0.0; ///< largest |fitted / seen - 1| over the quantiles 0.9, 0.99 ... with 10 samples beyond
-};
+using headroom::TailFit;
 
 /// The families over all samples, each fitted by maximum likelihood to the counts in cells, best AICc first:
 ///
@@ -34,5 +26,8 @@ std::vector<TailFit> fit_tails(LatencyHistogram const& samples);
 /// Errors:     InputError{insufficient} where the histogram is empty.
 /// Source:     [BaderYanZhang2018], [ChoulakianStephens2001], [Grimshaw1993]
 std::optional<TailFit> fit_pareto_tail(LatencyHistogram const& samples);
+
+/// The families, best first, then the Pareto tail where there is one: what `tail_answer` asks for. Errors: as `fit_tails`.
+std::vector<TailFit> fit_families_and_tail(LatencyHistogram const& samples);
 
 } // namespace headroom::fit

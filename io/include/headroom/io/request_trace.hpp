@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/request_record.hpp"
 #include "headroom/serving.hpp"
 
 #include <cstddef>
@@ -18,23 +19,8 @@ struct RequestTraceQuestion {
 };
 
 /// Requests to a language model as somebody recorded them.
-struct RequestTrace {
-    std::vector<ServingRequest> requests;                  ///< in order of arrival, the first one at 0
-    std::string format;                                    ///< "csv" or "jsonl"
-    std::string time_column, prompt_column, output_column; ///< as the file names them
-    std::string time_unit;                                 ///< "ms", "own units", "date and time"
-    std::string unit_from;                                 ///< "cells", "header", "format" or "given"
-    /// What was wrong with rows that were left out, with the first line of each kind.
-    struct Dirt {
-        std::string kind;
-        std::uint64_t count = 0;
-        std::uint64_t first_line = 0;
-    };
-    std::vector<Dirt> dirt;
-    std::uint64_t rows = 0;         ///< below the header, empty lines apart
-    std::uint64_t out_of_order = 0; ///< rows before which a later one stands; they are sorted, not left out
-    std::uint64_t first_out_of_order = 0;
-    std::vector<std::string> notes; ///< choices that somebody could have made otherwise
+struct RequestTrace : RequestRecord {
+    std::vector<ServingRequest> requests; ///< in order of arrival, the first one at 0
     /// From the first arrival to the last.
     [[nodiscard]] Seconds span() const;
 };

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace headroom::cli {
+namespace headroom {
 
 /// Whole latencies of a queue: mean and variance, of requests that came so often to so many servers.
 struct SeenLatencies {
@@ -24,4 +24,4 @@ struct SeenLatencies {
 /// Source:     [AllenCunneen1978], [Kleinrock1975]
 std::optional<QueueLoad> service_behind(SeenLatencies const& seen);
 
-} // namespace headroom::cli
+} // namespace headroom

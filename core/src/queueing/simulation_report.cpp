@@ -1,10 +1,11 @@
-#include "document/text.hpp"
-#include "queue/queue_report.hpp"
+#include "queueing/queue_rows.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr double most_requests = 1e9;
@@ -32,13 +33,15 @@ Seconds duration_for(ServedQueue const& queue, double requests) {
 
 void check_length(ServedQueue const& queue, Seconds duration) {
     double const requests = queue.load.arrivals_per_second * duration.base();
-    if (requests > most_requests) {
-        refuse("--simulate", scaled(requests) + " requests", "at most 10^9 are simulated", "give a shorter time");
-    }
-    if (requests < 1000.0) {
-        refuse("--simulate", significant(requests) + " requests in " + time_words(duration),
-               "fewer than 1000 say little", "give a longer time");
-    }
+    auto const refuse = [&](char const* why, char const* hint) {
+        throw InputError{Fault::usage,
+                         {.where = "--simulate",
+                          .problem = format_base(requests, {}, 3) + " requests in " + format(duration),
+                          .why = why,
+                          .hint = hint}};
+    };
+    if (requests > most_requests) { refuse("at most 10^9 are simulated", "give a shorter time"); }
+    if (requests < 1000.0) { refuse("fewer than 1000 say little", "give a longer time"); }
 }
 
 ComparedMean compared(std::string quantity, std::string unit, double closed_form, SimulatedMean const& simulated) {
@@ -78,14 +81,12 @@ SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds
          .warm_up = report.warm_up,
          .seed = seed});
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
-        report.intervals[i] = simulated_quantile(report.run, queue_quantiles[i]);
-        report.quantiles[i] = Seconds{report.intervals[i].value};
+        SimulatedQuantile const found = simulated_quantile(report.run, queue_quantiles[i]);
+        report.intervals.push_back({queue_quantiles[i], found.low, found.high});
+        report.quantiles[i] = Seconds{found.value};
     }
-    if (memories / 5.0 * memory_seconds(queue) > report.duration.base()) {
-        report.notes.push_back("the queue remembers how full it was for about " +
-                               time_words(Seconds{memory_seconds(queue)}) +
-                               ": intervals of so short a run are too narrow; simulate longer");
-    }
+    Seconds const memory{memory_seconds(queue)};
+    if (memories / 5.0 * memory > report.duration) { report.memory = memory; }
     return report;
 }
 
@@ -115,10 +116,10 @@ QueueRow row_of(SimulationReport const& simulation, ServedQueue const& queue) {
                   .latency = Seconds{run.latency_seconds.value},
                   .waiting = run.waiting.value,
                   .present = let_in * run.latency_seconds.value,
-                  .batch = mean_batch(queue, let_in, run.utilization.value)};
-    row.method = "simulation";
+                  .batch = mean_batch(queue, let_in, run.utilization.value),
+                  .method = QueueMethod::simulation};
     row.quantiles = simulation.quantiles;
     return row;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

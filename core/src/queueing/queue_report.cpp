@@ -1,12 +1,17 @@
-#include "document/text.hpp"
-#include "queue/queue_report.hpp"
+#include "queueing/queue_rows.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
+
+[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
+    throw InputError{Fault::usage, {std::move(where), std::move(problem), std::move(why), std::move(hint)}};
+}
 
 constexpr double row_requests = 1e5, answer_requests = 1e6; ///< simulated, where there is no closed form
 constexpr std::array utilizations{0.05, 0.1, 0.2,  0.3, 0.4,   0.5,  0.6,  0.7,
@@ -33,8 +38,8 @@ QueueRow unstable_row(ServedQueue const& queue, double capacity) {
                   .wait = never,
                   .latency = never,
                   .waiting = never.base(),
-                  .present = never.base()};
-    row.method = "capacity";
+                  .present = never.base(),
+                  .method = QueueMethod::capacity};
     row.quantiles.fill(never);
     return row;
 }
@@ -42,7 +47,6 @@ QueueRow unstable_row(ServedQueue const& queue, double capacity) {
 QueueRow closed_row(ServedQueue const& queue, QueueAnswer const& answer) {
     QueueRow row;
     row.answer = answer;
-    row.method = method_key(answer.method);
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         Seconds const before = i > 0 ? row.quantiles[i - 1] : Seconds{}; // each is found within its own rounding
         row.quantiles[i] = std::max(before, *quantile_of(queue, queue_quantiles[i]));
@@ -111,17 +115,16 @@ void add_doubling(QueueReport& report) {
     if (question.queue.shape.places) { question.queue.shape.places = 2 * *question.queue.shape.places; }
     QueueDoubling doubling{.now = now,
                            .same = queue_row(question, 2 * now.replicas, arrivals),
-                           .other_lines = {},
                            .twice_traffic = queue_row(question, 2 * now.replicas, 2.0 * arrivals),
                            .service_mean = question.queue.load.service,
                            .service_p99 = service_quantile(question, 0.99)};
     if (question.queue.dispatch == Dispatch::shared_line) { // the other way: two lines, each before half of them
         question.queue.load.arrival_variation = 1.0 + (question.queue.load.arrival_variation - 1.0) / 2.0;
         question.queue.shape.places = report.question.queue.shape.places;
-        doubling.other_lines = queue_row(question, now.replicas, arrivals / 2.0);
+        doubling.two_lines = queue_row(question, now.replicas, arrivals / 2.0);
     } else {
         question.queue.dispatch = Dispatch::shared_line;
-        doubling.other_lines = queue_row(question, 2 * now.replicas, arrivals);
+        doubling.one_line = queue_row(question, 2 * now.replicas, arrivals);
     }
     report.doubling = doubling;
 }
@@ -144,12 +147,12 @@ void add_scale(QueueReport& report) {
     double const more = *question.factor * queue.shape.servers;
     if (more != std::floor(more)) {
         refuse("--scale-up",
-               significant(*question.factor) + "x of " + replicas_words(queue.shape.servers) + " is " +
-                   significant(more) + " of them",
+               format_base(*question.factor, {}, 3) + "x of " + std::to_string(queue.shape.servers) + " replicas is " +
+                   format_base(more, {}, 3) + " of them",
                "what the same money buys is a whole number", "give another factor, or another --replicas");
     }
     if (!load_of_line(queue.load, queue.shape.servers, queue.dispatch)) {
-        refuse("--scale-up", "has no closed form of --dispatch " + std::string{dispatch_word(queue.dispatch)}, "",
+        refuse("--scale-up", "has no closed form of --dispatch " + std::string{name_of(queue.dispatch)}, "",
                "leave --dispatch out: lines shared and at random are both shown");
     }
     report.scale = scale_choices(queue, *question.factor);
@@ -163,15 +166,17 @@ void add_simulation(QueueReport& report) {
     ServedQueue const queue = queue_with(question, answer.replicas, question.queue.load.arrivals_per_second);
     if (!answer.answer.stable) { return; }
     // an approximation is never told without what it should be
-    if (question.simulate || (answer.method != "exact" && answer.method != "simulation")) {
+    QueueMethod const method = answer.answer.method;
+    if (question.simulate || (method != QueueMethod::exact && method != QueueMethod::simulation)) {
         report.simulation = simulate_report(queue, question.duration, {}, question.seed, answer_requests);
-        if (answer.method != "simulation") { compare_with(*report.simulation, answer); }
+        if (method != QueueMethod::simulation) { compare_with(*report.simulation, answer); }
     }
     if (question.hedge) {
         if (queue.shape.servers < 2) {
             refuse("--hedge", "needs a second replica", "a second copy goes to another", "give --replicas 2 or more");
         }
         HedgingReport hedging{
+            .delay = *question.hedge,
             .with = simulate_report(queue, question.duration, question.hedge, question.seed, answer_requests),
             .without = simulate_report(queue, question.duration, {}, question.seed, answer_requests)};
         hedging.copies = static_cast<double>(hedging.with.run.hedged) / static_cast<double>(hedging.with.run.requests);
@@ -179,36 +184,7 @@ void add_simulation(QueueReport& report) {
     }
 }
 
-void add_assumptions(QueueReport& report) {
-    QueueQuestion const& question = report.question;
-    report.assumptions = question.assumptions;
-    QueueShape const& shape = question.queue.shape;
-    if (shape.batch > 1 && shape.batch_growth == 0.0) {
-        report.assumptions.push_back({"batch_growth", "0", "a batch takes as long as one; give --batch-growth"});
-    }
-    if (question.objective && shape.places && question.objective->blocked > 0.0) {
-        report.assumptions.push_back({"blocked", percent(question.objective->blocked) + " %",
-                                      "of requests may be turned away by the objective"});
-    }
-    report.assumptions.push_back({"replicas", "alike", "first come, first served; none fails, and none starts cold"});
-    if (report.answer.method == "allen_cunneen") {
-        report.assumptions.push_back({"wait", "approximated",
-                                      "Allen and Cunneen's formula for times that are not exponential; simulated "
-                                      "beside it"});
-    }
-}
-
 } // namespace
-
-std::string_view method_key(QueueMethod method) {
-    switch (method) {
-    case QueueMethod::exact: return "exact";
-    case QueueMethod::allen_cunneen: return "allen_cunneen";
-    case QueueMethod::geometric_tail: return "geometric_tail";
-    case QueueMethod::batches: return "batches";
-    }
-    return {};
-}
 
 std::optional<QueueAnswer> near_answer(ServedQueue const& queue) {
     auto const answer = answer_of(queue);
@@ -220,7 +196,7 @@ ServedQueue queue_with(QueueQuestion const& question, int replicas, double arriv
     ServedQueue queue = question.queue;
     queue.load.arrivals_per_second = arrivals_per_second;
     queue.shape.servers = replicas;
-    queue.service = question.samples ? &question.samples->digest.values() : nullptr;
+    queue.service = question.samples ? &question.samples->values : nullptr;
     return queue;
 }
 
@@ -236,7 +212,7 @@ Seconds service_quantile(QueueQuestion const& question, double q) {
 
 QueueReport queue_report(QueueQuestion question) {
     QueueReport report;
-    question.queue.service = question.samples ? &question.samples->digest.values() : nullptr;
+    question.queue.service = question.samples ? &question.samples->values : nullptr;
     report.question = std::move(question);
     QueueQuestion const& asked = report.question;
     double const arrivals = asked.queue.load.arrivals_per_second;
@@ -254,8 +230,7 @@ QueueReport queue_report(QueueQuestion question) {
     add_pooling(report);
     add_scale(report);
     add_simulation(report);
-    add_assumptions(report);
     return report;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

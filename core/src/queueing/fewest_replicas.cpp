@@ -1,12 +1,10 @@
-#include "queue/queue_report.hpp"
+#include "queueing/queue_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 
-/// The fewest that keep an objective: by closed form, or by halving over simulated queues, from what a closed form of
-/// chance or of mean batches thinks enough.
 std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjective const& objective) {
     ServedQueue queue = question.queue;
     double const arrivals = queue.load.arrivals_per_second;
@@ -33,8 +31,6 @@ std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjecti
     return high;
 }
 
-/// The one that was stated; of several the fewest that keep the objective, or without one those from which on more
-/// replicas shorten p99 no further. Where none of the list does, its last.
 int answered_replicas(QueueReport const& report) {
     QueueQuestion const& question = report.question;
     if (question.stated_replicas && question.replicas.size() == 1) { return question.replicas.front(); }
@@ -48,7 +44,6 @@ int answered_replicas(QueueReport const& report) {
     return question.replicas.back();
 }
 
-/// What is listed: as stated when several were, else around the answer.
 std::vector<int> listed_replicas(QueueReport const& report, int answered) {
     QueueQuestion const& question = report.question;
     if (question.stated_replicas && question.replicas.size() > 1) { return question.replicas; }
@@ -71,4 +66,4 @@ std::vector<int> listed_replicas(QueueReport const& report, int answered) {
     return counts;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,10 +1,10 @@
-#include "inference/inference_report.hpp"
+#include "serving/inference_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 using TimeOf = std::function<Seconds(ServingPricer const&)>;
@@ -20,22 +20,21 @@ struct Spread {
 
 } // namespace
 
-void answer_intervals(InferenceReport& report) {
-    InferenceQuestion const& question = report.question;
-    Setting const& setting = question.setting;
-    ServingPlan const& plan = report.plan()->plan;
-    Calibration const values = setting.calibration.values();
-    int const batch = report.plan()->largest_batch;
+void answer_intervals(InferenceAnswer& answer) {
+    InferenceQuestion const& question = answer.question;
+    ServingPlan const& plan = answer.row()->plan;
+    Calibration const values = question.calibration.values();
+    int const batch = answer.row()->largest_batch;
     auto const price = [&](Calibration const& constants) {
-        ServingPricer const pricer{setting.model, setting.cluster, setting.framework, constants, plan};
+        ServingPricer const pricer{question.model, question.cluster, question.framework, constants, plan};
         Seconds const decode =
-            pricer.price({.decoding = batch, .decode_context = batch * tokens_on_average(question)}).total;
+            pricer.price({.decoding = batch, .decode_context = batch * question.tokens_on_average()}).total;
         return std::pair{decode, prefill_seconds(pricer, question.traffic.prompt_tokens)};
     };
     auto const now = price(values);
     Spread decode, prefill;
     for (ConstantInfo const& info : constants()) {
-        CalibratedConstant const& constant = setting.calibration[info.id];
+        CalibratedConstant const& constant = question.calibration[info.id];
         for (double const end : {constant.low, constant.high}) {
             if (!(end > 0.0) || end == constant.value) { continue; }
             Calibration moved = values;
@@ -49,8 +48,8 @@ void answer_intervals(InferenceReport& report) {
         return TimeInterval{value * std::exp(-std::sqrt(spread.faster)), value,
                             value * std::exp(std::sqrt(spread.slower))};
     };
-    report.decode_interval = interval(now.first, decode);
-    report.prefill_interval = interval(now.second, prefill);
+    answer.decode_interval = interval(now.first, decode);
+    answer.prefill_interval = interval(now.second, prefill);
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,9 +1,9 @@
-#include "tail/tail_service.hpp"
+#include "tail/service_behind.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 QueueLoad load_with(SeenLatencies const& seen, double service, double variation) {
@@ -58,4 +58,4 @@ std::optional<QueueLoad> service_behind(SeenLatencies const& seen) {
     return load_with(seen, low, variation_for(seen, low));
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,9 +1,9 @@
-#include "inference/inference_report.hpp"
+#include "serving/inference_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 /// Keys that the tokens [from, to) of a prompt see, all together: the i-th sees i of them, itself among them.
@@ -16,26 +16,22 @@ ServingBatch chunk_of(double from, double to) {
 ServingBatch steady_batch(InferenceQuestion const& question, double decoding, double prompts) {
     double const prompt = question.traffic.prompt_tokens;
     return {.decoding = static_cast<int>(std::lround(decoding)),
-            .decode_context = decoding * tokens_on_average(question),
+            .decode_context = decoding * question.tokens_on_average(),
             .prefill_tokens = prompts * prompt,
             .prefill_context = prompts * keys_seen(0.0, prompt)};
 }
 
 } // namespace
 
-double tokens_at_end(InferenceQuestion const& question) {
-    return question.traffic.prompt_tokens + question.traffic.output_tokens;
-}
-
-double tokens_on_average(InferenceQuestion const& question) {
-    return question.traffic.prompt_tokens + question.traffic.output_tokens / 2.0;
+ServingPricer pricer_of(InferenceQuestion const& question, ServingPlan const& plan) {
+    return ServingPricer{question.model, question.cluster, question.framework, question.calibration.values(), plan};
 }
 
 std::vector<DecodeRow> decode_rows(ServingPricer const& pricer, InferenceQuestion const& question, int largest) {
     std::vector<int> batches;
     for (int batch = 1; batch < largest; batch *= 2) { batches.push_back(batch); }
     batches.push_back(std::max(1, largest));
-    double const context = tokens_on_average(question);
+    double const context = question.tokens_on_average();
     std::vector<DecodeRow> rows;
     for (int const batch : batches) {
         ServingTime const time = pricer.price({.decoding = batch, .decode_context = batch * context});
@@ -60,8 +56,7 @@ Seconds prefill_seconds(ServingPricer const& pricer, double tokens) {
 
 std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuestion const& question) {
     constexpr int shortest = 128;
-    int const longest_context =
-        question.setting.model.max_positions > 0 ? question.setting.model.max_positions : 131'072;
+    int const longest_context = question.model.max_positions > 0 ? question.model.max_positions : 131'072;
     int const own = std::max(1, static_cast<int>(std::lround(question.traffic.prompt_tokens)));
     std::vector<int> lengths{own};
     int const longest = std::clamp(16 * own, shortest, std::max(own, longest_context));
@@ -81,7 +76,7 @@ std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuest
 
 int largest_batch(ServingMemory const& memory, ServingPlan const& plan, InferenceQuestion const& question) {
     if (!memory.fits) { return 0; }
-    Bytes const each = memory.of_sequence(tokens_at_end(question));
+    Bytes const each = memory.of_sequence(question.tokens_at_end());
     if (each <= Bytes{}) { return plan.most_sequences; }
     return static_cast<int>(std::min(memory.cache / each, static_cast<double>(plan.most_sequences)));
 }
@@ -103,4 +98,4 @@ SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& que
     return best;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,20 +1,17 @@
-#include "tail/tail_reading.hpp"
-#include "trace/trace_words.hpp"
-
 #include "headroom/error.hpp"
-#include "headroom/fan_out.hpp"
+#include "headroom/tail_answer.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr double rarely = 0.01;
 
-double seconds_of_step(StepShares const& step) { return seconds_of(step.step.end - step.step.begin); }
+double seconds_of_step(StepShares const& step) { return static_cast<double>(step.step.end - step.step.begin) / 1e9; }
 
 /// P(X >= k) of n trials with success p, summed from the largest terms on.
 double binomial_upper_tail(std::uint64_t n, std::uint64_t k, double p) {
@@ -114,4 +111,4 @@ TailPart steps_of(TraceAnswer const& answer) {
     return part;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,16 +1,17 @@
-#include "percentile.hpp"
+#include "headroom/percentile.hpp"
 
-#include <fmt/format.h>
-
+#include <array>
 #include <charconv>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 
 std::string percentile_name(double q) {
     if (q >= 1.0) { return "max"; }
     if (q <= 0.0) { return "min"; }
-    return fmt::format("p{:.10g}", 100.0 * q);
+    std::array<char, 32> digits{};
+    auto const end = std::to_chars(digits.begin(), digits.end(), 100.0 * q, std::chars_format::general, 10).ptr;
+    return "p" + std::string(digits.begin(), end);
 }
 
 std::optional<double> percentile_in(std::string_view text) {
@@ -27,4 +28,4 @@ std::optional<double> percentile_in(std::string_view text) {
     return std::round(percent * 1e10) / 1e12; // 0.999, not the double beside it
 }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,11 +1,10 @@
-#include "document/text.hpp"
-#include "inference/inference_report.hpp"
+#include "serving/inference_parts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr int most_replicas = 4096;
@@ -20,23 +19,23 @@ bool is_better(ServingChoice const& left, ServingChoice const& right) {
     return quantile_of(left.result.first_token, 0.99) < quantile_of(right.result.first_token, 0.99);
 }
 
-class Answer {
+class Arrivals {
 public:
-    Answer(InferenceReport& report, Executor const& executor)
-        : report_{report},
-          question_{report.question},
+    Arrivals(InferenceAnswer& answer, Executor const& executor)
+        : answer_{answer},
+          question_{answer.question},
           executor_{executor},
-          constants_{question_.setting.calibration.values()} {}
+          constants_{question_.calibration.values()} {}
 
     void run() {
-        for (PlanRow const& row : report_.plans) {
+        for (PlanRow const& row : answer_.plans) {
             if (row.steady) { add_choices(row); }
         }
         choose();
-        if (!report_.chosen) { return; }
-        ServingChoice const& best = *report_.choice();
+        if (!answer_.chosen) { return; }
+        ServingChoice const& best = *answer_.choice();
         follow(best);
-        say_idle(best);
+        count_idle(best);
         split_otherwise(best.accelerators);
         if (question_.against) { ask_another(best); }
         load_curve(best);
@@ -55,55 +54,53 @@ private:
     ServingChoice serve_with(ServingPlan const& plan, int replicas) {
         ServingExperiment experiment = question_.experiment;
         experiment.replicas = replicas;
-        Setting const& setting = question_.setting;
-        return judged(serve(setting.model, setting.cluster, setting.framework, constants_, plan, question_.requests,
-                            experiment, executor_));
+        return judged(serve(question_.model, question_.cluster, question_.framework, constants_, plan,
+                            question_.requests, experiment, executor_));
     }
 
     std::optional<ServingChoice> fewest(ServingPlan const& plan, std::span<ServingRequest const> requests,
                                         ServingExperiment const& experiment) {
-        Setting const& setting = question_.setting;
-        return replicas_for(setting.model, setting.cluster, setting.framework, constants_, plan, requests, experiment,
-                            most_replicas, executor_);
+        return replicas_for(question_.model, question_.cluster, question_.framework, constants_, plan, requests,
+                            experiment, most_replicas, executor_);
     }
 
     /// Where no number of replicas keeps the objectives, as many as the steady state asks for are shown.
     void add_choices(PlanRow const& row) {
         if (!question_.replicas.empty()) {
-            for (int const replicas : question_.replicas) { report_.choices.push_back(serve_with(row.plan, replicas)); }
+            for (int const replicas : question_.replicas) { answer_.choices.push_back(serve_with(row.plan, replicas)); }
             return;
         }
-        if (row.why_not.empty()) {
+        if (!row.obstacle) {
             if (auto found = fewest(row.plan, question_.requests, question_.experiment)) {
-                report_.choices.push_back(judged(std::move(*found)));
+                answer_.choices.push_back(judged(std::move(*found)));
                 return;
             }
         }
         double const rate = std::max(row.steady->requests_per_second, 1e-9);
         double const needed =
             std::clamp(std::ceil(question_.arrivals() / rate), 1.0, static_cast<double>(most_replicas));
-        report_.choices.push_back(serve_with(row.plan, static_cast<int>(needed)));
+        answer_.choices.push_back(serve_with(row.plan, static_cast<int>(needed)));
     }
 
     void choose() {
-        for (std::size_t i = 0; i < report_.choices.size(); ++i) {
-            if (!report_.choices[i].serves()) { continue; }
-            if (!report_.chosen || is_better(report_.choices[i], *report_.choice())) { report_.chosen = i; }
+        for (std::size_t i = 0; i < answer_.choices.size(); ++i) {
+            if (!answer_.choices[i].serves()) { continue; }
+            if (!answer_.chosen || is_better(answer_.choices[i], *answer_.choice())) { answer_.chosen = i; }
         }
     }
 
     /// The tables are of the plan that was chosen.
     void follow(ServingChoice const& best) {
-        for (std::size_t i = 0; i < report_.plans.size(); ++i) {
-            if (report_.plans[i].plan.tp == best.plan.tp) { report_.chosen_plan = i; }
+        for (std::size_t i = 0; i < answer_.plans.size(); ++i) {
+            if (answer_.plans[i].plan.tp == best.plan.tp) { answer_.chosen_plan = i; }
         }
     }
 
     /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question; those left over stand
     /// idle and are paid for.
     void split_otherwise(int accelerators) {
-        auto const& price = question_.setting.cluster.price;
-        for (PlanRow const& row : report_.plans) {
+        auto const& price = question_.cluster.price;
+        for (PlanRow const& row : answer_.plans) {
             int const replicas = accelerators / row.plan.tp;
             if (replicas < 1) { continue; }
             ServingChoice choice = serve_with(row.plan, replicas);
@@ -113,17 +110,16 @@ private:
             if (price && tokens > 0.0) {
                 choice.dollars_per_million_output_tokens = choice.price->base() / tokens * 1e6;
             }
-            report_.same.push_back(std::move(choice));
+            answer_.same.push_back(std::move(choice));
         }
     }
 
     void ask_another(ServingChoice const& best) {
-        Setting const& setting = question_.setting;
         Cluster const& other = *question_.against;
-        AgainstRow& against = report_.against.emplace();
+        AgainstRow& against = answer_.against.emplace(AgainstRow{.cluster = other});
         against.accelerators = accelerators_for(other, *best.price).value_or(0);
         if (against.accelerators < 1) { return; }
-        against.choices = serving_choices(setting.model, other, setting.framework, constants_, question_.plan,
+        against.choices = serving_choices(question_.model, other, question_.framework, constants_, question_.plan,
                                           against.accelerators, question_.requests, question_.experiment, executor_);
         std::erase_if(against.choices, [&](ServingChoice const& one) { return one.plan.tp > other.domain; });
         for (ServingChoice& one : against.choices) { one = judged(std::move(one)); }
@@ -131,30 +127,26 @@ private:
     }
 
     /// Nodes are rented whole more often than not.
-    void say_idle(ServingChoice const& best) {
-        int const node = question_.setting.cluster.accelerators_per_node;
+    void count_idle(ServingChoice const& best) {
+        int const node = question_.cluster.accelerators_per_node;
         if (node < 1 || best.accelerators % node == 0) { return; }
         int const nodes = best.accelerators / node + 1;
-        report_.question.assumptions.push_back({"idle_accelerators",
-                                                std::to_string(nodes * node - best.accelerators) + " of " +
-                                                    std::to_string(nodes * node) + ", in " +
-                                                    counted(static_cast<std::size_t>(nodes), "node"),
-                                                "not paid for here; where nodes are rented whole, they are", false});
+        answer_.idle = IdleAccelerators{nodes * node - best.accelerators, nodes, nodes * node};
     }
 
     void load_curve(ServingChoice const& best) {
-        Setting const& setting = question_.setting;
-        ServingPricer const pricer{setting.model, setting.cluster, setting.framework, constants_, best.plan};
-        int const most = report_.plan()->largest_batch;
-        report_.capacity = best.replicas * steady_rate(pricer, question_, most).requests_per_second;
+        ServingPricer const pricer = pricer_of(question_, best.plan);
+        int const most = answer_.row()->largest_batch;
+        answer_.capacity = best.replicas * steady_rate(pricer, question_, most).requests_per_second;
         std::vector<double> rates{question_.arrivals()};
-        for (double const share : loads) { rates.push_back(share * report_.capacity); }
+        for (double const share : loads) { rates.push_back(share * answer_.capacity); }
         std::ranges::sort(rates);
         for (double const rate : rates) {
             LoadRow row =
                 rate == question_.arrivals() ? LoadRow{rate, best.result, best.meets} : load_row(pricer, best, rate);
-            if (row.meets) { report_.knee = rate; }
-            report_.load.push_back(std::move(row));
+            if (row.meets) { answer_.knee = rate; }
+            if (answer_.capacity > 0.0) { row.of_capacity = rate / answer_.capacity; }
+            answer_.load.push_back(std::move(row));
         }
     }
 
@@ -188,12 +180,12 @@ private:
                 if (*limit) { **limit /= factor; }
             }
             auto const found = fewest(plan, requests, experiment);
-            report_.margins.push_back({factor, found ? std::optional{found->replicas} : std::nullopt});
+            answer_.margins.push_back({factor, found ? std::optional{found->replicas} : std::nullopt});
             if (!found) { return; }
         }
     }
 
-    InferenceReport& report_;
+    InferenceAnswer& answer_;
     InferenceQuestion const& question_;
     Executor const& executor_;
     Calibration const constants_;
@@ -201,6 +193,6 @@ private:
 
 } // namespace
 
-void answer_arrivals(InferenceReport& report, Executor const& executor) { Answer{report, executor}.run(); }
+void answer_arrivals(InferenceAnswer& answer, Executor const& executor) { Arrivals{answer, executor}.run(); }
 
-} // namespace headroom::cli
+} // namespace headroom

@@ -1,12 +1,14 @@
-#include "document/text.hpp"
-#include "tail/tail_answer.hpp"
-#include "tail/tail_service.hpp"
+#include "tail/service_behind.hpp"
+#include "tail/tail_points.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr double simulated_requests = 2e5, warm_up_share = 0.1;
@@ -38,7 +40,7 @@ private:
         QueueExperiment experiment;
         experiment.gaps = {.mean = Seconds{1.0 / load.arrivals_per_second}, .variation = load.arrival_variation};
         experiment.service = {.mean = load.service, .variation = load.service_variation};
-        if (slo_.drawn_from == "samples") { experiment.service.samples = &values_; }
+        if (slo_.drawn_from == ServiceFrom::samples) { experiment.service.samples = &values_; }
         experiment.shape.servers = replicas;
         experiment.dispatch = question_.dispatch;
         experiment.duration = Seconds{seconds};
@@ -87,13 +89,13 @@ std::optional<int> fewest(Search& search, int least, int start) {
 void find_arrivals(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
     slo.load.arrival_variation = set.arrival_variation.value_or(1.0);
     if (question.arrivals_per_second) {
-        slo.arrivals_from = "--arrivals";
+        slo.arrivals_from = ArrivalsFrom::option;
         slo.load.arrivals_per_second = *question.arrivals_per_second;
     } else if (set.arrivals_per_second) {
-        slo.arrivals_from = "times";
+        slo.arrivals_from = ArrivalsFrom::times;
         slo.load.arrivals_per_second = *set.arrivals_per_second;
     } else {
-        slo.missing.emplace_back("--arrivals RATE: the samples do not say how many requests a second came");
+        slo.missing.push_back(ReplicaInput::arrivals);
     }
 }
 
@@ -101,16 +103,13 @@ void find_arrivals(ReplicasForSlo& slo, TailQuestion const& question, TailSet co
 void find_service(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
     double const mean = set.values.mean(), variance = set.values.variance();
     if (question.service) {
-        slo.service_from = "samples";
-        slo.drawn_from = "samples";
+        slo.service_from = ServiceFrom::samples;
+        slo.drawn_from = ServiceFrom::samples;
         slo.load.service = Seconds{mean};
         slo.load.service_variation = variance / (mean * mean);
         return;
     }
-    if (!question.replicas) {
-        slo.missing.emplace_back("--replicas N that served these samples, or --service: they are whole latencies, and "
-                                 "how much of them is waiting has to be known");
-    }
+    if (!question.replicas) { slo.missing.push_back(ReplicaInput::replicas_or_service); }
     if (!slo.missing.empty()) { return; }
     auto const found = service_behind({.mean = mean,
                                        .variance = variance,
@@ -118,20 +117,19 @@ void find_service(ReplicasForSlo& slo, TailQuestion const& question, TailSet con
                                        .arrival_variation = slo.load.arrival_variation,
                                        .servers = *question.replicas});
     if (!found) {
-        slo.missing.push_back("other --arrivals or --replicas: no queue of " +
-                              counted(static_cast<std::size_t>(*question.replicas), "replica") + " at " +
-                              significant(slo.load.arrivals_per_second) + " requests/s has these latencies");
+        slo.missing.push_back(ReplicaInput::matching_load);
         return;
     }
-    slo.service_from = "deduced";
+    slo.service_from = ServiceFrom::deduced;
     slo.load = *found;
     double const seen = variance / (mean * mean);
-    slo.drawn_from = std::abs(found->service_variation - seen) <= alike * seen ? "samples" : "gamma";
+    slo.drawn_from =
+        std::abs(found->service_variation - seen) <= alike * seen ? ServiceFrom::samples : ServiceFrom::gamma;
 }
 
 /// The quantile of service alone: below it no number of replicas brings the whole.
 double floor_of(ReplicasForSlo const& slo, LatencyHistogram const& values) {
-    if (slo.drawn_from == "samples") {
+    if (slo.drawn_from == ServiceFrom::samples) {
         return values.quantile(slo.objective.q) * slo.load.service.base() / values.mean();
     }
     QueueLoad idle = slo.load;
@@ -157,13 +155,30 @@ std::optional<Hedge> hedge_that_keeps(ReplicasForSlo const& slo, LatencyHistogra
 
 } // namespace
 
+std::string_view name_of(ArrivalsFrom from) { return from == ArrivalsFrom::option ? "--arrivals" : "times"; }
+
+std::string_view name_of(ServiceFrom from) {
+    switch (from) {
+    case ServiceFrom::samples: return "samples";
+    case ServiceFrom::deduced: return "deduced";
+    case ServiceFrom::gamma: return "gamma";
+    }
+    return "";
+}
+
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
-    if (!set.times) { refuse("--objective", "the samples are plain numbers", "a queue is of times", "give --unit"); }
+    if (!set.times) {
+        throw InputError{Fault::usage,
+                         {.where = "--objective",
+                          .problem = "the samples are plain numbers",
+                          .why = "a queue is of times",
+                          .hint = "give --unit"}};
+    }
     ReplicasForSlo slo{.objective = *question.objective};
-    slo.limit = value_in(slo.objective.limit, true, "--objective");
+    slo.limit = value_of(slo.objective.limit, true, "--objective");
     slo.measured = set.values.quantile(slo.objective.q);
     if (!(set.values.mean() > 0.0)) {
-        slo.missing.emplace_back("samples above zero: a service that takes no time needs no replica");
+        slo.missing.push_back(ReplicaInput::samples_above_zero);
         return slo;
     }
     find_arrivals(slo, question, set);
@@ -187,4 +202,4 @@ ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
     return slo;
 }
 
-} // namespace headroom::cli
+} // namespace headroom

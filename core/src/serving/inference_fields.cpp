@@ -1,0 +1,289 @@
+#include "serving/serving_fields.hpp"
+
+namespace headroom {
+
+FieldTable const& field_table_of(RequestRecord::Dirt const*) {
+    using D = RequestRecord::Dirt;
+    static constexpr Field rows[] = {
+        {"kind", "The fault of these rows.", member<&D::kind>},
+        {"rows", "Number of rows.", member<&D::count>},
+        {"first_line", "Line of the first one.", member<&D::first_line>},
+    };
+    static constexpr FieldTable table = field_table<D>("left_out_requests", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(RequestRecord const*) {
+    using R = RequestRecord;
+    static constexpr Field rows[] = {
+        {"file", "The file of recorded requests.", member<&R::file>},
+        {"format", "Its format.", member<&R::format>},
+        {"time_column", "Column of arrivals.", member<&R::time_column>},
+        {"prompt_column", "Column of prompt tokens.", member<&R::prompt_column>},
+        {"output_column", "Column of output tokens.", member<&R::output_column>},
+        {"time_unit", "Unit of the arrivals.", member<&R::time_unit>},
+        {"unit_from", "Origin of that unit: cells, header, format or given.", member<&R::unit_from>},
+        {"rows", "Rows below the header.", member<&R::rows>},
+        {"left_out", "Rows that are no request.", member<&R::dirt>},
+        {"out_of_order", "Rows earlier than the one before; they are sorted.", member<&R::out_of_order>},
+        {"notes", "Choices that were made while reading.", member<&R::notes>},
+    };
+    static constexpr FieldTable table = field_table<R>("request_trace", rows);
+    return table;
+}
+
+namespace {
+
+struct Engine {
+    ServingPlan const& plan;
+    Dispatch dispatch;
+};
+FieldTable const& field_table_of(Engine const*) {
+    static constexpr Field rows[] = {
+        {"precision", "Format of weights and products.", [](Engine const& e) { return e.plan.weights; }},
+        {"cache_precision", "Format of keys and values.", [](Engine const& e) { return e.plan.cache; }},
+        {"max_batch", "Sequences in one iteration at most.", [](Engine const& e) { return e.plan.most_sequences; }},
+        {"prefill_chunk_tokens", "Tokens of prompts in one iteration at most.",
+         [](Engine const& e) { return e.plan.prefill_chunk; }},
+        {"memory_share", "Share of memory that the engine may take.",
+         [](Engine const& e) { return e.plan.memory_share; }},
+        {"dispatch", "Replica that a request goes to.", member<&Engine::dispatch>},
+    };
+    static constexpr FieldTable table = field_table<Engine>("engine", rows);
+    return table;
+}
+
+/// The traffic of a question: figures of drawn requests are null where none are drawn.
+struct ArrivingRequests {
+    InferenceQuestion const& asked;
+    [[nodiscard]] ServingTraffic const& traffic() const { return asked.traffic; }
+    template <class T> [[nodiscard]] std::optional<T> if_some(T value) const {
+        return asked.simulates() ? std::optional{value} : std::nullopt;
+    }
+    template <class T> [[nodiscard]] std::optional<T> if_drawn(T value) const {
+        return asked.simulates() && !asked.trace ? std::optional{value} : std::nullopt;
+    }
+};
+FieldTable const& field_table_of(ArrivingRequests const*) {
+    static constexpr Field rows[] = {
+        {"requests", "Number of requests that arrive.",
+         [](ArrivingRequests const& t) { return t.asked.requests.size(); }},
+        {"requests_per_second", "Their rate.", [](ArrivingRequests const& t) { return t.if_some(t.asked.arrivals()); }},
+        {"burstiness", "Squared coefficient of variation of the gaps between them.",
+         [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().burstiness); }},
+        {"prompt_tokens", "Mean tokens of a prompt.",
+         [](ArrivingRequests const& t) { return t.traffic().prompt_tokens; }},
+        {"output_tokens", "Mean tokens of an answer.",
+         [](ArrivingRequests const& t) { return t.traffic().output_tokens; }},
+        {"prompt_variation", "Squared coefficient of variation of prompts.",
+         [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().prompt_variation); }},
+        {"output_variation", "Squared coefficient of variation of answers.",
+         [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().output_variation); }},
+        {"duration_seconds", "Time in which they arrive.",
+         [](ArrivingRequests const& t) { return t.if_some(t.traffic().duration); }},
+        {"warm_up_seconds", "Time at the start that is not counted.",
+         [](ArrivingRequests const& t) { return t.if_some(t.asked.experiment.warm_up); }},
+        {"seed", "Seed of the drawn requests.", [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().seed); }},
+    };
+    static constexpr FieldTable table = field_table<ArrivingRequests>("serving_traffic", rows);
+    return table;
+}
+
+struct Recommendation {
+    InferenceAnswer const& of;
+    template <class F> [[nodiscard]] auto of_choice(F figure) const {
+        return of.choice() ? std::optional{figure(*of.choice())} : std::nullopt;
+    }
+    [[nodiscard]] std::optional<double> cost() const {
+        if (of.choice()) { return of.choice()->dollars_per_million_output_tokens; }
+        return of.row() ? of.row()->dollars_per_million_output_tokens : std::nullopt;
+    }
+};
+FieldTable const& field_table_of(Recommendation const*) {
+    using R = Recommendation;
+    static constexpr Field rows[] = {
+        {"feasible", "Whether something fits and keeps the objectives.", [](R const& r) { return r.of.feasible(); }},
+        {"verdict", "The answer in words.", [](R const& r) { return std::string_view{r.of.verdict}; }},
+        {"tp", "Tensor-parallel degree; null where nothing fits.",
+         [](R const& r) { return r.of.row() ? std::optional{r.of.row()->plan.tp} : std::nullopt; }},
+        {"replicas", "Replicas; null without arrivals.",
+         [](R const& r) { return r.of_choice([](ServingChoice const& c) { return c.replicas; }); }},
+        {"accelerators", "Accelerators; null without arrivals.",
+         [](R const& r) { return r.of_choice([](ServingChoice const& c) { return c.accelerators; }); }},
+        {"dollars_per_million_output_tokens", "Price of a million tokens that are answered, in dollars.",
+         [](R const& r) { return r.cost(); }},
+        {"capacity_requests_per_second", "Rate that the replicas give in a steady state.",
+         [](R const& r) { return r.of.capacity > 0.0 ? std::optional{r.of.capacity} : std::nullopt; }},
+        {"knee_requests_per_second", "Highest rate of the load curve that keeps the objectives.",
+         [](R const& r) { return r.of.knee; }},
+        {"scale_up_or_out", "Few wide replicas against many narrow ones, in words.",
+         [](R const& r) { return if_known(r.of.scale_verdict); }},
+    };
+    static constexpr FieldTable table = field_table<R>("serving_recommendation", rows);
+    return table;
+}
+
+struct Uncertainty {
+    InferenceAnswer const& of;
+};
+FieldTable const& field_table_of(Uncertainty const*) {
+    using U = Uncertainty;
+    static constexpr Field rows[] = {
+        {"validated", "Whether the figures were checked against a measured engine.", [](U const&) { return false; }},
+        {"statement", "The uncertainty in words.", [](U const& u) { return std::string_view{u.of.uncertainty}; }},
+        {"decode_interval_seconds", "An iteration at the largest batch.",
+         [](U const& u) { return u.of.decode_interval; }},
+        {"prefill_interval_seconds", "A mean prompt alone.", [](U const& u) { return u.of.prefill_interval; }},
+        {"margins", "Replicas needed were every iteration slower than priced.",
+         [](U const& u) { return u.of.margins; }},
+        {"guesses", "Figures that no measurement stands behind.", [](U const&) { return serving_guesses(); }},
+    };
+    static constexpr FieldTable table = field_table<U>("serving_uncertainty", rows);
+    return table;
+}
+
+} // namespace
+
+FieldTable const& field_table_of(ServingObjectives const*) {
+    using O = ServingObjectives;
+    static constexpr Field rows[] = {
+        {"ttft_seconds", "Limit of the time to the first token.", member<&O::first_token>},
+        {"tpot_seconds", "Limit of the time per token after the first.", member<&O::per_token>},
+        {"latency_seconds", "Limit of the time to the whole answer.", member<&O::whole>},
+        {"share", "Share of requests that must keep them.", member<&O::share>},
+    };
+    static constexpr FieldTable table = field_table<O>("serving_objectives", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(LoadRow const*) {
+    static constexpr Field rows[] = {
+        {"requests_per_second", "Rate of requests.", member<&LoadRow::requests_per_second>},
+        {"of_capacity", "That rate over the capacity.", member<&LoadRow::of_capacity>},
+        {"meets", "Whether the objectives are kept.", member<&LoadRow::meets>},
+        {"*", "Figures of the simulation.", member<&LoadRow::result>},
+    };
+    static constexpr FieldTable table = field_table<LoadRow>("serving_load", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(AgainstRow const*) {
+    static constexpr Field rows[] = {
+        {"cluster", "The other machine.", member<&AgainstRow::cluster>},
+        {"accelerators", "Accelerators that the same money rents.", member<&AgainstRow::accelerators>},
+        {"choices", "Ways to serve with them.", member<&AgainstRow::choices>},
+        {"best", "Place in that list of the shortest p99 of whole answers.", member<&AgainstRow::best>},
+        {"verdict", "The comparison in words.", member<&AgainstRow::verdict>},
+    };
+    static constexpr FieldTable table = field_table<AgainstRow>("serving_against", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(TimeInterval const*) {
+    static constexpr Field rows[] = {
+        {"low", "With fast constants.", member<&TimeInterval::low>},
+        {"value", "As priced.", member<&TimeInterval::value>},
+        {"high", "With slow constants.", member<&TimeInterval::high>},
+    };
+    static constexpr FieldTable table = field_table<TimeInterval>("time_interval", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(MarginRow const*) {
+    static constexpr Field rows[] = {
+        {"slower", "Time of an iteration over the priced one.", member<&MarginRow::slower>},
+        {"replicas", "Replicas that are needed then; null where no number is enough.", member<&MarginRow::replicas>},
+    };
+    static constexpr FieldTable table = field_table<MarginRow>("serving_margin", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(ServingGuess const*) {
+    static constexpr Field rows[] = {
+        {"name", "Name of the figure.", member<&ServingGuess::name>},
+        {"value", "Its value.", member<&ServingGuess::value>},
+        {"unit", "Its unit.", member<&ServingGuess::unit>},
+        {"why", "Reason for the value.", member<&ServingGuess::why>},
+    };
+    static constexpr FieldTable table = field_table<ServingGuess>("serving_guess", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(InferenceAnswer const*) {
+    using A = InferenceAnswer;
+    static constexpr Field rows[] = {
+        {"model", "The model.", [](A const& a) -> Model const& { return a.question.model; }},
+        {"cluster", "The machine.", [](A const& a) -> Cluster const& { return a.question.cluster; }},
+        {"engine", "The engine that serves.",
+         [](A const& a) {
+             return Engine{a.question.plan, a.question.experiment.dispatch};
+         }},
+        {"objectives", "Limits that requests are to keep.",
+         [](A const& a) { return a.question.experiment.objectives; }},
+        {"traffic", "Requests that arrive.", [](A const& a) { return ArrivingRequests{a.question}; }},
+        {"trace", "Recorded requests; null without a file.",
+         [](A const& a) -> std::optional<RequestRecord> const& { return a.question.trace; }},
+        {"memory", "Memory of one accelerator at the recommended degree.",
+         [](A const& a) { return a.row() ? &a.row()->memory : nullptr; }},
+        {"plans", "Each degree without chance.", member<&A::plans>},
+        {"decode", "One iteration of decoding by batch.", member<&A::decode>},
+        {"prefill", "A prompt alone by its length.", member<&A::prefill>},
+        {"choices", "Each degree with the replicas asked for or found.", member<&A::choices>},
+        {"same_accelerators", "As many accelerators, split in every way.", member<&A::same>},
+        {"against", "Another machine for the same money.", member<&A::against>},
+        {"load", "The recommended replicas under other loads.", member<&A::load>},
+        {"recommendation", "The answer.", [](A const& a) { return Recommendation{a}; }},
+        {"uncertainty", "Evidence for the figures, and its limits.", [](A const& a) { return Uncertainty{a}; }},
+        {"assumptions", "Gaps of the question that were filled.",
+         [](A const& a) -> std::vector<Assumption> const& { return a.question.assumptions; }},
+        {"constants", "Constants of the times.", member<&A::constants>},
+    };
+    static constexpr FieldTable table = field_table<A>("inference", rows);
+    return table;
+}
+
+// ---- CSV ----------------------------------------------------------------------------------------------------------
+
+FieldTable const& field_table_of(ServedRow const*) {
+    static constexpr Field rows[] = {
+        {"kind", "A choice, the same accelerators, or a point of the load curve.", member<&ServedRow::kind>},
+        {"requests_per_second", "Rate of requests.", member<&ServedRow::requests_per_second>},
+        {"*", "The choice.", member<&ServedRow::choice>},
+    };
+    static constexpr FieldTable table = field_table<ServedRow>("served_row", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(DecodedRow const*) {
+    static constexpr Field rows[] = {
+        {"tp", "Tensor-parallel degree.", member<&DecodedRow::tp>},
+        {"*", "One iteration.", member<&DecodedRow::row>},
+    };
+    static constexpr FieldTable table = field_table<DecodedRow>("decoded_row", rows);
+    return table;
+}
+
+std::vector<ServedRow> served_rows(InferenceAnswer const& answer) {
+    std::vector<ServedRow> rows;
+    double const rate = answer.question.arrivals();
+    for (ServingChoice const& one : answer.choices) { rows.push_back({"choice", rate, one}); }
+    for (ServingChoice const& one : answer.same) { rows.push_back({"same accelerators", rate, one}); }
+    for (LoadRow const& one : answer.load) {
+        ServingChoice choice = *answer.choice();
+        choice.result = one.result;
+        choice.meets = one.meets;
+        double const tokens = one.result.output_tokens_per_second;
+        choice.dollars_per_million_output_tokens =
+            choice.price && tokens > 0.0 ? std::optional{choice.price->base() / tokens * 1e6} : std::nullopt;
+        rows.push_back({"load", one.requests_per_second, std::move(choice)});
+    }
+    return rows;
+}
+
+std::vector<DecodedRow> decoded_rows(InferenceAnswer const& answer) {
+    std::vector<DecodedRow> rows;
+    for (DecodeRow const& row : answer.decode) { rows.push_back({answer.row()->plan.tp, row}); }
+    return rows;
+}
+
+} // namespace headroom

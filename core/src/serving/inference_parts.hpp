@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headroom/inference_answer.hpp"
+
+namespace headroom {
+
+/// Pricer of one degree of the question.
+ServingPricer pricer_of(InferenceQuestion const& question, ServingPlan const& plan);
+
+std::vector<DecodeRow> decode_rows(ServingPricer const& pricer, InferenceQuestion const& question, int largest);
+std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuestion const& question);
+/// Time of a prompt of so many tokens, alone.
+Seconds prefill_seconds(ServingPricer const& pricer, double tokens);
+/// Sequences of a mean request that the cache holds at their ends.
+int largest_batch(ServingMemory const& memory, ServingPlan const& plan, InferenceQuestion const& question);
+
+/// The best steady state of at most `most` sequences. Of B sequences that give a token an iteration each, B / output end in
+/// every one, and as many prompts must be computed; where those are more than a chunk, prompts set the pace. Batches whose
+/// iteration is longer than the limit are left out.
+SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most,
+                       std::optional<Seconds> iteration_limit = {});
+
+/// Adds the figures that are simulated.
+void answer_arrivals(InferenceAnswer& answer, Executor const& executor);
+/// Adds the ranges that the constants leave open.
+void answer_intervals(InferenceAnswer& answer);
+
+} // namespace headroom

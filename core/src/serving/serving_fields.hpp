@@ -1,0 +1,29 @@
+#pragma once
+
+#include "headroom/inference_answer.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Quantiles of a histogram of times.
+struct TimeQuantiles {
+    LatencyHistogram const* times = nullptr;
+};
+inline std::optional<TimeQuantiles> quantiles_of(LatencyHistogram const& times) {
+    return times.empty() ? std::nullopt : std::optional{TimeQuantiles{&times}};
+}
+FieldTable const& field_table_of(TimeQuantiles const*);
+
+inline std::optional<std::string_view> if_known(std::string const& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
+}
+
+FieldTable const& field_table_of(ServingResult const*);
+FieldTable const& field_table_of(ServingMemory const*);
+FieldTable const& field_table_of(DecodeRow const*);
+FieldTable const& field_table_of(PrefillRow const*);
+
+} // namespace headroom
