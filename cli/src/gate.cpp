@@ -90,7 +90,9 @@ Metric const& metric_named(std::string const& name, std::vector<Metric> const& m
 
 GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics) {
     Metric const& metric = metric_named(condition.name, metrics);
-    bool const plain = metric.dimension == Dimension{};
+    bool const rate = metric.dimension == Dimension{.seconds = -1}; // "500/s", or 500 of what the name says
+    bool const bare = condition.value.find_first_not_of("0123456789.eE+-") == std::string::npos;
+    bool const plain = metric.dimension == Dimension{} || (rate && bare);
     double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
     GateOutcome outcome{condition.name + condition.comparison + condition.value, {}, metric.unknown, false};
     if (metric.value) {

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "validate/validation_report.hpp"
+#include "document/document.hpp"
+
+#include "headroom/validation_answer.hpp"
 
 namespace headroom::cli {
 
-/// Coverage and width of 90 % intervals by how far a run lay outside what was fitted; no rows without left-out constants.
-Table bands_table(ValidationReport const& report);
-Json bands_json(ValidationReport const& report);
+/// Coverage and width of 90 % intervals by how far a run lay from those fitted; no rows without left-out constants.
+Table bands_table(ValidationAnswer const& answer);
 
 } // namespace headroom::cli

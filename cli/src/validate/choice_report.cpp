@@ -12,70 +12,10 @@ namespace {
 
 constexpr std::size_t worst_shown = 10;
 
-ScaleSummary const& all_of(ScaleValidation const& scales) { return scales.groups.front(); }
-
-std::string plan_name(MeasuredPlan const& plan) { return short_name(plan.runs.front()->run->question->strategy); }
-
 std::vector<std::string> ids_of(MeasuredPlan const& plan) {
     std::vector<std::string> ids;
     for (RunComparison const* row : plan.runs) { ids.push_back(row->run->id); }
     return ids;
-}
-
-Json plan_json(MeasuredPlan const& plan) {
-    return Json::object()
-        .set("plan", plan_name(plan))
-        .set("runs", Json::array_of(ids_of(plan)))
-        .set("predicted_step_seconds", plan.predicted.base())
-        .set("measured_step_seconds", plan.measured.base());
-}
-
-Json sweep_json(PlanSweep const& sweep) {
-    return Json::object()
-        .set("source", sweep.source)
-        .set("model", sweep.model)
-        .set("accelerator", sweep.accelerator)
-        .set("accelerators", sweep.accelerators)
-        .set("global_batch", sweep.batch)
-        .set("sequence_length", sweep.sequence_length)
-        .set("plans", static_cast<int>(sweep.plans.size()))
-        .set("regret", sweep.regret)
-        .set("repeats_spread", sweep.noise)
-        .set("tau", sweep.tau)
-        .set("chosen", plan_json(sweep.plans[sweep.chosen]))
-        .set("best", plan_json(sweep.plans[sweep.best]));
-}
-
-Json scaled_json(ScaledRun const& row) {
-    return Json::object()
-        .set("id", row.run->id)
-        .set("source", row.run->source)
-        .set("anchored_to", row.anchor->id)
-        .set("measured_step_seconds", row.run->measured.base())
-        .set("predicted_step_seconds", row.before.base())
-        .set("warm_step_seconds", row.after.base())
-        .set("factor", row.factor)
-        .set("relative_error", row.error_before)
-        .set("warm_relative_error", row.error_after)
-        .set("inside_interval", row.inside_before)
-        .set("warm_inside_interval", row.inside_after)
-        .set("anchor_outside_interval", row.clipped)
-        .set("same_replica", row.same_replica);
-}
-
-Json group_json(ScaleSummary const& group) {
-    return Json::object()
-        .set("by", group.by)
-        .set("name", group.name)
-        .set("rows", group.rows)
-        .set("median_absolute_error", group.median_before)
-        .set("p90_absolute_error", group.p90_before)
-        .set("warm_median_absolute_error", group.median_after)
-        .set("warm_p90_absolute_error", group.p90_after)
-        .set("interval_coverage", group.coverage_before)
-        .set("warm_interval_coverage", group.coverage_after)
-        .set("median_half_width", group.width_before)
-        .set("warm_median_half_width", group.width_after);
 }
 
 std::vector<std::string> scale_line(ScaleSummary const& group) {
@@ -91,46 +31,6 @@ std::vector<std::string> scale_line(ScaleSummary const& group) {
 }
 
 } // namespace
-
-void add_metrics(std::vector<Metric>& metrics, PlanChoiceSummary const& choice) {
-    auto const known = [&choice](double value) { return choice.sweeps > 0 ? std::optional{value} : std::nullopt; };
-    metrics.push_back({"regret_median", known(choice.median_regret)});
-    metrics.push_back({"regret_worst", known(choice.worst_regret)});
-    metrics.push_back({"regret_sweeps", static_cast<double>(choice.sweeps)});
-    metrics.push_back({"median_tau", known(choice.median_tau)});
-}
-
-void add_metrics(std::vector<Metric>& metrics, std::optional<ScaleValidation> const& scales) {
-    auto const known = [&scales](double ScaleSummary::*value) {
-        return scales && !scales->rows.empty() ? std::optional{all_of(*scales).*value} : std::nullopt;
-    };
-    metrics.push_back({"scale_median_absolute_error", known(&ScaleSummary::median_after)});
-    metrics.push_back({"scale_p90_absolute_error", known(&ScaleSummary::p90_after)});
-    metrics.push_back({"scale_interval_coverage", known(&ScaleSummary::coverage_after)});
-}
-
-Json json_of(PlanChoice const& choice, bool left_out) {
-    auto const& s = choice.summary;
-    auto const known = [&s](double value) { return s.sweeps > 0 ? Json{value} : Json{}; };
-    Json sweeps = Json::array();
-    for (PlanSweep const& sweep : choice.sweeps) { sweeps.push(sweep_json(sweep)); }
-    return Json::object()
-        .set("source_left_out", left_out)
-        .set("sweeps", s.sweeps)
-        .set("plans", s.plans)
-        .set("best_chosen", s.best_chosen)
-        .set("median_regret", known(s.median_regret))
-        .set("worst_regret", known(s.worst_regret))
-        .set("median_tau", known(s.median_tau))
-        .set("rows", sweeps);
-}
-
-Json json_of(ScaleValidation const& scales) {
-    Json groups = Json::array(), rows = Json::array();
-    for (ScaleSummary const& group : scales.groups) { groups.push(group_json(group)); }
-    for (ScaledRun const& row : scales.rows) { rows.push(scaled_json(row)); }
-    return Json::object().set("families", scales.families).set("groups", groups).set("rows", rows);
-}
 
 void add_choice(std::vector<Block>& blocks, PlanChoice const& choice, bool left_out) {
     auto const& s = choice.summary;
@@ -162,24 +62,6 @@ void add_choice(std::vector<Block>& blocks, PlanChoice const& choice, bool left_
                       "fastest measured one, less 1; repeats: how far repeats of one plan lie apart; tau: "
                       "Kendall's, of predicted and measured steps (1: the same order)",
                   "choice"});
-}
-
-Json json_of(UtilizationCheck const& check) {
-    Json rows = Json::array();
-    for (UtilizationComparison const& row : check.rows) {
-        rows.push(Json::object()
-                      .set("id", row.run->id)
-                      .set("quantity", row.hardware ? "hfu" : "mfu")
-                      .set("convention", std::string{name_of(row.run->utilization->convention)})
-                      .set("printed", row.printed)
-                      .set("ours", row.ours)
-                      .set("relative_difference", row.difference()));
-    }
-    auto const known = [&check](double value) { return check.rows.empty() ? Json{} : Json{value}; };
-    return Json::object()
-        .set("median_absolute_difference", known(check.median_absolute_difference))
-        .set("largest_absolute_difference", known(check.largest_absolute_difference))
-        .set("rows", rows);
 }
 
 void add_utilization(std::vector<Block>& blocks, UtilizationCheck const& check) {
@@ -239,22 +121,6 @@ void add_scales(std::vector<Block>& blocks, ScaleValidation const& scales) {
                       "of the smallest run; inside: share of runs within their warm interval; band: median "
                       "half-width of the interval",
                   "scales"});
-}
-
-Sheet sheet_of(ScaleValidation const& scales) {
-    Sheet sheet{{"id", "source", "kind", "accelerator", "anchored_to", "measured_step_seconds",
-                 "predicted_step_seconds", "warm_step_seconds", "factor", "relative_error", "warm_relative_error",
-                 "inside_interval", "warm_inside_interval", "anchor_outside_interval", "same_replica"},
-                {}};
-    auto const truth = [](bool is) { return std::string{is ? "true" : "false"}; };
-    for (ScaledRun const& row : scales.rows) {
-        sheet.rows.push_back({row.run->id, row.run->source, row.run->kind, row.run->accelerator, row.anchor->id,
-                              exact(row.run->measured.base()), exact(row.before.base()), exact(row.after.base()),
-                              exact(row.factor), exact(row.error_before), exact(row.error_after),
-                              truth(row.inside_before), truth(row.inside_after), truth(row.clipped),
-                              truth(row.same_replica)});
-    }
-    return sheet;
 }
 
 } // namespace headroom::cli

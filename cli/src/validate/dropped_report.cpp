@@ -16,17 +16,6 @@ std::vector<std::string> ids_of(DroppedRows const& dropped) {
 
 } // namespace
 
-Json dropped_json(Validation const& validation) {
-    Json rules = Json::array();
-    for (DroppedRows const& dropped : dropped_rows(validation.rows)) {
-        rules.push(Json::object()
-                       .set("rule", dropped.rule)
-                       .set("rows", static_cast<int>(dropped.runs.size()))
-                       .set("ids", Json::array_of(ids_of(dropped))));
-    }
-    return rules;
-}
-
 Table dropped_table(Validation const& validation) {
     Table table{.title = "Suspect runs, dropped by the rules of validation/README.md",
                 .columns = {{"rule", Align::left},

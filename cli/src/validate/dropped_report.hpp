@@ -1,13 +1,12 @@
 #pragma once
 
-#include "output.hpp"
+#include "document/document.hpp"
 
 #include "headroom/validation.hpp"
 
 namespace headroom::cli {
 
 /// How many suspect rows each rule of validation/README.md drops, and which; empty where none is.
-Json dropped_json(Validation const& validation);
 Table dropped_table(Validation const& validation);
 
 } // namespace headroom::cli

@@ -42,27 +42,4 @@ Table measures_table(std::vector<AccuracyMeasure> const& measures) {
     return table;
 }
 
-Json measures_json(std::vector<AccuracyMeasure> const& measures) {
-    Json all = Json::array();
-    for (AccuracyMeasure const& measure : measures) {
-        Json figures = Json::array();
-        for (AccuracyFigure const& figure : measure.figures) {
-            figures.push(Json::object()
-                             .set("name", figure.name)
-                             .set("value", figure.value)
-                             .set("bar", figure.bar)
-                             .set("least", figure.least)
-                             .set("with_suspects", figure.with_suspects)
-                             .set("holds", figure.holds()));
-        }
-        all.push(Json::object()
-                     .set("name", measure.name)
-                     .set("constants", measure.constants)
-                     .set("rows", measure.rows)
-                     .set("holds", measure.holds())
-                     .set("figures", figures));
-    }
-    return all;
-}
-
 } // namespace headroom::cli

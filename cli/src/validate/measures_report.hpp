@@ -1,6 +1,6 @@
 #pragma once
 
-#include "output.hpp"
+#include "document/document.hpp"
 
 #include "headroom/accuracy_measures.hpp"
 
@@ -10,6 +10,5 @@ namespace headroom::cli {
 
 /// Every figure that the step model is held to beside its bar, one a line.
 Table measures_table(std::vector<AccuracyMeasure> const& measures);
-Json measures_json(std::vector<AccuracyMeasure> const& measures);
 
 } // namespace headroom::cli

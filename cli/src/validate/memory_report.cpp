@@ -8,24 +8,6 @@
 
 namespace headroom::cli {
 
-Json memory_json(Validation const& validation) {
-    Json rows = Json::array();
-    for (RunComparison const& row : validation.rows) {
-        if (!row.predicted_memory || !row.run->counts()) { continue; }
-        rows.push(Json::object()
-                      .set("id", row.run->id)
-                      .set("predicted_bytes", row.predicted_memory->base())
-                      .set("measured_bytes", row.run->measured_memory->base())
-                      .set("relative_error", row.memory_error()));
-    }
-    bool const any = validation.memory.rows > 0;
-    return Json::object()
-        .set("rows", validation.memory.rows)
-        .set("median_absolute_error", any ? Json{validation.memory.median_absolute_error} : Json{})
-        .set("largest_absolute_error", any ? Json{validation.memory.largest_absolute_error} : Json{})
-        .set("runs", rows);
-}
-
 Table memory_table(Validation const& validation) {
     Table table{.title = "Memory of an accelerator: median absolute error " +
                          percent(validation.memory.median_absolute_error) + " % over " +

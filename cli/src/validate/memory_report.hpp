@@ -1,13 +1,12 @@
 #pragma once
 
-#include "output.hpp"
+#include "document/document.hpp"
 
 #include "headroom/validation.hpp"
 
 namespace headroom::cli {
 
 /// Predicted memory beside measured, of every run that states it and counts, in the order of the table.
-Json memory_json(Validation const& validation);
 Table memory_table(Validation const& validation);
 
 } // namespace headroom::cli

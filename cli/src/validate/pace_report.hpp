@@ -1,12 +1,12 @@
 #pragma once
 
-#include "validate/validation_report.hpp"
+#include "document/document.hpp"
+
+#include "headroom/validation_answer.hpp"
 
 namespace headroom::cli {
 
-/// The factor of each stack whose kernels are its own, and what it would be without each source; the table has those of which
-/// a run was compared.
-Table pace_table(ValidationReport const& report);
-Json paces_json(ValidationReport const& report);
+/// Factor of each framework with kernels of its own, and without each source; rows for frameworks of compared runs.
+Table pace_table(ValidationAnswer const& answer);
 
 } // namespace headroom::cli

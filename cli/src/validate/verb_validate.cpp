@@ -138,22 +138,24 @@ int run_communication(Arguments const& arguments) {
     Output const output = read_output(arguments);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
-    check_gates(arguments, metrics_of(fit::CommunicationSummary{}));
+    check_gates(arguments, metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)));
     io::Catalog const catalog = open_catalog(arguments);
     RunsText const text = read_text(arguments, "--communication", embedded_communication);
     io::BenchmarkLog const log = io::read_benchmark_log(text.text, text.name);
     CatalogPrices prices{catalog};
-    CommunicationReport report{catalog,
-                               text.name,
-                               log,
-                               fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); }),
-                               {},
-                               {}};
-    report.gates = check_gates(arguments, metrics_of(report.validation.summary));
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    CommunicationReport report{catalog, {.table_name = text.name, .validation = {}}};
+    report.answer.validation =
+        fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
+    for (io::LogTrouble const& trouble : log.troubles) {
+        report.answer.not_read.push_back({trouble.kind, static_cast<std::size_t>(trouble.count),
+                                          static_cast<std::size_t>(trouble.first_line), trouble.example});
+    }
+    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    write_result(output, result_of(
+                             head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
+                             {gates, stats_of(output, stopwatch.seconds())},
+                             [&] { return row_sheet(report.answer.validation.rows); }));
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 // ---- simulated step -----------------------------------------------------------------------------------------------
@@ -177,40 +179,64 @@ int run_simulation(Arguments const& arguments) {
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
-    check_gates(arguments, metrics_of(AgreementTable{}));
+    check_gates(arguments, metrics_of(static_cast<AgreementAnswer const*>(nullptr)));
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     Executor const run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     std::uint64_t const seed = read_seed(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--simulation");
-    AgreementReport report{catalog, calibration.name, plans, seed, {}, {}, {}, {}};
+    AgreementReport report{catalog, calibration.name, {.asked = plans, .seed = seed}};
+    AgreementAnswer& answer = report.answer;
     {
         Watch const watch{"simulating " + std::to_string(plans) + " plans", output.quiet};
-        report.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
+        answer.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
     }
-    report.table = agreement_table(report.rows);
-    report.gates = check_gates(arguments, metrics_of(report.table));
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    if (!report.complete()) {
-        note(output, "validate: interrupted (" + std::to_string(report.rows.size()) + " of " + std::to_string(plans) +
+    answer.table = agreement_table(answer.rows);
+    auto const gates = check_gates(arguments, metrics_of(&answer));
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
+                     {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.rows); }));
+    if (!answer.complete()) {
+        note(output, "validate: interrupted (" + std::to_string(answer.rows.size()) + " of " + std::to_string(plans) +
                          " plans finished). the result covers those");
         return Exit::interrupted;
     }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 // ---- runs -------------------------------------------------------------------------------------------------------
 
-int run(Arguments const& arguments) {
-    if (arguments.has("--simulation")) { return run_simulation(arguments); }
-    refuse_unused(arguments, {"--plans", "--seed", "--threads"}, "belongs to --simulation");
-    if (arguments.has("--communication")) { return run_communication(arguments); }
+/// Adds what constants that never saw a source, or a mixture, predict.
+void compare_left_out(Arguments const& arguments, io::Catalog const& catalog, std::vector<PublishedRun> const& runs,
+                      CalibrationSet const& calibration, ValidationAnswer& answer) {
+    if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
+        answer.left_out = validate_left_out(runs, calibration, *folds);
+        answer.models_left_out = validate_models_left_out(runs, calibration, *folds);
+        answer.pace_without = folds->pace;
+        answer.scales = leave_one_scale(runs, calibration, *folds);
+    } else if (arguments.has("--leave-one-scale")) {
+        refuse("--leave-one-scale", "constants that never saw a source are not known for --calibration", "",
+               "add --leave-one-source-out, which makes them");
+    }
+}
+
+void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& answer) {
+    answer.utilization = check_utilization(runs);
+    answer.choice = plan_choice(answer.left_out ? answer.left_out->rows : answer.validation.rows);
+    auto const known = [](auto const& part) { return part ? &*part : nullptr; };
+    answer.measures = accuracy_measures({.in_sample = answer.validation,
+                                         .left_out = known(answer.left_out),
+                                         .models_left_out = known(answer.models_left_out),
+                                         .scales = known(answer.scales),
+                                         .choice = &answer.choice});
+}
+
+int run_runs(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    check_gates(arguments, metrics_of(ErrorSummary{}, MemorySummary{}, {}));
+    check_gates(arguments, metrics_of(static_cast<ValidationAnswer const*>(nullptr)));
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
@@ -223,49 +249,51 @@ int run(Arguments const& arguments) {
                           .why = "the table has a header only",
                           .hint = "add a row for each measured run"}};
     }
-    ValidationReport report{.catalog = catalog,
-                            .calibration = calibration.name,
-                            .runs_name = text.name,
-                            .validation = validate(runs, calibration),
-                            .free_constants = free_constants(calibration),
-                            .refitted = arguments.has("--leave-one-source-out"),
-                            .pace = calibration.pace,
-                            .asked_for_scales = arguments.has("--leave-one-scale")};
+    ValidationReport report{catalog,
+                            calibration.name,
+                            {.runs_name = text.name,
+                             .validation = validate(runs, calibration),
+                             .free_constants = free_constants(calibration),
+                             .refitted = arguments.has("--leave-one-source-out"),
+                             .pace = calibration.pace,
+                             .asked_for_scales = arguments.has("--leave-one-scale")}};
+    ValidationAnswer& answer = report.answer;
     {
-        Watch const watch{"refitting without each source", output.quiet || !report.refitted};
-        if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
-            report.left_out = validate_left_out(runs, calibration, *folds);
-            report.models_left_out = validate_models_left_out(runs, calibration, *folds);
-            report.pace_without = folds->pace;
-            report.scales = leave_one_scale(runs, calibration, *folds);
-        } else if (arguments.has("--leave-one-scale")) {
-            refuse("--leave-one-scale", "constants that never saw a source are not known for --calibration", "",
-                   "add --leave-one-source-out, which makes them");
-        }
+        Watch const watch{"refitting without each source", output.quiet || !answer.refitted};
+        compare_left_out(arguments, catalog, runs, calibration, answer);
     }
-    report.utilization = check_utilization(runs);
-    report.choice = plan_choice(report.left_out ? report.left_out->rows : report.validation.rows);
-    auto const known = [](auto const& part) { return part ? &*part : nullptr; };
-    report.measures = accuracy_measures({.in_sample = report.validation,
-                                         .left_out = known(report.left_out),
-                                         .models_left_out = known(report.models_left_out),
-                                         .scales = known(report.scales),
-                                         .choice = &report.choice});
-    auto const left_out = report.left_out ? std::optional{report.left_out->summary} : std::nullopt;
-    report.gates = check_gates(arguments, metrics_of(report.validation.summary, report.validation.memory, left_out,
-                                                     report.choice.summary, report.scales));
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    check_measures(runs, answer);
+    auto const gates = check_gates(arguments, metrics_of(&answer));
+    auto const sheet = [&] {
+        return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)
+                                                        : row_sheet(compared_runs(answer));
+    };
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
+                     {gates, stats_of(output, stopwatch.seconds())}, sheet));
+    return report_gates(gates) ? Exit::done : Exit::gate;
+}
+
+int run(Arguments const& arguments) {
+    if (arguments.has("--simulation")) { return run_simulation(arguments); }
+    refuse_unused(arguments, {"--plans", "--seed", "--threads"}, "belongs to --simulation");
+    return arguments.has("--communication") ? run_communication(arguments) : run_runs(arguments);
 }
 
 } // namespace
 
 Verb validate_verb() {
-    return {"validate", "published measured runs, predicted and compared row by row",
-            {},         {options, output_options()},
-            examples,   run};
+    return {"validate",
+            "published measured runs, predicted and compared row by row",
+            {},
+            {options, output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<ValidationAnswer const*>(nullptr)),
+             &field_table_of(static_cast<fit::CommunicationAnswer const*>(nullptr)),
+             &field_table_of(static_cast<AgreementAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

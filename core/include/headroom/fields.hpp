@@ -85,10 +85,11 @@ constexpr std::string_view unit_symbol(Dimension d) {
         Dimension dimension;
         std::string_view symbol;
     };
-    constexpr std::array rows{Row{{1, 0, 0, 0, 0}, "B"},       Row{{0, 1, 0, 0, 0}, "FLOP"},   Row{{0, 0, 1, 0, 0}, "s"},
-                              Row{{0, 0, 0, 1, 0}, "$"},       Row{{0, 0, 0, 0, 1}, "J"},      Row{{1, 0, -1, 0, 0}, "B/s"},
-                              Row{{-1, 0, 1, 0, 0}, "s/B"},    Row{{0, 1, -1, 0, 0}, "FLOP/s"}, Row{{-1, 1, 0, 0, 0}, "FLOP/B"},
-                              Row{{0, 0, -1, 1, 0}, "$/s"},    Row{{0, 0, -1, 0, 1}, "W"}};
+    constexpr std::array rows{
+        Row{{1, 0, 0, 0, 0}, "B"},    Row{{0, 1, 0, 0, 0}, "FLOP"},    Row{{0, 0, 1, 0, 0}, "s"},
+        Row{{0, 0, 0, 1, 0}, "$"},    Row{{0, 0, 0, 0, 1}, "J"},       Row{{1, 0, -1, 0, 0}, "B/s"},
+        Row{{-1, 0, 1, 0, 0}, "s/B"}, Row{{0, 1, -1, 0, 0}, "FLOP/s"}, Row{{-1, 1, 0, 0, 0}, "FLOP/B"},
+        Row{{0, 0, -1, 1, 0}, "$/s"}, Row{{0, 0, -1, 0, 1}, "W"},      Row{{0, 0, -1, 0, 0}, "1/s"}};
     for (Row const& row : rows) {
         if (row.dimension == d) { return row.symbol; }
     }
@@ -100,9 +101,7 @@ namespace field_detail {
 template <class T> inline constexpr char type_tag = 0;
 
 template <class T> struct Getter : Getter<decltype(&T::operator())> {};
-template <class L, class R, class T> struct Getter<R (L::*)(T const&) const> {
-    using Object = T;
-};
+template <class L, class R, class T> struct Getter<R (L::*)(T const&) const> { using Object = T; };
 
 template <class T> inline constexpr bool is_optional = false;
 template <class T> inline constexpr bool is_optional<std::optional<T>> = true;
@@ -118,7 +117,7 @@ template <class T, std::size_t N> inline constexpr std::size_t fixed_length<std:
 template <class T>
 concept Text = std::convertible_to<T const&, std::string_view>;
 template <class T>
-concept Indirect = is_optional<T> || (std::is_pointer_v<T> && !Text<T>);
+concept Indirect = is_optional<T> ||(std::is_pointer_v<T> && !Text<T>);
 
 template <class T> FieldTable const& table_of() { return field_table_of(static_cast<T const*>(nullptr)); }
 
@@ -200,10 +199,17 @@ template <class T> void write(FieldWriter& writer, T const& value) {
 
 /// Unit that a name's suffix states: "step_seconds" is in seconds.
 constexpr std::string_view unit_in_name(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 10> suffixes{{
-        {"bytes_per_second", "B/s"}, {"seconds_per_byte", "s/B"}, {"flops_per_second", "FLOP/s"},
-        {"flops_per_second_per_accelerator", "FLOP/s"}, {"flops_per_byte", "FLOP/B"}, {"_per_second", "1/s"},
-        {"seconds", "s"}, {"bytes", "B"}, {"dollars", "$"}, {"watts", "W"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 10> suffixes{
+        {{"bytes_per_second", "B/s"},
+         {"seconds_per_byte", "s/B"},
+         {"flops_per_second", "FLOP/s"},
+         {"flops_per_second_per_accelerator", "FLOP/s"},
+         {"flops_per_byte", "FLOP/B"},
+         {"_per_second", "1/s"},
+         {"seconds", "s"},
+         {"bytes", "B"},
+         {"dollars", "$"},
+         {"watts", "W"}}};
     for (auto const& [suffix, symbol] : suffixes) {
         if (name.ends_with(suffix)) { return symbol; }
     }
@@ -225,7 +231,9 @@ consteval std::string_view checked_unit(std::string_view name, FieldShape const&
     bool const counts = value.kind == FieldKind::number || value.kind == FieldKind::integer;
     std::string_view const named = counts ? unit_in_name(name) : std::string_view{};
     std::string_view const typed = value.unit;
-    if (!stated.empty() && (!counts || (!typed.empty() && typed != stated))) { the_unit_contradicts_the_type_of_the_getter(); }
+    if (!stated.empty() && (!counts || (!typed.empty() && typed != stated))) {
+        the_unit_contradicts_the_type_of_the_getter();
+    }
     if (!typed.empty() && !named.empty() && typed != named) { the_unit_contradicts_the_type_of_the_getter(); }
     if (!stated.empty() && !named.empty() && stated != named && named != "1/s") { the_unit_contradicts_the_name(); }
     return !stated.empty() ? stated : !typed.empty() ? typed : named;
@@ -236,7 +244,8 @@ consteval std::string_view checked_unit(std::string_view name, FieldShape const&
 /// One figure of an answer.
 struct Field {
     template <class G>
-    consteval Field(std::string_view key, std::string_view sentence, G, Unit stated = {}, Presence when = Presence::always)
+    consteval Field(std::string_view key, std::string_view sentence, G, Unit stated = {},
+                    Presence when = Presence::always)
         : name{key}, meaning{sentence}, presence{when} {
         using Object = typename field_detail::Getter<G>::Object;
         using Value = std::remove_cvref_t<decltype(G{}(std::declval<Object const&>()))>;
@@ -291,7 +300,7 @@ inline std::optional<double> finite(double value) {
 }
 
 template <auto Member> struct MemberOf;
-template <class T, class R, R T::* Pointer> struct MemberOf<Pointer> {
+template <class T, class R, R T::*Pointer> struct MemberOf<Pointer> {
     constexpr R const& operator()(T const& object) const { return object.*Pointer; }
 };
 /// Getter of a data member: `member<&Answer::step>`.

@@ -124,9 +124,11 @@ void change_strategy(Question& question, std::string const& name, std::string co
 void check(Question const& question, std::string const& lever) {
     std::string const reason = illegal_because(question.strategy, question.model, question.workload);
     if (!reason.empty()) {
-        throw InputError{
-            Fault::usage,
-            {.where = std::string{where}, .problem = headroom::quoted(lever) + " is not possible", .why = reason, .hint = ""}};
+        throw InputError{Fault::usage,
+                         {.where = std::string{where},
+                          .problem = headroom::quoted(lever) + " is not possible",
+                          .why = reason,
+                          .hint = ""}};
     }
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headroom/fields.hpp"
+#include "headroom/fit/communication_validation.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace headroom::fit {
+
+/// Rows of a table that could not be read, of one kind.
+struct UnreadRows {
+    std::string kind;
+    std::size_t count = 0, first_line = 0;
+    std::string example;
+};
+
+/// Answer of `headroom validate --communication`: measured collectives, predicted and compared.
+struct CommunicationAnswer {
+    std::string table_name;
+    CommunicationValidation validation;
+    std::vector<UnreadRows> not_read = {};
+    /// Rows that could not be read.
+    [[nodiscard]] int unread() const;
+};
+FieldTable const& field_table_of(CommunicationAnswer const*);
+FieldTable const& field_table_of(CommunicationComparison const*);
+
+} // namespace headroom::fit

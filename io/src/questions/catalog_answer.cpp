@@ -1,0 +1,193 @@
+#include "headroom/io/catalog_answer.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+namespace headroom::io {
+namespace {
+
+/// The 16-bit rate, of the format that the chip has.
+std::string fastest_words(PeakRates const& peak) {
+    if (peak.bf16.base() > 0.0) { return "bf16 " + format(peak.bf16); }
+    if (peak.fp16.base() > 0.0) { return "no bf16, fp16 " + format(peak.fp16); }
+    return "fp32 " + format(peak.fp32);
+}
+
+std::string facts_of(Accelerator const& chip) {
+    return chip.vendor + ", " + std::to_string(chip.year) + ", " + format_binary(chip.memory) + ", " +
+           format(chip.memory_bandwidth) + ", " + fastest_words(chip.peak);
+}
+
+std::string facts_of(Cluster const& cluster) {
+    std::string text = std::to_string(cluster.accelerators_per_node) + " x " + cluster.accelerator.name +
+                       ", scale-up " + format(cluster.scale_up.bandwidth) + " over " + std::to_string(cluster.domain) +
+                       ", scale-out " + format(cluster.scale_out.bandwidth);
+    if (cluster.price) { text += ", " + format(*cluster.price) + " an accelerator"; }
+    return text;
+}
+
+std::string facts_of(Model const& model) {
+    ParameterCount const count = count_parameters(model);
+    std::string text = format_count(count.total) + " parameters, ";
+    if (!model.operators.empty()) { return text + std::to_string(model.operators.size()) + " kinds of operators"; }
+    text += std::to_string(model.layers) + " layers, hidden " + std::to_string(model.hidden);
+    if (count.active < count.total * 0.999) { text += ", " + format_count(count.active) + " active"; }
+    return text;
+}
+
+std::string facts_of(StrategyRecord const& record) {
+    std::vector<std::string> fields;
+    for (auto const& [name, value] : record.given) {
+        fields.push_back(name);
+        fields.back().append(" ").append(value);
+    }
+    return record.title + ": " + fmt::format("{}", fmt::join(fields, ", "));
+}
+
+/// The folder of calibrations also keeps what was fitted without each source.
+std::string calibration_facts(Catalog const& catalog, RecordText const& record) {
+    if (record.name == "folds") {
+        return "constants fitted without one of " +
+               std::to_string(read_folds(record.content, record.origin).without.size()) + " sources each";
+    }
+    CalibrationSet const set = catalog.calibration(record.name);
+
+    Band const band = band_of(set.bands, Extrapolation::seen);
+    std::string const words = fmt::format("{:#.3g} to {:#.3g} of the prediction", band.low, band.high);
+    if (!set.seen) { return "not fitted to any run: independent values; assumed 90 % band " + words; }
+    return "90 % band " + words + " on seen hardware and framework, from " + std::to_string(band.rows) + " runs";
+}
+
+/// The text of the first line `key = "text"` of a record; empty without one.
+std::string text_of(std::string_view record, std::string const& key) {
+    std::string const wanted = "\n" + key + " = \"";
+    auto const at = record.find(wanted);
+    if (at == std::string_view::npos) { return {}; }
+    std::string_view const rest = record.substr(at + wanted.size());
+    return std::string{rest.substr(0, rest.find('"'))};
+}
+
+/// Links and hosts have no reader of their own: what nodes use of them.
+std::string link_facts(std::string_view record) {
+    std::vector<std::string> facts;
+    for (auto const& [key, words] : {std::pair{"kind", ""}, {"bandwidth", " one way"}, {"latency", " a hop"}}) {
+        std::string const value = text_of(record, key);
+        if (!value.empty()) { facts.push_back(value + words); }
+    }
+    return fmt::format("{}", fmt::join(facts, ", "));
+}
+
+std::string host_facts(std::string_view record) {
+    std::vector<std::string> facts;
+    for (auto const& [key, words] : {std::pair{"vendor", ""}, {"capacity", " of memory"}, {"bandwidth", ""}}) {
+        std::string const value = text_of(record, key);
+        if (!value.empty()) { facts.push_back(value + words); }
+    }
+    return fmt::format("{}", fmt::join(facts, ", "));
+}
+
+/// One line about a record; where it comes from when nothing else is known.
+std::string facts(Catalog const& catalog, RecordText const& record) {
+    try {
+        switch (record.kind) {
+        case RecordKind::accelerator: return facts_of(catalog.accelerator(record.name));
+        case RecordKind::node: return facts_of(catalog.cluster(record.name));
+        case RecordKind::model: return facts_of(catalog.model(record.name));
+        case RecordKind::framework: return catalog.framework(record.name).title;
+        case RecordKind::strategy: return facts_of(catalog.strategy(record.name));
+        case RecordKind::calibration: return calibration_facts(catalog, record);
+        case RecordKind::price:
+            if (auto const price = catalog.price(record.name)) {
+                return format(price->median) + ", median of " + std::to_string(price->offers) +
+                       (price->offers == 1 ? " on-demand offer" : " on-demand offers") +
+                       (price->newest.empty() ? "" : ", up to " + price->newest);
+            }
+            break;
+        case RecordKind::library:
+            static_cast<void>(read_nccl_tuning(record.content, record.origin)); // refuses a broken one
+            return "constants by which it chooses an algorithm and a protocol";
+        case RecordKind::link:
+            if (std::string text = link_facts(record.content); !text.empty()) { return text; }
+            break;
+        case RecordKind::host:
+            if (std::string text = host_facts(record.content); !text.empty()) { return text; }
+            break;
+        }
+    } catch (InputError const& error) { return error.what(); }
+    return record.origin;
+}
+
+std::optional<double> if_published(double count) { return count > 0.0 ? std::optional{count} : std::nullopt; }
+
+constexpr Field model_rows[] = {
+    {"name", "Name of the record.", member<&ModelFacts::name>},
+    {"kind", "Kind of model: dense, moe, hybrid and so on.", member<&ModelFacts::kind>},
+    {"parameters", "Parameters, counted from the dimensions.", member<&ModelFacts::parameters>},
+    {"active_parameters", "Parameters that one token passes.", member<&ModelFacts::active>},
+    {"published_parameters", "Parameters as published; null where they are not.",
+     [](ModelFacts const& m) { return if_published(m.published.total); }},
+    {"published_active_parameters", "Active parameters as published; null where they are not.",
+     [](ModelFacts const& m) { return if_published(m.published.active); }},
+    {"relative_difference", "Counted over published parameters, less 1.",
+     [](ModelFacts const& m) { return m.difference(); }},
+    {"published_source", "Where they are published; null where they are not.",
+     [](ModelFacts const& m) { return m.published.source.empty() ? std::nullopt : std::optional{m.published.source}; }},
+};
+constexpr FieldTable model_table = field_table<ModelFacts>("model_facts", model_rows);
+
+constexpr Field record_rows[] = {
+    {"kind", "Kind of record: model, node, accelerator and so on.",
+     [](CatalogRecord const& r) { return name_of(r.record->kind); }},
+    {"name", "Name of the record.", [](CatalogRecord const& r) -> std::string const& { return r.record->name; }},
+    {"facts", "Content in a line, or why it cannot be read.", member<&CatalogRecord::facts>},
+    {"origin", "File of the record.", [](CatalogRecord const& r) -> std::string const& { return r.record->origin; }},
+    {"model", "Parameters of a model.", member<&CatalogRecord::model>, headroom::Presence::if_any},
+    {"text", "Text of the record.",
+     [](CatalogRecord const& r) { return r.with_text ? std::optional{r.record->content} : std::nullopt; },
+     headroom::Presence::if_any},
+};
+constexpr FieldTable record_table = field_table<CatalogRecord>("record", record_rows);
+
+constexpr Field list_rows[] = {
+    {"records", "Records, by kind and name.", member<&CatalogList::records>},
+};
+constexpr FieldTable list_table = field_table<CatalogList>("catalog_list", list_rows);
+
+constexpr Field show_rows[] = {
+    {"record", "The record.", member<&CatalogShow::record>},
+};
+constexpr FieldTable show_table = field_table<CatalogShow>("catalog_show", show_rows);
+
+} // namespace
+
+std::optional<double> ModelFacts::difference() const {
+    if (published.total <= 0.0) { return std::nullopt; }
+    return parameters / published.total - 1.0;
+}
+
+ModelFacts model_facts(Catalog const& catalog, std::string const& name) {
+    ParameterCount const count = count_parameters(catalog.model(name));
+    return {.name = name,
+            .kind = catalog.model_kind(name),
+            .parameters = count.total,
+            .active = count.active,
+            .published = catalog.published_count(name)};
+}
+
+CatalogRecord catalog_record(Catalog const& catalog, RecordText const& record) {
+    CatalogRecord row{.record = &record, .facts = facts(catalog, record)};
+    if (record.kind != RecordKind::model) { return row; }
+    try {
+        row.model = model_facts(catalog, record.name);
+    } catch (InputError const&) { // the facts say why
+    }
+    return row;
+}
+
+FieldTable const& field_table_of(ModelFacts const*) { return model_table; }
+FieldTable const& field_table_of(CatalogRecord const*) { return record_table; }
+FieldTable const& field_table_of(CatalogList const*) { return list_table; }
+FieldTable const& field_table_of(CatalogShow const*) { return show_table; }
+
+} // namespace headroom::io
