@@ -100,8 +100,8 @@ namespace field_detail {
 
 template <class T> inline constexpr char type_tag = 0;
 
-template <class T> struct Getter : Getter<decltype(&T::operator())> {};
-template <class L, class R, class T> struct Getter<R (L::*)(T const&) const> { using Object = T; };
+/// Struct that a getter reads, as the result of a function that nobody calls.
+template <class Lambda, class Result, class Object> Object object_read_by(Result (Lambda::*)(Object const&) const);
 
 template <class T> inline constexpr bool is_optional = false;
 template <class T> inline constexpr bool is_optional<std::optional<T>> = true;
@@ -247,7 +247,7 @@ struct Field {
     consteval Field(std::string_view key, std::string_view sentence, G, Unit stated = {},
                     Presence when = Presence::always)
         : name{key}, meaning{sentence}, presence{when} {
-        using Object = typename field_detail::Getter<G>::Object;
+        using Object = decltype(field_detail::object_read_by(&G::operator()));
         using Value = std::remove_cvref_t<decltype(G{}(std::declval<Object const&>()))>;
         shape = &field_detail::ShapeOf<Value>::value;
         unit = field_detail::checked_unit(key, *shape, stated.symbol);
