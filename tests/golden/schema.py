@@ -31,7 +31,7 @@ for verb in verbs:
     schema = json.loads(printed)
     for place, field in properties_of(schema):
         meaning = field.get("description", "")
-        check(meaning.endswith(".") and meaning[:1].isupper(), f"{verb}: {place} has no meaning: {meaning!r}")
+        check(meaning.endswith(".") and not meaning[:1].islower(), f"{verb}: {place} has no meaning: {meaning!r}")
         check(not meaning.startswith(("What ", "How many ", "The same", "Those ", "Of ")), f"{verb}: {place} begins without its quantity: {meaning!r}")
     for name, value in [*enumerate(schema["anyOf"]), *schema["definitions"].items()]:
         equal(value["additionalProperties"], False, f"{verb}: {name} takes no other key")
