@@ -89,35 +89,25 @@ Table load_table(InferenceAnswer const& report) {
 }
 
 Table decode_table(InferenceAnswer const& report) {
-    Table table{.title = "One iteration of decoding, tp " + std::to_string(report.row()->plan.tp),
-                .columns = {{"batch"},
-                            {"ms"},
-                            {"tokens/s"},
-                            {"products"},
-                            {"attention"},
-                            {"other"},
-                            {"exchange"},
-                            {"cache %"},
-                            {"bound by", Align::left}},
-                .rows = {}};
-    for (DecodeRow const& one : report.decode) {
-        table.rows.push_back({std::to_string(one.batch), milliseconds(one.time.total), scaled(one.tokens_per_second),
-                              milliseconds(one.time.products), milliseconds(one.time.attention),
-                              milliseconds(one.time.memory + one.time.gaps), milliseconds(one.time.communication),
-                              percent(one.cache_share), std::string{name_of(one.time.bound)}});
-    }
-    return table;
+    return field_rows("One iteration of decoding, tp " + std::to_string(report.row()->plan.tp), report.decode,
+                      {{"batch"},
+                       {"seconds", "time"},
+                       {"tokens_per_second", "tokens", Shown::scaled},
+                       {"products_seconds", "GEMM"},
+                       {"attention_seconds"},
+                       {"memory_seconds", "other"},
+                       {"communication_seconds", "comm"},
+                       {"cache_share", "cache", Shown::percent},
+                       {"bound", "bound by"}});
 }
 
 Table prefill_table(InferenceAnswer const& report) {
-    Table table{.title = "A prompt alone",
-                .columns = {{"tokens"}, {"iterations"}, {"ms"}, {"tokens/s"}, {"bound by", Align::left}},
-                .rows = {}};
-    for (PrefillRow const& one : report.prefill) {
-        table.rows.push_back({std::to_string(one.tokens), std::to_string(one.iterations), milliseconds(one.seconds),
-                              scaled(one.tokens / one.seconds.base()), std::string{name_of(one.bound)}});
-    }
-    return table;
+    return field_rows("A prompt alone", report.prefill,
+                      {{"tokens"},
+                       {"iterations"},
+                       {"seconds", "time"},
+                       {"tokens_per_second", "rate", Shown::scaled},
+                       {"bound", "bound by"}});
 }
 
 Table margins_table(InferenceAnswer const& report) {

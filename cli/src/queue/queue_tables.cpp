@@ -10,41 +10,27 @@ namespace {
 
 std::string share(double value) { return std::isfinite(value) ? percent(value) : "-"; }
 
-/// What only some tables show.
-struct Shown {
-    bool blocked = false, cost = false, keeps = false;
-};
-
-Shown shown_of(std::vector<QueueRow> const& rows) {
-    Shown shown;
-    for (QueueRow const& row : rows) {
-        shown.blocked = shown.blocked || row.answer.blocked > 0.0;
-        shown.cost = shown.cost || row.cost.has_value();
-        shown.keeps = shown.keeps || row.keeps.has_value();
-    }
-    return shown;
-}
-
 Table rows_table(QueueReport const& report) {
-    Shown const shown = shown_of(report.rows);
-    Table table{.title = "Replicas, at " + rate_words(report.answer.arrivals_per_second),
-                .columns = {{"replicas"}, {"busy %"}, {"waiting %"}, {"mean wait"}, {"mean"}, {"p99"}, {"p99.9"}},
-                .rows = {}};
-    if (shown.blocked) { table.columns.push_back({"away %"}); }
-    if (shown.cost) { table.columns.push_back({"$/h"}); }
-    if (shown.keeps) { table.columns.push_back({"keeps", Align::left}); }
-    for (QueueRow const& row : report.rows) {
-        if (row.replicas == report.answer.replicas) { table.marked = table.rows.size(); }
-        QueueAnswer const& answer = row.answer;
-        std::vector<std::string> cells{std::to_string(row.replicas),   share(answer.utilization),
-                                       share(answer.wait_probability), time_words(answer.wait),
-                                       time_words(answer.latency),     time_words(row.p99()),
-                                       time_words(row.quantiles[3])};
-        if (shown.blocked) { cells.push_back(share(answer.blocked)); }
-        if (shown.cost) { cells.push_back(format_count(row.cost->base() * 3600.0)); }
-        if (shown.keeps) { cells.emplace_back(row.keeps.value_or(false) ? "yes" : "no"); }
-        table.rows.push_back(std::move(cells));
+    auto const any = [&](auto test) { return std::ranges::any_of(report.rows, test); };
+    std::vector<ShownField> columns{{"replicas"},
+                                    {"utilization", "busy", Shown::percent},
+                                    {"wait_probability", "waiting", Shown::percent},
+                                    {"wait_seconds", "mean wait"},
+                                    {"latency_seconds", "mean"},
+                                    {"p99_seconds"},
+                                    {"p999_seconds", "p99.9"}};
+    if (any([](QueueRow const& row) { return row.answer.blocked > 0.0; })) {
+        columns.push_back({"blocked", "away", Shown::percent});
     }
+    if (any([](QueueRow const& row) { return row.cost.has_value(); })) {
+        columns.push_back({"cost_dollars_per_hour", "cost"});
+    }
+    if (any([](QueueRow const& row) { return row.keeps.has_value(); })) {
+        columns.push_back({"keeps_objective", "keeps"});
+    }
+    Table table = field_rows("Replicas, at " + rate_words(report.answer.arrivals_per_second), report.rows, columns);
+    auto const found = std::ranges::find(report.rows, report.answer.replicas, &QueueRow::replicas);
+    if (found != report.rows.end()) { table.marked = static_cast<std::size_t>(found - report.rows.begin()); }
     return table;
 }
 

@@ -63,6 +63,7 @@ std::vector<Metric> metrics_of(QueueReport const* report) {
                                     {"cost", "answer.cost_dollars_per_hour"},
                                     {"p99.9", "answer.p999_seconds"}});
     for (Metric& metric : metrics) {
+        if (metric.name == "throughput" || metric.name == "capacity") { metric.dimension = {.seconds = -1}; }
         if (metric.dimension.dollars != 0) {
             metric.unknown = "unknown: it needs --price";
         } else if (report != nullptr && !report->answer.answer.stable) {

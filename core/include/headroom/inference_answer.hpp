@@ -156,6 +156,8 @@ std::optional<double> quantile_of(LatencyHistogram const& histogram, double q);
 
 FieldTable const& field_table_of(InferenceAnswer const*);
 FieldTable const& field_table_of(PlanRow const*);
+FieldTable const& field_table_of(DecodeRow const*);
+FieldTable const& field_table_of(PrefillRow const*);
 FieldTable const& field_table_of(ServingChoice const*);
 
 /// A row of CSV where requests arrive: a choice, or a point of the load curve.

@@ -23,7 +23,5 @@ inline std::optional<std::string_view> if_known(std::string const& text) {
 
 FieldTable const& field_table_of(ServingResult const*);
 FieldTable const& field_table_of(ServingMemory const*);
-FieldTable const& field_table_of(DecodeRow const*);
-FieldTable const& field_table_of(PrefillRow const*);
 
 } // namespace headroom
