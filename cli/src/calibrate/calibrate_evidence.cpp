@@ -77,7 +77,7 @@ void take_log(std::string const& name, io::BenchmarkLog log, CalibrateAnswer& an
     for (MeasuredCollective const& row : log.rows) {
         if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
     }
-    for (auto const& trouble : log.troubles) { answer.notes.push_back(name + ": " + trouble_words(trouble)); }
+    for (auto const& trouble : log.troubles) { answer.notes.push_back(name + ": " + fit::words_of(trouble)); }
     for (auto const& text : log.notes) { answer.notes.push_back(name + ": " + text); }
     for (MeasuredCollective& row : log.rows) {
         row.file = name;

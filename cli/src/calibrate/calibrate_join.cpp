@@ -129,9 +129,10 @@ void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
         return;
     }
     if (!(*known == curve)) {
-        answer.notes.push_back(std::string(name_of(curve.collective)) + " on " + ranks_words(curve.ranks, curve.nodes) +
-                               ": the curve of " + known->source + " left out for that of " + curve.source +
-                               ", whose times are " + significant(ratio_of(curve, *known)) + " of it");
+        answer.notes.push_back(std::string(name_of(curve.collective)) + " on " +
+                               fit::ranks_words(curve.ranks, curve.nodes) + ": the curve of " + known->source +
+                               " left out for that of " + curve.source + ", whose times are " +
+                               significant(ratio_of(curve, *known)) + " of it");
     }
     curves.erase(known);
     curves.push_back(std::move(curve));
@@ -152,13 +153,13 @@ void compare_sources(CalibrateAnswer& answer) {
         auto const [least, most] = std::ranges::minmax_element(sums, {}, mean);
         double const ratio = std::exp(mean(*most) - mean(*least));
         if (ratio < worth_saying) { continue; }
-        answer.notes.push_back(words_of(one) + " on " + ranks_words(one.ranks, one.nodes) + ": " + most->first +
+        answer.notes.push_back(words_of(one) + " on " + fit::ranks_words(one.ranks, one.nodes) + ": " + most->first +
                                " takes x" + significant(ratio) + " the time of " + least->first +
                                " at the same sizes; the curve runs between them");
     }
 }
 
-std::vector<LinkSource> links_of(CommFitAnswer const& fitted, std::string const& name) {
+std::vector<LinkSource> links_of(fit::CommunicationFitAnswer const& fitted, std::string const& name) {
     std::vector<LinkSource> links;
     if (fitted.result.fits.empty()) { return links; }
     MeasuredNetwork const network = measured_network(fitted);
@@ -168,7 +169,7 @@ std::vector<LinkSource> links_of(CommFitAnswer const& fitted, std::string const&
 }
 
 /// What each source of rows says of the links on its own; all of them together where fewer than two can.
-std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
+std::vector<LinkSource> links_of_rows(fit::CommunicationFitAnswer const& all) {
     std::map<std::string, std::vector<MeasuredCollective>> by_source;
     for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }
     std::vector<LinkSource> together = links_of(all, "all rows"), links;
@@ -178,7 +179,7 @@ std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
     }
     std::vector<LinkSource> alone;
     for (auto& [name, rows] : by_source) {
-        CommFitAnswer one{.files = {}, .rows = rows, .result = fit::fit_communication(rows), .saved = {}};
+        fit::CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit::fit_communication(rows)};
         for (LinkSource& link : links_of(one, name)) { alone.push_back(std::move(link)); }
     }
     for (bool const scale_out : {false, true}) {
@@ -264,7 +265,8 @@ void fit_and_join_links(CalibrateQuestion const& question, CalibrateAnswer& answ
     if (!answer.links.rows.empty()) {
         answer.links.result = fit::fit_communication(answer.links.rows);
         for (fit::SkippedGroup const& one : answer.links.result.skipped) {
-            std::string const what = std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes);
+            std::string const what =
+                std::string(name_of(one.collective)) + " on " + fit::ranks_words(one.ranks, one.nodes);
             answer.missing.push_back(what + ": not fitted, " + one.reason);
         }
         for (LinkSource& one : links_of_rows(answer.links)) { answer.link_sources.push_back(std::move(one)); }

@@ -48,10 +48,10 @@ Table curves_table(CalibrateAnswer const& answer) {
     for (fit::CommunicationFit const& one : answer.links.result.fits) {
         auto const& alpha = one.segments.front().alpha_seconds;
         auto const& beta = one.segments.back().beta_seconds_per_byte;
-        table.rows.push_back({words_of(one), ranks_words(one.ranks, one.nodes), std::to_string(one.residuals.size()),
-                              seconds_text(alpha.value), beside(alpha.value, alpha.low, alpha.high),
-                              rate_of(beta.value), beside(1.0 / beta.value, 1.0 / beta.high, 1.0 / beta.low),
-                              percent(one.median_relative_error, 2)});
+        table.rows.push_back(
+            {words_of(one), fit::ranks_words(one.ranks, one.nodes), std::to_string(one.residuals.size()),
+             seconds_text(alpha.value), beside(alpha.value, alpha.low, alpha.high), rate_of(beta.value),
+             beside(1.0 / beta.value, 1.0 / beta.high, 1.0 / beta.low), percent(one.median_relative_error, 2)});
     }
     return table;
 }

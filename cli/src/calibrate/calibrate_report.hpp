@@ -64,7 +64,7 @@ struct CampaignStepsOf {
 /// Evidence, and the calibration that it makes.
 struct CalibrateAnswer {
     std::vector<CalibrateEvidence> evidence;
-    CommFitAnswer links; ///< rows of traces, logs and campaigns, and their fits
+    fit::CommunicationFitAnswer links; ///< rows of traces, logs and campaigns, and their fits
     std::optional<fit::TraceFacts> facts;
     std::optional<fit::TraceCollectives> collectives; ///< without their rows
     std::vector<ConstantSource> constant_sources;

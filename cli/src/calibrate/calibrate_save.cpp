@@ -51,7 +51,7 @@ std::string calibration_text(CalibrateAnswer const& answer) {
                         (one.machine.empty() ? "" : ", " + one.machine));
     }
     for (auto const& one : answer.links.result.fits) {
-        lines.push_back(words_of(one) + " on " + ranks_words(one.ranks, one.nodes) + ": residuals of " +
+        lines.push_back(words_of(one) + " on " + fit::ranks_words(one.ranks, one.nodes) + ": residuals of " +
                         percent(one.median_relative_error, 2) + " % in the median, " +
                         percent(one.p90_relative_error, 2) + " % at the 90th percentile, " +
                         counted(one.residuals.size(), "row"));
