@@ -104,20 +104,6 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     return outcome;
 }
 
-/// Dimension of a field's unit, and how many base units it is.
-std::pair<Dimension, double> dimension_of_symbol(std::string_view symbol) {
-    if (symbol == "d") { return {{.seconds = 1}, 86400.0}; }
-    if (symbol == "$/h") { return {{.seconds = -1, .dollars = 1}, 1.0 / 3600.0}; }
-    for (Dimension const d :
-         {Dimension{.bytes = 1}, Dimension{.flops = 1}, Dimension{.seconds = 1}, Dimension{.dollars = 1},
-          Dimension{.seconds = -1}, Dimension{.joules = 1}, Dimension{.bytes = 1, .seconds = -1},
-          Dimension{.bytes = -1, .seconds = 1}, Dimension{.flops = 1, .seconds = -1},
-          Dimension{.seconds = -1, .dollars = 1}, Dimension{.seconds = -1, .joules = 1}}) {
-        if (unit_symbol(d) == symbol) { return {d, 1.0}; }
-    }
-    return {{}, 1.0};
-}
-
 constexpr Field outcome_rows[] = {
     {"condition", "Condition of --require, as it was given.", member<&GateOutcome::condition>},
     {"value", "Value that was compared, in base units; null where the answer has none.", member<&GateOutcome::value>},

@@ -27,9 +27,9 @@ constexpr Field error_rows[] = {
      [](Errors const& e) { return e.summary.median_absolute_error_fitted; }},
     {"median_factor_unfitted", "Median factor by which the catalog's price is off.",
      [](Errors const& e) { return e.summary.median_factor_unfitted; }},
-    {"median_factor_above_1_mb", "The same above 1 MiB.",
+    {"median_factor_above_1_mb", "Median factor of the catalog's price above 1 MiB.",
      [](Errors const& e) { return e.summary.median_factor_above_1_mb; }},
-    {"median_factor_up_to_1_mb", "The same up to 1 MiB.",
+    {"median_factor_up_to_1_mb", "Median factor of the catalog's price up to 1 MiB.",
      [](Errors const& e) { return e.summary.median_factor_up_to_1_mb; }},
 };
 constexpr FieldTable error_table = field_table<Errors>("communication_errors", error_rows);

@@ -12,19 +12,8 @@ namespace {
 std::string seconds_text(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }
 std::string rate_of(double beta) { return beta > 0.0 ? format(BytesPerSecond{1.0 / beta}) : "no limit"; }
 
-Table evidence_table(CalibrateAnswer const& answer) {
-    Table table{.title = "Evidence",
-                .columns = {{"what", Align::left},
-                            {"name", Align::left, true},
-                            {"gives", Align::left, true},
-                            {"of", Align::left},
-                            {"machine", Align::left, true}},
-                .rows = {}};
-    for (auto const& one : answer.evidence) {
-        table.rows.push_back({one.kind, printable(one.name), one.gives, one.to.empty() ? "-" : one.to,
-                              one.machine.empty() ? "-" : printable(one.machine)});
-    }
-    return table;
+Table evidence_table(fit::CalibrationAnswer const& answer) {
+    return field_rows("Evidence", answer.evidence, {{"kind", "what"}, {"name"}, {"gives"}, {"to", "of"}, {"machine"}});
 }
 
 /// An interval by how far its ends lie from the value, in percent: "-5.8 +6.1".
@@ -34,7 +23,7 @@ std::string beside(double value, double low, double high) {
     return "-" + end(low) + " +" + end(high);
 }
 
-Table curves_table(CalibrateAnswer const& answer) {
+Table curves_table(fit::CalibrationAnswer const& answer) {
     Table table{.title = "Collectives, waiting for late ranks apart",
                 .columns = {{"collective", Align::left},
                             {"ranks", Align::left, true},
@@ -48,15 +37,15 @@ Table curves_table(CalibrateAnswer const& answer) {
     for (fit::CommunicationFit const& one : answer.links.result.fits) {
         auto const& alpha = one.segments.front().alpha_seconds;
         auto const& beta = one.segments.back().beta_seconds_per_byte;
-        table.rows.push_back({words_of(one), ranks_words(one.ranks, one.nodes), std::to_string(one.residuals.size()),
-                              seconds_text(alpha.value), beside(alpha.value, alpha.low, alpha.high),
-                              rate_of(beta.value), beside(1.0 / beta.value, 1.0 / beta.high, 1.0 / beta.low),
-                              percent(one.median_relative_error, 2)});
+        table.rows.push_back(
+            {fit::words_of(one), fit::ranks_words(one.ranks, one.nodes), std::to_string(one.residuals.size()),
+             seconds_text(alpha.value), beside(alpha.value, alpha.low, alpha.high), rate_of(beta.value),
+             beside(1.0 / beta.value, 1.0 / beta.high, 1.0 / beta.low), percent(one.median_relative_error, 2)});
     }
     return table;
 }
 
-Table constants_table(CalibrateAnswer const& answer) {
+Table constants_table(fit::CalibrationAnswer const& answer) {
     Table table{.title = "Constants",
                 .columns = {{"constant", Align::left}, {"value"}, {"90 %"}, {"from", Align::left, true}},
                 .rows = {}};
@@ -97,7 +86,7 @@ std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
     return lines;
 }
 
-Table links_table(CalibrateAnswer const& answer) {
+Table links_table(fit::CalibrationAnswer const& answer) {
     Table table{.title = "Links",
                 .columns = {{"level", Align::left}, {"latency"}, {"90 %"}, {"bytes at"}, {"90 %"}},
                 .rows = {}};
@@ -116,16 +105,10 @@ Table links_table(CalibrateAnswer const& answer) {
     return table;
 }
 
-Table steps_table(CampaignStepsOf const& of) {
-    Table table{.title = printable(of.name) + (of.kept ? ", kept as measured steps" : ", not kept"),
-                .columns = {{"workers"}, {"seconds"}, {"90 %"}, {"samples"}},
-                .rows = {}};
-    for (fit::MeasuredWorkers const& one : of.measured.steps) {
-        table.rows.push_back({std::to_string(one.workers), significant(one.seconds.value),
-                              significant(one.seconds.low) + " .. " + significant(one.seconds.high),
-                              std::to_string(one.samples)});
-    }
-    return table;
+Table steps_table(fit::ScalingSteps const& of) {
+    return field_rows(
+        printable(of.name) + (of.kept ? ", kept as measured steps" : ", not kept"), of.measured.steps,
+        {{"workers"}, {"seconds.value", "seconds"}, {"seconds.low", "90 % from"}, {"seconds.high", "to"}, {"samples"}});
 }
 
 void add_items(std::vector<Block>& blocks, std::string title, std::vector<std::string> const& lines) {
@@ -137,22 +120,40 @@ void add_items(std::vector<Block>& blocks, std::string title, std::vector<std::s
 
 } // namespace
 
-Document document_of(CalibrateAnswer const& answer, io::Catalog const& catalog) {
+std::string words_of(fit::Disagreement const& one) {
+    auto const& pooled = one.pooled;
+    auto const value = [&](double number) {
+        return one.of == fit::Joined::latency ? format(Seconds{number})
+               : one.of == fit::Joined::rate  ? format(BytesPerSecond{number})
+                                              : significant(number);
+    };
+    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio, 4);
+    if (pooled.between > 0.0) {
+        text += ", more than their intervals explain (" + percent(pooled.heterogeneity, 2) + " % of their scatter; " +
+                percent(pooled.between, 2) + " % between sources)";
+    } else {
+        text += ", no more than their intervals explain";
+    }
+    return text + "; joined to " + value(pooled.value.value) + " (" + value(pooled.value.low) + " to " +
+           value(pooled.value.high) + ")";
+}
+
+Document document_of(fit::CalibrationAnswer const& answer, io::Catalog const& catalog) {
     Document document{.title = "Calibration", .blocks = {}, .footer = footer(catalog, "")};
     auto& blocks = document.blocks;
     blocks.emplace_back(evidence_table(answer));
     if (!answer.links.result.fits.empty()) { blocks.emplace_back(curves_table(answer)); }
-    if (!answer.link_sources.empty() && !answer.explains) { blocks.emplace_back(links_table(answer)); }
-    if (!answer.states.constants.empty() && !answer.explains) { blocks.emplace_back(constants_table(answer)); }
-    for (CampaignStepsOf const& one : answer.scaling) { blocks.emplace_back(steps_table(one)); }
+    if (!answer.link_sources.empty() && !answer.effective) { blocks.emplace_back(links_table(answer)); }
+    if (!answer.states.constants.empty() && !answer.effective) { blocks.emplace_back(constants_table(answer)); }
+    for (fit::ScalingSteps const& one : answer.scaling) { blocks.emplace_back(steps_table(one)); }
     if (answer.facts) {
         if (auto lines = fact_lines(*answer.facts); !lines.empty()) {
             blocks.emplace_back(Items{"What the traces say beside", std::move(lines)});
         }
     }
-    if (answer.explains) { std::ranges::move(explained_blocks(answer, catalog), std::back_inserter(blocks)); }
+    if (answer.effective) { std::ranges::move(explained_blocks(answer), std::back_inserter(blocks)); }
     std::vector<std::string> differences;
-    for (Disagreement const& one : answer.disagreements) { differences.push_back(words_of(one)); }
+    for (fit::Disagreement const& one : answer.disagreements) { differences.push_back(words_of(one)); }
     add_items(blocks, "Sources that were joined", differences);
     add_items(blocks, "Not used, and what is missing", answer.missing);
     add_items(blocks, "Notes", answer.notes);

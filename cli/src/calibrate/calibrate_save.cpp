@@ -1,6 +1,8 @@
 #include "calibrate/calibrate_report.hpp"
 #include "document/text.hpp"
 
+#include "headroom/io/stated_calibration.hpp"
+
 namespace headroom::cli {
 namespace {
 
@@ -24,46 +26,31 @@ void say_facts(fit::TraceFacts const& facts, std::vector<std::string>& lines) {
     }
 }
 
-/// What partial files state goes over the whole one, as it would over the catalog's.
-CalibrationSet with_the_rest(CalibrationSet set, io::StatedCalibration const& states) {
-    if (states.bands_alone) {
-        set.bands.clear();
-        set.seen.reset();
-    }
-    for (auto const& [kind, band] : states.bands) { set.bands.insert_or_assign(kind, band); }
-    if (states.seen) { set.seen = states.seen; }
-    for (auto const& [framework, pace] : states.pace) { set.pace.insert_or_assign(framework, pace); }
-    if (states.dense) { set.warm.dense = *states.dense; }
-    if (states.mixtures) { set.warm.mixtures = *states.mixtures; }
-    set.network = states.states.network;
-    return set;
-}
-
 } // namespace
 
-std::string calibration_text(CalibrateAnswer const& answer) {
+std::string calibration_text(fit::CalibrationAnswer const& answer) {
     std::vector<std::string> lines{"Measured, made by headroom calibrate; intervals are of 90 %.",
                                    answer.base
                                        ? "Whole: constants that were not measured are those of " + answer.base->name
                                        : "Partial: constants that are not stated are those of the catalog."};
     for (auto const& one : answer.evidence) {
-        lines.push_back(one.kind + " " + one.name + ": " + one.gives + (one.to.empty() ? "" : ", " + one.to) +
-                        (one.machine.empty() ? "" : ", " + one.machine));
+        lines.push_back(std::string{name_of(one.kind)} + " " + one.name + ": " + one.gives +
+                        (one.to.empty() ? "" : ", " + one.to) + (one.machine.empty() ? "" : ", " + one.machine));
     }
     for (auto const& one : answer.links.result.fits) {
-        lines.push_back(words_of(one) + " on " + ranks_words(one.ranks, one.nodes) + ": residuals of " +
+        lines.push_back(fit::words_of(one) + " on " + fit::ranks_words(one.ranks, one.nodes) + ": residuals of " +
                         percent(one.median_relative_error, 2) + " % in the median, " +
                         percent(one.p90_relative_error, 2) + " % at the 90th percentile, " +
                         counted(one.residuals.size(), "row"));
     }
-    for (Disagreement const& one : answer.disagreements) { lines.push_back(words_of(one)); }
+    for (fit::Disagreement const& one : answer.disagreements) { lines.push_back(words_of(one)); }
     if (answer.facts) { say_facts(*answer.facts, lines); }
     for (auto& line : lines) { line = printable(line); }
-    io::StatedCalibration stated = answer.rest;
+    StatedCalibration stated = answer.rest;
     stated.states = answer.states;
     stated.states.name = "measured by headroom calibrate";
     if (!answer.base) { return io::write_stated_calibration(stated, lines); }
-    CalibrationSet whole = with_the_rest(*answer.base, stated);
+    CalibrationSet whole = fit::with_stated(*answer.base, stated);
     whole.name = stated.states.name;
     std::string text = io::write_calibration(whole, lines);
     for (auto const& entry : stated.states.entries) { text += io::written_measured_entry(entry); }

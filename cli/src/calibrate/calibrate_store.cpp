@@ -1,3 +1,4 @@
+#include "arguments.hpp"
 #include "calibrate/calibrate_evidence.hpp"
 #include "document/text.hpp"
 
@@ -13,7 +14,7 @@ namespace headroom::cli {
 namespace {
 
 constexpr char const* option = "--campaign";
-/// Kinds that say something to models.
+/// Kinds that models have a use for.
 constexpr std::array kinds{"roofline", "comm", "scaling"};
 
 [[noreturn]] void refuse_empty(io::Store const& store, std::string const& what) {
@@ -41,7 +42,7 @@ std::int64_t latest(io::Store const& store, std::string const& kind) {
     return found.back().id;
 }
 
-/// What nobody chose: the latest of each kind.
+/// The latest campaign of each kind.
 std::vector<std::int64_t> latest_of_each(io::Store const& store) {
     std::vector<std::int64_t> numbers;
     for (char const* kind : kinds) {
@@ -52,10 +53,10 @@ std::vector<std::int64_t> latest_of_each(io::Store const& store) {
     return numbers;
 }
 
-std::vector<std::int64_t> numbers_of(CalibrateQuestion const& question, io::Store const& store) {
-    if (question.campaigns.empty()) { return latest_of_each(store); }
+std::vector<std::int64_t> numbers_of(NamedEvidence const& named, io::Store const& store) {
+    if (named.campaigns.empty()) { return latest_of_each(store); }
     std::vector<std::int64_t> numbers;
-    for (std::string const& words : question.campaigns) {
+    for (std::string const& words : named.campaigns) {
         for (std::string const& word : split(words, ',')) {
             bool const is_kind = std::ranges::find(kinds, word) != kinds.end();
             numbers.push_back(is_kind ? latest(store, word) : word == "last" ? latest(store, "") : number_in(word));
@@ -66,11 +67,11 @@ std::vector<std::int64_t> numbers_of(CalibrateQuestion const& question, io::Stor
 
 } // namespace
 
-std::vector<Campaign> chosen_campaigns(CalibrateQuestion const& question) {
-    if (question.store.empty()) { return {}; }
-    io::Store const store{question.store, io::Store::Access::read};
+std::vector<Campaign> chosen_campaigns(NamedEvidence const& named) {
+    if (named.store.empty()) { return {}; }
+    io::Store const store{named.store, io::Store::Access::read};
     std::vector<Campaign> campaigns;
-    for (std::int64_t const number : numbers_of(question, store)) {
+    for (std::int64_t const number : numbers_of(named, store)) {
         bool const known = std::ranges::any_of(campaigns, [&](Campaign const& one) { return one.id == number; });
         if (!known) { campaigns.push_back(store.load(number)); }
     }

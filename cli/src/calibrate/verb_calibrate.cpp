@@ -1,4 +1,5 @@
 #include "calibrate/calibrate_evidence.hpp"
+#include "calibrate/calibrate_report.hpp"
 #include "document/text.hpp"
 #include "measure/measure.hpp"
 #include "measure/roofline_report.hpp"
@@ -83,31 +84,43 @@ Output report_output(Arguments const& arguments) {
 
 constexpr std::string_view from_store = "store:";
 
-/// Files and folders; campaigns apart.
-CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& catalog) {
-    CalibrateQuestion question{
-        .evidence = {},
+/// Files and folders, and campaigns.
+NamedEvidence named_evidence(Arguments const& arguments) {
+    NamedEvidence named{
+        .files = {},
         .store = {},
         .campaigns = arguments.all("--campaign"),
-        .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)},
-        .accelerator = {}};
+        .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)}};
     for (std::string const& name : arguments.all(evidence_words)) {
         if (!name.starts_with(from_store)) {
-            question.evidence.push_back(name);
+            named.files.push_back(name);
         } else if (name.size() == from_store.size()) {
             refuse(name, "names no campaign", "", "store:3, store:last, store:roofline, store:comm or store:scaling");
         } else {
-            question.campaigns.push_back(name.substr(from_store.size()));
+            named.campaigns.push_back(name.substr(from_store.size()));
         }
     }
-    if (!question.campaigns.empty() || arguments.has("--store")) { question.store = store_path(arguments); }
-    if (question.store.empty() && arguments.has("--store")) {
+    if (!named.campaigns.empty() || arguments.has("--store")) { named.store = store_path(arguments); }
+    if (named.store.empty() && arguments.has("--store")) {
         refuse("--store", "none holds no campaign", "", "name the file, or leave --store out");
     }
-    if (question.evidence.empty() && question.store.empty()) {
+    if (named.files.empty() && named.store.empty()) {
         refuse(evidence_words, "is missing", "",
                "name a folder of traces, a log, a calibration file, or --campaign last");
     }
+    return named;
+}
+
+fit::CalibrationQuestion question_of(Arguments const& arguments, NamedEvidence const& named,
+                                     io::Catalog const& catalog) {
+    fit::CalibrationQuestion question{.system = named.log.system,
+                                      .nodes = named.log.nodes,
+                                      .store = named.store.filename().string(),
+                                      .accelerator = {},
+                                      .accelerators = catalog.names(io::RecordKind::accelerator),
+                                      .catalog_name = [&catalog](std::string const& name) {
+                                          return catalog.has_accelerator(name) ? catalog.accelerator(name).name : "";
+                                      }};
     if (auto const cluster = arguments.text("--cluster")) {
         question.accelerator = io::load_cluster(catalog, *cluster).accelerator;
     }
@@ -115,7 +128,7 @@ CalibrateQuestion question_of(Arguments const& arguments, io::Catalog const& cat
 }
 
 /// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
-Question keep_step(Arguments const& arguments, double seconds, int workers, CalibrateAnswer& answer) {
+Question keep_step(Arguments const& arguments, double seconds, int workers, fit::CalibrationAnswer& answer) {
     Arguments call = arguments;
     for (char const* name :
          {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain", "--save-machine"}) {
@@ -139,65 +152,26 @@ Question keep_step(Arguments const& arguments, double seconds, int workers, Cali
     return question;
 }
 
-/// What communication takes from the kernels beside it, where the run says which communication that is.
-void keep_slowdown(Question const& run, CalibrateAnswer& answer) {
-    if (!answer.facts->slowdown) { return; }
-    fit::TraceSlowdown const& slowdown = *answer.facts->slowdown;
-    Strategy const& plan = run.strategy;
-    if (plan.tp > 1 || plan.cp > 1 || plan.ep > 1 || plan.pp > 1 || plan.data_ranks() < 2) {
-        answer.notes.emplace_back(
-            "the slowdown beside communication is reported and no constant: more than the traffic of "
-            "data parallelism may run beside computation in this plan");
-        return;
-    }
-    auto const traces = std::ranges::find(answer.evidence, "traces", &CalibrateEvidence::kind);
-    fit::Fitted const lost = slowdown.lost_rate();
-    answer.constant_sources.push_back(
-        {.id = plan.zero == 3 ? Constant::shard_overlap_loss : Constant::gradients_exposed,
-         .constant = {.value = lost.value,
-                      .low = lost.low,
-                      .high = lost.high,
-                      .independent = lost.value,
-                      .spread = 0.0,
-                      .provenance = Provenance::measured,
-                      .source = std::to_string(slowdown.beside) + " runs of kernels beside communication, " +
-                                std::to_string(slowdown.alone) + " alone",
-                      .sources = 1},
-         .evidence = static_cast<std::size_t>(traces - answer.evidence.begin()),
-         .samples = static_cast<std::size_t>(slowdown.beside)});
-}
-
-/// Steps of campaigns: those on the workers that were asked for, else all of them.
-bool keep_scaling(Arguments const& arguments, CalibrateAnswer& answer) {
+/// Keeps steps of campaigns: those on the workers that were asked for, else all of them.
+bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     bool any = false;
-    auto const asked = arguments.count("--workers");
-    for (CampaignStepsOf& one : answer.scaling) {
-        if (one.measured.weak && !asked && one.measured.steps.size() > 1) {
-            answer.missing.push_back(one.name +
-                                     ": its work grew with the workers, so no one description holds for all: say "
-                                     "--workers N and the --global-batch of N");
-            continue;
-        }
-        for (fit::MeasuredWorkers const& step : one.measured.steps) {
-            if (asked && *asked != step.workers) { continue; }
+    for (fit::ScalingSteps& one : answer.scaling) {
+        for (fit::MeasuredWorkers const& step : steps_to_keep(one, arguments.count("--workers"), answer)) {
             keep_step(arguments, step.seconds.value, step.workers, answer);
-            one.kept = any = true;
         }
+        any |= one.kept;
         if (one.kept && one.measured.whole_command) {
             answer.notes.push_back(one.name +
                                    " timed whole commands, their start and end included, and that is taken for a "
                                    "step; measure scaling --result REGEX reads the step's own time");
         }
-        if (!one.kept) {
-            answer.missing.push_back(one.name + ": no step on " + std::to_string(asked.value_or(0)) + " workers");
-        }
     }
     return any;
 }
 
-void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
+void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     if (!arguments.has("--model")) {
-        for (CampaignStepsOf const& one : answer.scaling) {
+        for (fit::ScalingSteps const& one : answer.scaling) {
             answer.missing.push_back(one.name +
                                      " says how long a command took, not what it trained: --model and --cluster, "
                                      "as for predict, make measured steps of it");
@@ -209,7 +183,7 @@ void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
         refuse("--cluster", "is another machine than the one that was traced", answer.traced_elsewhere,
                "name the cluster that ran, or leave --model out");
     }
-    if (traced) { keep_slowdown(keep_step(arguments, *answer.facts->step_seconds, 0, answer), answer); }
+    if (traced) { add_slowdown(keep_step(arguments, *answer.facts->step_seconds, 0, answer).strategy, answer); }
     bool const scaled = keep_scaling(arguments, answer);
     if (!traced && !scaled) {
         refuse("--model", "no step was measured", "no trace among the evidence has steps, no campaign times of workers",
@@ -217,19 +191,11 @@ void keep_steps(Arguments const& arguments, CalibrateAnswer& answer) {
     }
 }
 
-bool gives_something(CalibrateAnswer const& answer, bool wants_machine) {
-    auto const& states = answer.states;
-    auto const& also = answer.rest;
-    bool const rest = !also.bands.empty() || also.seen || !also.pace.empty() || also.dense || also.mixtures;
-    return !states.network.empty() || !states.constants.empty() || !states.entries.empty() || rest ||
-           (wants_machine && !answer.machines.empty());
-}
-
-void require_something(CalibrateAnswer const& answer, bool wants_machine) {
-    if (gives_something(answer, wants_machine)) { return; }
-    constexpr std::size_t told = 3;
+void require_something(fit::CalibrationAnswer const& answer, bool wants_machine) {
+    if (answer.states_anything() || (wants_machine && !answer.machines.empty())) { return; }
+    constexpr std::size_t most_reasons = 3;
     auto why = answer.missing.empty() ? answer.notes : answer.missing;
-    why.resize(std::min(why.size(), told));
+    why.resize(std::min(why.size(), most_reasons));
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
                       .problem = "the evidence gives nothing to calibrate with",
@@ -239,7 +205,7 @@ void require_something(CalibrateAnswer const& answer, bool wants_machine) {
 }
 
 /// Where the machine of a campaign goes; one machine a file.
-std::string machine_to_save(Arguments const& arguments, CalibrateAnswer const& answer) {
+std::string machine_to_save(Arguments const& arguments, fit::CalibrationAnswer const& answer) {
     if (!arguments.has("--save-machine")) { return {}; }
     if (answer.machines.empty()) {
         refuse("--save-machine", "no machine was measured", "no roofline campaign is among the evidence",
@@ -257,15 +223,17 @@ int run(Arguments const& arguments) {
     Output const output = report_output(arguments);
     check_description(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    CalibrateAnswer answer = read_evidence(question_of(arguments, catalog), catalog);
+    NamedEvidence const named = named_evidence(arguments);
+    fit::CalibrationQuestion const asked = question_of(arguments, named, catalog);
+    fit::CalibrationAnswer answer = fit::calibrate(asked, read_evidence(named));
     keep_steps(arguments, answer);
     join_constants(answer);
     require_something(answer, arguments.has("--save-machine"));
-    answer.explains = arguments.has("--explain");
+    if (arguments.has("--explain")) { answer.effective = effective(answer, catalog.calibration("training")); }
     std::string const machine = machine_to_save(arguments, answer);
     auto const saved_machine = arguments.text("--save-machine");
     auto const file = arguments.text("--out");
-    if (file && !gives_something(answer, false)) {
+    if (file && !answer.states_anything()) {
         refuse("--out", "there is nothing to write", "the evidence gives a machine and no calibration", "leave it out");
     }
     if (result_has_place(output)) {
@@ -280,9 +248,13 @@ int run(Arguments const& arguments) {
             note(output, "written: " + printable(*file));
         }
     }
-    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer, catalog); }});
+    write_result(output, result_of(
+                             head_of("calibrate", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                             {{}, stats_of(output, stopwatch.seconds())},
+                             [&] {
+                                 return answer.effective ? row_sheet(explained_constants(answer))
+                                                         : row_sheet(fit_summaries(answer));
+                             }));
     return Exit::done;
 }
 
@@ -291,7 +263,8 @@ int run(Arguments const& arguments) {
 Verb calibrate_verb() {
     return {"calibrate", "a calibration file from measurements, traces and logs",
             positionals, {options, setting_options(), strategy_options(), output_options()},
-            examples,    run};
+            examples,    run,
+            false,       {&field_table_of(static_cast<fit::CalibrationAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

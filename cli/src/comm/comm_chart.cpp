@@ -2,6 +2,8 @@
 
 #include "document/text.hpp"
 
+#include "headroom/comparison.hpp"
+
 #include <algorithm>
 
 namespace headroom::cli {
@@ -73,9 +75,9 @@ std::vector<Series> series_of(Rows const& rows, View const& view) {
 }
 
 /// Measured times at these ranks, as dots.
-void add_measured(Chart& chart, CommReport const& report, View const& view, int ranks) {
+void add_measured(Chart& chart, CommAnswer const& answer, View const& view, int ranks) {
     Series dots{.name = "measured", .mark = Mark::points};
-    for (CommMeasured const& one : report.measured) {
+    for (CommMeasured const& one : answer.measured) {
         MeasuredCollective const& row = one.measured;
         if (row.ranks != ranks || row.size.size <= Bytes{}) { continue; }
         BytesPerSecond const rate = bus_bandwidth_factor(row.collective, Ranks{ranks}) * row.size.size / row.time;
@@ -86,9 +88,9 @@ void add_measured(Chart& chart, CommReport const& report, View const& view, int 
 }
 
 /// The fastest formula at the sizes that were measured.
-Series predicted_series(CommReport const& report, View const& view, int ranks) {
+Series predicted_series(CommAnswer const& answer, View const& view, int ranks) {
     Series line{.name = "fastest formula", .mark = Mark::line};
-    for (CommMeasured const& one : report.measured) {
+    for (CommMeasured const& one : answer.measured) {
         MeasuredCollective const& row = one.measured;
         if (row.ranks != ranks || row.size.size <= Bytes{}) { continue; }
         Seconds const time = one.predicted.time.total();
@@ -99,20 +101,20 @@ Series predicted_series(CommReport const& report, View const& view, int ranks) {
 }
 
 /// What NCCL's own model says of its choice.
-void add_nccl(Chart& chart, CommReport const& report, View const& view, int ranks) {
+void add_nccl(Chart& chart, CommAnswer const& answer, View const& view, int ranks) {
     Series line{.name = "NCCL's model", .mark = Mark::dashed};
-    for (CommNccl const& one : report.nccl) {
+    for (CommNccl const& one : answer.nccl) {
         if (one.ranks != ranks) { continue; }
         BytesPerSecond const rate =
-            bus_bandwidth_factor(*report.question.collective, Ranks{ranks}) * one.size.size / one.choice.seconds;
+            bus_bandwidth_factor(*answer.question.collective, Ranks{ranks}) * one.size.size / one.choice.seconds;
         line.x.push_back(view.x(one.ranks, one.size));
         line.y.push_back(view.y(one.choice.seconds, rate));
     }
     if (line.x.size() > 1) { chart.series.push_back(std::move(line)); }
 }
 
-Chart chart_of(CommReport const& report, Rows const& rows, View const& view) {
-    std::string const who = report.question.actors ? "actor" : "rank";
+Chart chart_of(CommAnswer const& answer, Rows const& rows, View const& view) {
+    std::string const who = answer.question.actors ? "actor" : "rank";
     CommRow const& any = *rows.front();
     Chart chart{
         .title = view.rates ? "Bus bandwidth" : "Time",
@@ -129,51 +131,51 @@ Chart chart_of(CommReport const& report, Rows const& rows, View const& view) {
 }
 
 /// Sizes at which the fastest changes, inside what was asked about.
-void add_crossovers(Chart& chart, CommReport const& report, int ranks) {
-    Bytes const least = sizes_of(report.question).front().size, most = report.question.size.size;
-    for (CommCrossover const& one : report.crossovers) {
+void add_crossovers(Chart& chart, CommAnswer const& answer, int ranks) {
+    Bytes const least = sizes_of(answer.question).front().size, most = answer.question.size.size;
+    for (CommCrossover const& one : answer.crossovers) {
         if (one.ranks != ranks || one.size.size < least || one.size.size > most) { continue; }
         chart.rules.push_back(
             {true, one.size.size.base(), one.below + " | " + one.above + ": " + format(one.size.size)});
     }
 }
 
-void add_size_charts(std::vector<Chart>& charts, CommReport const& report, Rows const& rows, int ranks) {
+void add_size_charts(std::vector<Chart>& charts, CommAnswer const& answer, Rows const& rows, int ranks) {
     bool const have_rates =
         std::ranges::all_of(rows, [](CommRow const* row) { return row->bus_bandwidth.has_value(); });
     for (bool const rates : {true, false}) {
         if (rates && !have_rates) { continue; }
         View const view{.rates = rates, .unit = unit_of(rows)};
-        charts.push_back(chart_of(report, rows, view));
-        if (!report.question.sweep) { charts.back().series = {predicted_series(report, view, ranks)}; }
-        add_measured(charts.back(), report, view, ranks);
-        add_nccl(charts.back(), report, view, ranks);
-        if (rates || !have_rates) { add_crossovers(charts.back(), report, ranks); }
+        charts.push_back(chart_of(answer, rows, view));
+        if (!answer.question.sweep) { charts.back().series = {predicted_series(answer, view, ranks)}; }
+        add_measured(charts.back(), answer, view, ranks);
+        add_nccl(charts.back(), answer, view, ranks);
+        if (rates || !have_rates) { add_crossovers(charts.back(), answer, ranks); }
     }
 }
 
 } // namespace
 
-std::vector<Chart> comm_charts(CommReport const& report) {
+std::vector<Chart> comm_charts(CommAnswer const& answer) {
     std::vector<Chart> charts;
-    CommQuestion const& question = report.question;
+    CommQuestion const& question = answer.question;
     int const ranks = std::ranges::max(question.ranks);
     Rows over_sizes, over_ranks;
     bool rates = true;
-    for (CommRow const& row : report.rows) {
+    for (CommRow const& row : answer.rows) {
         if (row.ranks == ranks) { over_sizes.push_back(&row); }
         if (row.size.size == question.size.size) {
             over_ranks.push_back(&row);
             rates = rates && row.bus_bandwidth.has_value();
         }
     }
-    bool const dots = std::ranges::any_of(report.measured, [&](CommMeasured const& one) {
+    bool const dots = std::ranges::any_of(answer.measured, [&](CommMeasured const& one) {
         return one.measured.ranks == ranks && one.measured.size.size > Bytes{};
     });
-    if (sizes_of(question).size() > 1 || dots) { add_size_charts(charts, report, over_sizes, ranks); }
+    if (sizes_of(question).size() > 1 || dots) { add_size_charts(charts, answer, over_sizes, ranks); }
     if (question.ranks.size() > 1) {
         charts.push_back(
-            chart_of(report, over_ranks, {.over_ranks = true, .rates = rates, .unit = unit_of(over_ranks)}));
+            chart_of(answer, over_ranks, {.over_ranks = true, .rates = rates, .unit = unit_of(over_ranks)}));
     }
     return charts;
 }

@@ -6,6 +6,7 @@
 #include "setting.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
@@ -98,8 +99,9 @@ private:
 
 /// Reads one file into the answer. A text that is no log is named there, unless it is the only one. Returns whether it is a
 /// log at all, whatever of it can be used.
-bool read_one(std::string const& name, io::LogQuestion const& question, bool alone, CommFitAnswer& answer) {
-    CommFitFile file{.name = name, .format = {}, .troubles = {}, .notes = {}, .refusal = {}};
+bool read_one(std::string const& name, io::LogQuestion const& question, bool alone,
+              fit::CommunicationFitAnswer& answer) {
+    fit::MeasuredFile file{.name = name};
     std::string const text = io::read_file(name);
     bool is_log = true;
     try {
@@ -122,18 +124,14 @@ bool read_one(std::string const& name, io::LogQuestion const& question, bool alo
     return is_log;
 }
 
-void read_files(Arguments const& arguments, CommFitAnswer& answer) {
+void read_files(Arguments const& arguments, fit::CommunicationFitAnswer& answer) {
     std::vector<std::string> const names = named_files(arguments);
     io::LogQuestion const question = log_question(arguments);
     Repeated repeated;
     bool any_log = false;
     for (std::string const& name : names) {
         if (repeated(name)) {
-            answer.files.push_back({.name = name,
-                                    .format = {},
-                                    .troubles = {},
-                                    .notes = {},
-                                    .refusal = name + ": named twice (it is read once)"});
+            answer.files.push_back({.name = name, .refusal = name + ": named twice (it is read once)"});
             continue;
         }
         any_log |= read_one(name, question, names.size() == 1, answer);
@@ -145,7 +143,7 @@ void read_files(Arguments const& arguments, CommFitAnswer& answer) {
                       .why = answer.files.front().refusal}};
 }
 
-void require_fits(CommFitAnswer const& answer) {
+void require_fits(fit::CommunicationFitAnswer const& answer) {
     if (!answer.result.fits.empty()) { return; }
     std::size_t most = 0;
     for (fit::SkippedGroup const& one : answer.result.skipped) { most = std::max(most, one.sizes); }
@@ -157,12 +155,10 @@ void require_fits(CommFitAnswer const& answer) {
                       .hint = "measure three sizes or more; eight doublings tell protocols apart"}};
 }
 
-void say_troubles(Output const& output, CommFitAnswer const& answer) {
-    for (CommFitFile const& file : answer.files) {
+void say_troubles(Output const& output, fit::CommunicationFitAnswer const& answer) {
+    for (fit::MeasuredFile const& file : answer.files) {
         if (!file.refusal.empty()) { note(output, printable("not used: " + file.refusal)); }
-        for (io::LogTrouble const& one : file.troubles) {
-            note(output, printable(file.name + ": " + trouble_words(one)));
-        }
+        for (LogTrouble const& one : file.troubles) { note(output, printable(file.name + ": " + fit::words_of(one))); }
         for (std::string const& one : file.notes) { note(output, printable(file.name + ": " + one)); }
     }
 }
@@ -185,8 +181,22 @@ void check_save(Arguments const& arguments, Output const& output) {
     }
 }
 
-/// Writes the calibration file first, unless the result has no place: then nothing is written.
-void save(std::string const& file, Output const& output, CommFitAnswer& answer) {
+std::vector<std::string> saved_header(fit::CommunicationFitAnswer const& answer) {
+    std::vector<std::string> lines{"Measured links, fitted by headroom comm --fit; intervals are of 90 %.",
+                                   "Partial: constants that are not stated are those of the catalog."};
+    for (fit::MeasuredFile const& file : answer.files) {
+        lines.push_back(file.name + ": " + std::to_string(file.rows) + " rows");
+    }
+    return lines;
+}
+
+/// Writes the calibration file before the result. Nothing is written where the result has no place.
+void save(std::string const& file, Output const& output, fit::CommunicationFitAnswer& answer) {
+    if (auto const systems = different_systems(answer)) {
+        refuse("--save", "the logs are of more than one system",
+               headroom::quoted(systems->first) + " and " + headroom::quoted(systems->second),
+               "a calibration is of one: give the logs of each on their own");
+    }
     MeasuredNetwork const network = measured_network(answer);
     if (!result_has_place(output)) { return; }
     io::write_file(file, io::write_measured_network(network, "measured network", saved_header(answer)));
@@ -215,16 +225,17 @@ int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     Output const output = read_output(arguments);
     check_comm_fit(arguments, others);
     check_save(arguments, output);
-    CommFitAnswer answer;
+    fit::CommunicationFitAnswer answer;
     read_files(arguments, answer);
     say_troubles(output, answer);
     answer.result = fit::fit_communication(answer.rows);
     require_fits(answer);
     if (auto const file = arguments.text("--save")) { save(*file, output, answer); }
-    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     io::Catalog const catalog;
-    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer); }});
+    write_result(output,
+                 result_of(
+                     head_of("comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                     {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(fitted_rows(answer)); }));
     return Exit::done;
 }
 

@@ -35,9 +35,9 @@ void add_curve(fit::CommunicationFit const& fit, Height const& height, double fi
     chart.series.push_back(std::move(line));
 }
 
-Chart curve_chart(CommFitAnswer const& answer, fit::CommunicationFit const& fit) {
+Chart curve_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
     Height const height{fit};
-    Chart chart{.title = words_of(fit) + ", " + ranks_words(fit.ranks, fit.nodes),
+    Chart chart{.title = words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .caption = "Points are measured, the line is what was fitted",
                 .x = {"size, bytes", AxisScale::logarithmic},
                 .y = {height.is_rate() ? "bus bandwidth, GB/s" : "time, us", AxisScale::logarithmic},
@@ -65,8 +65,8 @@ Chart curve_chart(CommFitAnswer const& answer, fit::CommunicationFit const& fit)
     return chart;
 }
 
-Chart residual_chart(CommFitAnswer const& answer, fit::CommunicationFit const& fit) {
-    Chart chart{.title = "What is left of " + words_of(fit) + ", " + ranks_words(fit.ranks, fit.nodes),
+Chart residual_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
+    Chart chart{.title = "What is left of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .caption = "Fitted over measured time, less one; outliers are left out. A pattern means that the "
                            "segments miss something, no pattern that it is noise.",
                 .x = {"size, bytes", AxisScale::logarithmic},
@@ -84,7 +84,7 @@ Chart residual_chart(CommFitAnswer const& answer, fit::CommunicationFit const& f
 
 } // namespace
 
-std::vector<Chart> comm_fit_charts(CommFitAnswer const& answer, fit::CommunicationFit const& fit) {
+std::vector<Chart> comm_fit_charts(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
     return {curve_chart(answer, fit), residual_chart(answer, fit)};
 }
 

@@ -16,13 +16,9 @@ std::string seconds_words(double seconds) { return seconds > 0.0 ? format(Second
 /// A cost of a byte as the rate that it allows.
 std::string rate_words(double beta) { return beta > 0.0 ? format(BytesPerSecond{1.0 / beta}) : "no limit"; }
 
-bool one_system(CommFitAnswer const& answer) {
-    return std::ranges::all_of(answer.result.fits, [&](fit::CommunicationFit const& fit) {
-        return fit.system == answer.result.fits.front().system;
-    });
-}
+bool one_system(fit::CommunicationFitAnswer const& answer) { return !different_systems(answer); }
 
-std::string name_in(CommFitAnswer const& answer, fit::CommunicationFit const& fit) {
+std::string name_in(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
     std::string text = words_of(fit);
     if (!fit.id.empty()) { text += " " + printable(fit.id); }
     if (!one_system(answer) && !fit.system.empty()) { text += ", " + printable(fit.system); }
@@ -33,7 +29,7 @@ std::size_t outliers_in(fit::CommunicationFit const& fit) {
     return static_cast<std::size_t>(std::ranges::count_if(fit.residuals, &fit::FitResidual::outlier));
 }
 
-Table fits_table(CommFitAnswer const& answer) {
+Table fits_table(fit::CommunicationFitAnswer const& answer) {
     Table table{.title = "Fits",
                 .columns = {{"collective", Align::left, true},
                             {"ranks"},
@@ -46,18 +42,17 @@ Table fits_table(CommFitAnswer const& answer) {
                             {"p90 %"}},
                 .rows = {}};
     for (fit::CommunicationFit const& fit : answer.result.fits) {
-        auto const rate = fit.bus_bandwidth();
+        auto const rate = known_bus_bandwidth(fit);
         table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),
                               std::to_string(fit.residuals.size()), std::to_string(fit.segments.size()),
-                              seconds_words(fit.segments.front().alpha_seconds.value),
-                              rate && rate->base() > 0.0 ? format(*rate) : "-", percents(fit.median_relative_error),
-                              percents(fit.p90_relative_error)});
+                              seconds_words(fit.segments.front().alpha_seconds.value), rate ? format(*rate) : "-",
+                              percents(fit.median_relative_error), percents(fit.p90_relative_error)});
     }
     return table;
 }
 
 Table segments_table(fit::CommunicationFit const& fit) {
-    Table table{.title = "Segments of " + words_of(fit) + ", " + ranks_words(fit.ranks, fit.nodes),
+    Table table{.title = "Segments of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .columns = {{"sizes", Align::left}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"90 %"}},
                 .rows = {}};
     for (fit::FittedSegment const& one : fit.segments) {
@@ -70,7 +65,7 @@ Table segments_table(fit::CommunicationFit const& fit) {
 }
 
 /// Of several systems without the intervals, for which there is no room.
-Table levels_table(CommFitAnswer const& answer) {
+Table levels_table(fit::CommunicationFitAnswer const& answer) {
     bool const same = one_system(answer);
     Table table{.title = "Links: constants of closed forms, from all fits of a level",
                 .columns = {{"link", Align::left}, {"latency"}},
@@ -94,17 +89,16 @@ Table levels_table(CommFitAnswer const& answer) {
     return table;
 }
 
-std::optional<Table> outliers_table(CommFitAnswer const& answer) {
+std::optional<Table> outliers_table(fit::CommunicationFitAnswer const& answer) {
     Table table{.title = "Outliers, which did not move a fit",
                 .columns = {{"where", Align::left, true}, {"size"}, {"measured"}, {"fitted"}, {"of it"}},
                 .rows = {}};
-    for (fit::CommunicationFit const& fit : answer.result.fits) {
-        for (fit::FitResidual const& one : fit.residuals) {
-            if (!one.outlier) { continue; }
-            MeasuredCollective const& row = answer.rows[one.row];
-            table.rows.push_back({printable(place_of(row)), format_binary(row.size.size), format(row.time),
-                                  format(one.predicted), significant(row.time / one.predicted) + "x"});
-        }
+    for (fit::FittedRow const& one : fitted_rows(answer)) {
+        if (!one.row.residual->outlier) { continue; }
+        MeasuredCollective const& row = *one.row.measured;
+        Seconds const predicted = one.row.residual->predicted;
+        table.rows.push_back({printable(place_of(row)), format_binary(row.size.size), format(row.time),
+                              format(predicted), significant(row.time / predicted) + "x"});
     }
     if (table.rows.empty()) { return std::nullopt; }
     return table;
@@ -142,11 +136,11 @@ private:
     std::vector<One> all_;
 };
 
-void add_notes(CommFitAnswer const& answer, std::vector<Block>& blocks) {
+void add_notes(fit::CommunicationFitAnswer const& answer, std::vector<Block>& blocks) {
     Said of_fits, of_links;
     for (fit::CommunicationFit const& fit : answer.result.fits) {
         for (std::string const& one : fit.notes) {
-            of_fits.add(name_in(answer, fit) + ", " + ranks_words(fit.ranks, fit.nodes), one);
+            of_fits.add(name_in(answer, fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes), one);
         }
     }
     for (fit::FittedLevel const& level : answer.result.levels) {
@@ -160,19 +154,19 @@ void add_notes(CommFitAnswer const& answer, std::vector<Block>& blocks) {
     if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes)}); }
 }
 
-void add_left_out(CommFitAnswer const& answer, std::vector<Block>& blocks) {
+void add_left_out(fit::CommunicationFitAnswer const& answer, std::vector<Block>& blocks) {
     Said skipped;
     for (fit::SkippedGroup const& one : answer.result.skipped) {
-        skipped.add(std::string{name_of(one.collective)} + ", " + ranks_words(one.ranks, one.nodes) +
+        skipped.add(std::string{name_of(one.collective)} + ", " + fit::ranks_words(one.ranks, one.nodes) +
                         (one.system.empty() ? "" : ", " + printable(one.system)) + " (" + counted(one.rows, "row") +
                         ")",
                     one.reason);
     }
     std::vector<std::string> items = skipped.lines("group"), read;
-    for (CommFitFile const& file : answer.files) {
+    for (fit::MeasuredFile const& file : answer.files) {
         if (!file.refusal.empty()) { items.push_back(printable(file.refusal)); }
-        for (io::LogTrouble const& one : file.troubles) {
-            items.push_back(printable(file.name + ": " + trouble_words(one)));
+        for (LogTrouble const& one : file.troubles) {
+            items.push_back(printable(file.name + ": " + fit::words_of(one)));
         }
         for (std::string const& one : file.notes) { read.push_back(printable(file.name + ": " + one)); }
     }
@@ -181,7 +175,7 @@ void add_left_out(CommFitAnswer const& answer, std::vector<Block>& blocks) {
 }
 
 /// The fits with the most rows, in their order.
-std::vector<std::size_t> charted(CommFitAnswer const& answer) {
+std::vector<std::size_t> charted(fit::CommunicationFitAnswer const& answer) {
     std::vector<std::size_t> order(answer.result.fits.size());
     for (std::size_t i = 0; i < order.size(); ++i) { order[i] = i; }
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
@@ -192,7 +186,7 @@ std::vector<std::size_t> charted(CommFitAnswer const& answer) {
     return order;
 }
 
-std::string verdict(CommFitAnswer const& answer) {
+std::string verdict(fit::CommunicationFitAnswer const& answer) {
     std::vector<double> errors;
     std::size_t outliers = 0;
     for (fit::CommunicationFit const& fit : answer.result.fits) {
@@ -210,18 +204,6 @@ std::string verdict(CommFitAnswer const& answer) {
 
 } // namespace
 
-std::string words_of(fit::CommunicationFit const& fit) {
-    std::string text{name_of(fit.collective)};
-    for (std::string const& one : {fit.algorithm, fit.protocol, fit.data_type}) {
-        if (!one.empty()) { text += " " + printable(one); }
-    }
-    return text;
-}
-
-std::string ranks_words(int ranks, int nodes) {
-    return std::to_string(ranks) + " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
-}
-
 std::string level_words(fit::FittedLevel const& level) {
     return level.scale_out ? "between nodes (scale_out)" : "inside a node (scale_up)";
 }
@@ -230,13 +212,7 @@ std::string place_of(MeasuredCollective const& row) {
     return row.line > 0 ? row.file + ":" + std::to_string(row.line) : row.file;
 }
 
-std::string trouble_words(io::LogTrouble const& trouble) {
-    std::string text = counted(trouble.count, "line") + " not used: " + trouble.kind;
-    if (trouble.first_line > 0) { text += "; the first is line " + std::to_string(trouble.first_line); }
-    return text;
-}
-
-Document document_of(CommFitAnswer const& answer, io::Catalog const& catalog) {
+Document document_of(fit::CommunicationFitAnswer const& answer, io::Catalog const& catalog) {
     Document document{"Collectives as measured", {}, footer(catalog, "")};
     auto& blocks = document.blocks;
     std::vector<std::size_t> const shown = charted(answer);
@@ -265,23 +241,6 @@ Document document_of(CommFitAnswer const& answer, io::Catalog const& catalog) {
                   "without outliers",
                   "reading"});
     return document;
-}
-
-Sheet sheet_of(CommFitAnswer const& answer) {
-    Sheet sheet{{"id", "system", "collective", "algorithm", "protocol", "data_type", "ranks", "nodes", "file", "line",
-                 "size_bytes", "measured_seconds", "predicted_seconds", "relative_error", "outlier"},
-                {}};
-    for (fit::CommunicationFit const& fit : answer.result.fits) {
-        for (fit::FitResidual const& one : fit.residuals) {
-            MeasuredCollective const& row = answer.rows[one.row];
-            sheet.rows.push_back({fit.id, fit.system, std::string{name_of(fit.collective)}, fit.algorithm, fit.protocol,
-                                  fit.data_type, std::to_string(fit.ranks), std::to_string(fit.nodes), row.file,
-                                  std::to_string(row.line), exact(row.size.size.base()), exact(row.time.base()),
-                                  exact(one.predicted.base()), exact(one.relative_error),
-                                  one.outlier ? "true" : "false"});
-        }
-    }
-    return sheet;
 }
 
 } // namespace headroom::cli

@@ -1,10 +1,9 @@
-#include "comm/comm_candidates.hpp"
+#include "comm/comm_question.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
-
-#include <algorithm>
+#include "headroom/io/topology.hpp"
 
 namespace headroom::cli {
 namespace {
@@ -40,65 +39,14 @@ std::optional<CommBuckets> read_buckets(Arguments const& arguments) {
     return CommBuckets{.size = read_size(*text, "--buckets"), .behind = parse<Seconds>(behind, "--overlap-with")};
 }
 
-CollectiveTime scaled(CollectiveTime const& time, double factor) {
-    return {factor * time.latency, factor * time.bandwidth, factor * time.reduction};
-}
-
-CommCompressed compressed_of(CommQuestion const& question, int ranks, CollectiveTime const& plain) {
-    CommCompression const& given = *question.levers.compression;
-    double const elements = question.size.size / question.levers.element;
-    double const width = question.levers.element.in(units::byte);
-    CommCompressed result{.ranks = ranks, .gradients = {}, .sent = {}, .time = {}, .uncompressed = plain};
-    if (given.matrix) {
-        GradientMatrix matrix = *given.matrix;
-        matrix.count = elements / (matrix.rows * matrix.columns);
-        result.gradients = compressed_gradients(given.how, std::span{&matrix, 1}, width, Ranks{ranks});
-    } else {
-        result.gradients = compressed_gradients(given.how, elements, width, Ranks{ranks});
+/// Endpoints and ports of a network that its text need not repeat.
+io::TopologyDefaults defaults_of(CommNetwork const& network, int endpoints) {
+    io::TopologyDefaults defaults{.endpoints = endpoints, .port = network.fabric.scale_out, .nodes = {}};
+    if (network.domain > 1 && endpoints > network.domain) {
+        defaults.nodes = {
+            .accelerators = network.domain, .adapters = network.domain, .scale_up = network.fabric.scale_up};
     }
-    for (SentCollective const& sent : result.gradients.sent) {
-        result.sent.push_back({sent, cheapest(question, sent.collective, sent.bytes, ranks)});
-        CollectiveTime const time = scaled(result.sent.back().choice.time, sent.steps);
-        result.time.latency += time.latency;
-        result.time.bandwidth += time.bandwidth;
-        result.time.reduction += time.reduction;
-    }
-    return result;
-}
-
-CommLever lever_of(CommCompressed const& one, Bytes size) {
-    CommLever lever{.ranks = one.ranks, .name = "compressed", .count = 0.0};
-    lever.bytes = one.gradients.byte_ratio * size;
-    for (CommSent const& part : one.sent) { lever.count += part.sent.steps; }
-    lever.time = lever.exposed = one.time.total();
-    return lever;
-}
-
-/// The same vector, once every H steps.
-CommLever lever_of(CommQuestion const& question, int period, int ranks, Seconds plain) {
-    LocalUpdates const updates{.period = period, .bytes_per_element = question.levers.element.in(units::byte)};
-    double const parameters = question.size.size / question.levers.element;
-    LocalUpdateCost const cost = local_updates(parameters, updates);
-    Seconds const time = plain / static_cast<double>(period);
-    return {.ranks = ranks,
-            .name = "local steps",
-            .bytes = cost.per_step,
-            .count = 1.0 / period,
-            .time = time,
-            .exposed = time};
-}
-
-CommLever lever_of(CommQuestion const& question, CommBuckets const& given, int ranks) {
-    double const count = bucket_count(question.size.size, given.size);
-    TotalBytes const one{question.size.size / count};
-    Seconds const each = cheapest(question, Collective::all_reduce, one, ranks).time.total();
-    BucketedExchange const exchange = bucketed_exchange(each, count, given.behind);
-    return {.ranks = ranks,
-            .name = "buckets",
-            .bytes = question.size.size,
-            .count = count,
-            .time = exchange.total,
-            .exposed = exchange.exposed};
+    return defaults;
 }
 
 } // namespace
@@ -111,26 +59,20 @@ CommLevers read_levers(Arguments const& arguments) {
     return levers;
 }
 
-void add_levers(CommReport& report, int ranks) {
-    CommQuestion const& question = report.question;
-    CollectiveTime const plain = cheapest(question, Collective::all_reduce, question.size, ranks).time;
-    std::vector<CommLever> levers{{.ranks = ranks,
-                                   .name = "plain",
-                                   .bytes = question.size.size,
-                                   .time = plain.total(),
-                                   .exposed = plain.total()}};
-    if (question.levers.compression) {
-        report.compressed.push_back(compressed_of(question, ranks, plain));
-        levers.push_back(lever_of(report.compressed.back(), question.size.size));
+std::optional<CommContention> read_contention(Arguments const& arguments, CommNetwork const& network) {
+    auto const topology = arguments.text("--topology");
+    if (!topology) { return std::nullopt; }
+    CommContention given{.topology = *topology, .groups = arguments.count("--groups").value_or(1)};
+    given.network = [text = *topology, network](int endpoints) {
+        return io::parse_topology(text, "--topology", defaults_of(network, endpoints));
+    };
+    given.stride = arguments.count("--stride").value_or(given.groups);
+    if (given.groups % given.stride != 0) {
+        refuse("--stride",
+               std::to_string(given.stride) + " does not divide " + std::to_string(given.groups) + " groups",
+               "as many groups lie between the ranks of one", "leave it out: neighbours are in different groups");
     }
-    if (auto const period = question.levers.local_steps) {
-        levers.push_back(lever_of(question, *period, ranks, plain.total()));
-    }
-    if (question.levers.buckets) { levers.push_back(lever_of(question, *question.levers.buckets, ranks)); }
-    for (CommLever& lever : levers) {
-        lever.plain = plain.total();
-        report.levers.push_back(std::move(lever));
-    }
+    return given;
 }
 
 } // namespace headroom::cli

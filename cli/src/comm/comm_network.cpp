@@ -83,18 +83,4 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     return network;
 }
 
-Layout CommNetwork::layout(int ranks) const {
-    Layout result{.level = {}, .levels = 0, .ranks = ranks};
-    auto const add = [&](int members, Link link) {
-        if (members > 1) { result.level.at(static_cast<std::size_t>(result.levels++)) = {members, link}; }
-    };
-    for (int const side : torus) { add(side, fabric.scale_up); }
-    if (!torus.empty()) { return result; }
-    if (!leaves_pod(ranks)) { return Layout::of(group(ranks), fabric.scale_up, fabric.scale_out); }
-    add(domain, fabric.scale_up);
-    add(pod->ranks / domain, fabric.scale_out);
-    add((ranks + pod->ranks - 1) / pod->ranks, pod->link);
-    return result;
-}
-
 } // namespace headroom::cli

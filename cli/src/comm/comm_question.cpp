@@ -3,13 +3,14 @@
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/strategy.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
+#include <iterator>
 
 namespace headroom::cli {
 namespace {
@@ -166,10 +167,10 @@ void read_skew(Arguments const& arguments, CommQuestion& question) {
         *text, 1.0, most, "skew, what the busiest rank receives over the mean (at most the ranks)", "--skew");
 }
 
-/// A schedule is that of one call.
-void read_schedule(Arguments const& arguments, CommQuestion& question) {
+/// The file for the messages of one call; empty where none is asked for.
+std::string read_schedule(Arguments const& arguments, CommQuestion const& question) {
     auto const file = arguments.text("--schedule");
-    if (!file) { return; }
+    if (!file) { return {}; }
     if (file->empty()) { refuse("--schedule", "names no file", "", "for example --schedule ring.json"); }
     if (question.ranks.size() > 1 || question.sweep) {
         refuse("--schedule", "several calls are asked about", "a file has the messages of one",
@@ -178,7 +179,19 @@ void read_schedule(Arguments const& arguments, CommQuestion& question) {
     if (question.algorithms.size() > 1) {
         refuse("--schedule", "several algorithms are asked about", "a file has the messages of one", "name one");
     }
-    question.schedule_file = *file;
+    return *file;
+}
+
+/// Measured times of logs. Ranks and collective that a log omits are those of the question, where it names one.
+void read_measured(Arguments const& arguments, CommRequest& request) {
+    CommQuestion& question = request.question;
+    io::LogQuestion const asked{.ranks = question.ranks.size() == 1 ? question.ranks.front() : 0,
+                                .collective = arguments.text("--collective").value_or("")};
+    for (std::string const& file : arguments.all("--measured")) {
+        io::BenchmarkLog log = io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file, asked);
+        std::ranges::move(log.rows, std::back_inserter(question.measured));
+        for (LogTrouble const& trouble : log.troubles) { request.unused_lines += trouble.count; }
+    }
 }
 
 } // namespace
@@ -196,32 +209,13 @@ Bytes read_size(std::string const& text, std::string const& where) {
     return size;
 }
 
-std::vector<TotalBytes> sizes_of(CommQuestion const& question) {
-    std::vector<TotalBytes> sizes;
-    if (question.sweep) {
-        for (Bytes size = units::KiB; size < question.size.size; size *= 2.0) { sizes.push_back({size}); }
-    }
-    sizes.push_back(question.size);
-    return sizes;
-}
-
-/// What a log leaves out is what was asked about, where that is named and one.
-std::vector<io::BenchmarkLog> read_measured(Arguments const& arguments, CommQuestion const& question) {
-    io::LogQuestion const asked{.ranks = question.ranks.size() == 1 ? question.ranks.front() : 0,
-                                .collective = arguments.text("--collective").value_or("")};
-    std::vector<io::BenchmarkLog> logs;
-    for (std::string const& file : arguments.all("--measured")) {
-        logs.push_back(io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file, asked));
-    }
-    return logs;
-}
-
-CommQuestion read_question(Arguments const& arguments, io::Catalog const& catalog, std::string& calibration) {
-    CommQuestion question;
+CommRequest read_request(Arguments const& arguments, io::Catalog const& catalog) {
+    CommRequest request;
+    CommQuestion& question = request.question;
     read_movement(arguments, question);
     check_options(arguments, question);
     read_sizes(arguments, question);
-    question.network = read_network(arguments, catalog, calibration);
+    question.network = read_network(arguments, catalog, request.calibration);
     read_ranks(arguments, question);
     read_servers(arguments, question);
     read_actors(arguments, question);
@@ -229,13 +223,14 @@ CommQuestion read_question(Arguments const& arguments, io::Catalog const& catalo
     read_reduction(arguments, question);
     read_skew(arguments, question);
     question.in_network = arguments.has("--in-network");
-    question.all = arguments.has("--all");
     question.simulate = arguments.has("--simulate");
-    read_schedule(arguments, question);
     question.levers = read_levers(arguments);
-    question.contention = read_contention(arguments);
-    question.measured = read_measured(arguments, question);
-    return question;
+    question.contention = read_contention(arguments, question.network);
+    if (question.network.cluster) { question.nccl = catalog.nccl_tuning(); }
+    request.all = arguments.has("--all");
+    request.schedule_file = read_schedule(arguments, question);
+    read_measured(arguments, request);
+    return request;
 }
 
 } // namespace headroom::cli

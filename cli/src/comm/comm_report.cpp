@@ -14,22 +14,22 @@ void add_note(Blocks& blocks, std::string text, std::string label) {
 }
 
 void add_nccl(Blocks& blocks, CommReport const& report) {
-    if (report.nccl.empty()) { return; }
-    if (report.nccl.size() == 1) { return add_note(blocks, nccl_words(report), "NCCL"); }
+    if (report.answer.nccl.empty()) { return; }
+    if (report.answer.nccl.size() == 1) { return add_note(blocks, nccl_words(report), "NCCL"); }
     blocks.emplace_back(nccl_table(report));
 }
 
 void add_levers(Blocks& blocks, CommReport const& report) {
-    if (report.levers.empty()) { return; }
+    if (report.answer.levers.empty()) { return; }
     blocks.emplace_back(lever_table(report));
     add_note(blocks, lever_words(report), "levers");
-    if (report.compressed.empty()) { return; }
+    if (report.answer.compressed.empty()) { return; }
     blocks.emplace_back(compression_table(report));
     add_note(blocks, compression_words(report), "beside it");
 }
 
 void add_measured(Blocks& blocks, CommReport const& report) {
-    if (report.measured.empty()) { return; }
+    if (report.answer.measured.empty()) { return; }
     blocks.emplace_back(measured_table(report));
     add_note(blocks, measured_words(report), "measured");
 }
@@ -37,26 +37,26 @@ void add_measured(Blocks& blocks, CommReport const& report) {
 } // namespace
 
 Document document_of(CommReport const& report) {
-    Document document{"Communication: " + report.question.movement, {}, footer(report.catalog, report.calibration)};
+    Document document{"Communication: " + report.answer.question.movement, {}, report.footer};
     Blocks& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
-    add_note(blocks, network_words(report.question.network), "network");
-    if (report.nccl.size() == 1) { add_nccl(blocks, report); }
-    for (Chart& chart : comm_charts(report)) { blocks.emplace_back(std::move(chart)); }
+    add_note(blocks, network_words(report.answer.question.network), "network");
+    if (report.answer.nccl.size() == 1) { add_nccl(blocks, report); }
+    for (Chart& chart : comm_charts(report.answer)) { blocks.emplace_back(std::move(chart)); }
     blocks.emplace_back(rows_table(report));
     add_note(blocks, more_words(report), "rows");
-    if (report.nccl.size() > 1) { add_nccl(blocks, report); }
-    if (report.question.simulate) { blocks.emplace_back(simulated_table(report)); }
-    if (report.question.actors) { blocks.emplace_back(parts_table(report)); }
-    if (!report.crossovers.empty()) { blocks.emplace_back(crossover_table(report)); }
-    if (!report.contention.empty()) { blocks.emplace_back(contention_table(report)); }
+    if (report.answer.nccl.size() > 1) { add_nccl(blocks, report); }
+    if (report.answer.question.simulate) { blocks.emplace_back(simulated_table(report)); }
+    if (report.answer.question.actors) { blocks.emplace_back(parts_table(report)); }
+    if (!report.answer.crossovers.empty()) { blocks.emplace_back(crossover_table(report)); }
+    if (!report.answer.contention.empty()) { blocks.emplace_back(contention_table(report)); }
     add_measured(blocks, report);
     add_levers(blocks, report);
-    add_note(blocks, size_convention(report.question), "size");
-    if (!report.question.schedule_file.empty()) {
-        add_note(blocks, printable(report.question.schedule_file), "messages in");
+    add_note(blocks, size_convention(report.answer.question), "size");
+    if (!report.request.schedule_file.empty()) {
+        add_note(blocks, printable(report.request.schedule_file), "messages in");
     }
-    add_note(blocks, join(assumptions_of(report), "; "), "assumes");
+    add_note(blocks, join(assumptions_of(report.answer), "; "), "assumes");
     add_note(blocks, left_out_words(report), "left out");
     return document;
 }

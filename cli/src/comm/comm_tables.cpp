@@ -10,31 +10,33 @@ namespace {
 
 std::string ratio_words(double a, double b) { return b > 0.0 ? significant(a / b) : "-"; }
 
-char const* who(CommReport const& report) { return report.question.actors ? "actors" : "ranks"; }
+char const* who(CommReport const& report) { return report.answer.question.actors ? "actors" : "ranks"; }
 
 bool is_server(CommRow const& row) { return row.collective == "parameter_server"; }
 
-bool has_servers(CommReport const& report) { return std::ranges::any_of(report.rows, is_server); }
+bool has_servers(CommReport const& report) { return std::ranges::any_of(report.answer.rows, is_server); }
 
 /// What the table of rows tells apart; of many cases it leaves the parts of the times to figures and files.
 struct RowColumns {
     explicit RowColumns(CommReport const& report)
-        : counts{report.question.ranks.size() > 1},
-          sizes{report.question.sweep},
-          parts{!sizes || report.question.all},
-          adding{report.question.reduction > SecondsPerByte{}},
-          rates{std::ranges::any_of(report.rows, [](CommRow const& row) { return row.bus_bandwidth.has_value(); })},
+        : counts{report.answer.question.ranks.size() > 1},
+          sizes{report.answer.question.sweep},
+          parts{!sizes || report.request.all},
+          adding{report.answer.question.reduction > SecondsPerByte{}},
+          rates{std::ranges::any_of(report.answer.rows,
+                                    [](CommRow const& row) { return row.bus_bandwidth.has_value(); })},
           several{shown_places(report) > 1 || has_servers(report)},
-          nccl{!several && !report.nccl.empty()} {}
+          nccl{!several && !report.answer.nccl.empty()} {}
     bool counts, sizes, parts, adding, rates;
     bool several; ///< algorithms of each case
     bool nccl;    ///< its time beside the fastest
 };
 
 CommNccl const* nccl_of(CommReport const& report, CommRow const& row) {
-    auto const found = std::ranges::find_if(
-        report.nccl, [&](CommNccl const& one) { return one.ranks == row.ranks && one.size.size == row.size.size; });
-    return found == report.nccl.end() ? nullptr : &*found;
+    auto const found = std::ranges::find_if(report.answer.nccl, [&](CommNccl const& one) {
+        return one.ranks == row.ranks && one.size.size == row.size.size;
+    });
+    return found == report.answer.nccl.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> cells_of(CommReport const& report, CommRow const& row, RowColumns const& columns) {
@@ -63,7 +65,7 @@ std::vector<std::string> cells_of(CommReport const& report, CommRow const& row, 
 std::vector<CommRow const*> shown_rows(CommReport const& report) {
     std::vector<CommRow const*> shown;
     std::size_t const places = shown_places(report);
-    for (CommRow const& row : report.rows) {
+    for (CommRow const& row : report.answer.rows) {
         if (static_cast<std::size_t>(row.place) < places || is_server(row)) { shown.push_back(&row); }
     }
     std::ranges::stable_sort(shown, {}, [](CommRow const* row) {
@@ -81,12 +83,12 @@ bool same_choice(CommNccl const& a, CommNccl const& b) {
 
 Table rows_table(CommReport const& report) {
     RowColumns const columns{report};
-    CommRow const& any = report.rows.front();
+    CommRow const& any = report.answer.rows.front();
     Table table{.title = "Times", .columns = {}, .rows = {}};
     if (!columns.sizes && any.size.size > Bytes{}) { table.title += " of " + size_words(any.size.size); }
     if (!columns.counts) {
         table.title +=
-            " over " + counted(static_cast<std::size_t>(any.ranks), report.question.actors ? "actor" : "rank");
+            " over " + counted(static_cast<std::size_t>(any.ranks), report.answer.question.actors ? "actor" : "rank");
     }
     if (columns.several) { table.columns.push_back({"*", Align::left}); } // the fastest of its size and ranks
     if (columns.counts) { table.columns.push_back({who(report)}); }
@@ -103,36 +105,27 @@ Table rows_table(CommReport const& report) {
 }
 
 Table parts_table(CommReport const& report) {
-    Table table{.title = "Weights out, experience in",
-                .columns = {{"actors"},
-                            {"size"},
-                            {"algorithm", Align::left, true},
-                            {"weights"},
-                            {"experience"},
-                            {"one after another"},
-                            {"at once"}},
-                .rows = {}};
-    for (CommRow const& row : report.rows) {
-        table.rows.push_back({std::to_string(row.ranks), size_words(row.size.size), row.algorithm,
-                              format(row.parts->broadcast.total()), format(row.parts->gather.total()),
-                              format(row.time.total()), format(row.parts->asynchronous())});
-    }
-    return table;
+    return field_rows("Weights out, experience in", report.answer.rows,
+                      {{"ranks", "actors"},
+                       {"size_bytes", "size", Shown::each},
+                       {"algorithm"},
+                       {"parts.broadcast_seconds", "weights", Shown::each},
+                       {"parts.gather_seconds", "experience", Shown::each},
+                       {"seconds", "one after another", Shown::each},
+                       {"parts.asynchronous_seconds", "at once", Shown::each}});
 }
 
 Table crossover_table(CommReport const& report) {
-    bool simulates = false;
-    for (CommRow const& row : report.rows) { simulates = simulates || row.priced_by == PricedBy::simulated; }
-    Table table{
-        .title = std::string{"Crossovers: sizes at which the fastest changes"} +
-                 (simulates ? ", among those with a formula" : ""),
-        .columns = {{who(report)}, {"size"}, {"below", Align::left, true}, {"above", Align::left, true}, {"time"}},
-        .rows = {}};
-    for (CommCrossover const& one : report.crossovers) {
-        table.rows.push_back(
-            {std::to_string(one.ranks), format(one.size.size), one.below, one.above, format(one.time)});
-    }
-    return table;
+    bool const simulates = std::ranges::any_of(report.answer.rows,
+                                               [](CommRow const& row) { return row.priced_by == PricedBy::simulated; });
+    return field_rows(std::string{"Crossovers: sizes at which the fastest changes"} +
+                          (simulates ? ", among those with a formula" : ""),
+                      report.answer.crossovers,
+                      {{"ranks", who(report)},
+                       {"size_bytes", "size", Shown::each},
+                       {"below"},
+                       {"above"},
+                       {"seconds", "time", Shown::each}});
 }
 
 Table nccl_table(CommReport const& report) {
@@ -142,16 +135,17 @@ Table nccl_table(CommReport const& report) {
             {{"ranks"}, {"size"}, {"algorithm", Align::left}, {"protocol", Align::left}, {"time"}, {"x fastest here"}},
         .rows = {}};
     auto const ratio = [&](CommNccl const& one) {
-        auto const best = std::ranges::find_if(report.rows, [&](CommRow const& row) {
+        auto const best = std::ranges::find_if(report.answer.rows, [&](CommRow const& row) {
             return row.fastest && row.ranks == one.ranks && row.size.size == one.size.size;
         });
-        return best == report.rows.end() ? "-" : ratio_words(one.choice.seconds.base(), best->time.total().base());
+        return best == report.answer.rows.end() ? "-"
+                                                : ratio_words(one.choice.seconds.base(), best->time.total().base());
     };
-    for (std::size_t first = 0; first < report.nccl.size();) {
-        CommNccl const& one = report.nccl[first];
+    for (std::size_t first = 0; first < report.answer.nccl.size();) {
+        CommNccl const& one = report.answer.nccl[first];
         std::size_t last = first;
-        while (last + 1 < report.nccl.size() && same_choice(one, report.nccl[last + 1])) { ++last; }
-        CommNccl const& end = report.nccl[last];
+        while (last + 1 < report.answer.nccl.size() && same_choice(one, report.answer.nccl[last + 1])) { ++last; }
+        CommNccl const& end = report.answer.nccl[last];
         auto const range = [&](std::string from, std::string const& to) {
             if (last > first) { from.append(" .. ").append(to); }
             return from;
@@ -166,7 +160,7 @@ Table nccl_table(CommReport const& report) {
 }
 
 Table compression_table(CommReport const& report) {
-    CommCompression const& given = *report.question.levers.compression;
+    CommCompression const& given = *report.answer.question.levers.compression;
     Table table{.title = "Compressed gradients: " + std::string{name_of(given.how.kind)} +
                          (given.parameter.empty() ? "" : " " + given.parameter) + ", averages over steps",
                 .columns = {{"ranks"},
@@ -178,7 +172,7 @@ Table compression_table(CommReport const& report) {
                             {"uncompressed"},
                             {"bytes x"}},
                 .rows = {}};
-    for (CommCompressed const& one : report.compressed) {
+    for (CommCompressed const& one : report.answer.compressed) {
         bool first = true;
         for (CommSent const& part : one.sent) {
             table.rows.push_back({first ? std::to_string(one.ranks) : "", std::string{name_of(part.sent.collective)},
@@ -193,21 +187,18 @@ Table compression_table(CommReport const& report) {
 }
 
 Table lever_table(CommReport const& report) {
-    Table table{
-        .title = "Levers: a step's exchange, changed",
-        .columns =
-            {{"ranks"}, {"lever", Align::left, true}, {"bytes"}, {"collectives"}, {"time"}, {"exposed"}, {"x plain"}},
-        .rows = {}};
-    for (CommLever const& one : report.levers) {
-        table.rows.push_back({std::to_string(one.ranks), one.name, format(one.bytes), significant(one.count),
-                              format(one.time), format(one.exposed),
-                              ratio_words(one.exposed.base(), one.plain.base())});
-    }
-    return table;
+    return field_rows("Levers: a step's exchange, changed", report.answer.levers,
+                      {{"ranks"},
+                       {"lever"},
+                       {"bytes_per_step", "bytes", Shown::each},
+                       {"collectives_per_step", "collectives"},
+                       {"seconds", "time", Shown::each},
+                       {"exposed_seconds", "exposed", Shown::each},
+                       {"plain_seconds", "plain", Shown::each}});
 }
 
 Table contention_table(CommReport const& report) {
-    CommContention const& given = *report.question.contention;
+    CommContention const& given = *report.answer.question.contention;
     Table table{.title = std::to_string(given.groups) + (given.groups == 1 ? " group" : " groups at once") + " on " +
                          given.topology + ", links shared fairly",
                 .columns = {{"ranks"},
@@ -218,7 +209,7 @@ Table contention_table(CommReport const& report) {
                             {"busiest link", Align::left, true},
                             {"used %"}},
                 .rows = {}};
-    for (CommContended const& one : report.contention) {
+    for (CommContended const& one : report.answer.contention) {
         ContendedGroups const& group = one.time.groups.front();
         bool first = true;
         for (LinkUse const& use : one.time.busiest) {
@@ -232,25 +223,16 @@ Table contention_table(CommReport const& report) {
 }
 
 Table measured_table(CommReport const& report) {
-    Table table{
-        .title = "Measured, beside the fastest formula",
-        .columns = {{"ranks"}, {"size"}, {"measured"}, {"predicted"}, {"algorithm", Align::left, true}, {"pred/meas"}},
-        .rows = {}};
+    std::vector<ShownField> columns{{"ranks"},
+                                    {"size_bytes", "size", Shown::each},
+                                    {"measured_seconds", "measured", Shown::each},
+                                    {"predicted_seconds", "predicted", Shown::each},
+                                    {"algorithm"},
+                                    {"predicted_over_measured", "pred/meas"}};
     bool const nccl =
-        std::ranges::any_of(report.measured, [](CommMeasured const& one) { return one.nccl.has_value(); });
-    if (nccl) { table.columns.push_back({"NCCL/meas"}); }
-    for (CommMeasured const& one : report.measured) {
-        double const measured = one.measured.time.base();
-        std::vector<std::string> cells{std::to_string(one.measured.ranks),
-                                       size_words(one.measured.size.size),
-                                       format(one.measured.time),
-                                       format(one.predicted.time.total()),
-                                       one.predicted.algorithm,
-                                       ratio_words(one.predicted.time.total().base(), measured)};
-        if (nccl) { cells.push_back(one.nccl ? ratio_words(one.nccl->base(), measured) : "-"); }
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+        std::ranges::any_of(report.answer.measured, [](CommMeasured const& one) { return one.nccl.has_value(); });
+    if (nccl) { columns.push_back({"nccl_seconds", "NCCL", Shown::each}); }
+    return field_rows("Measured times against the fastest formula", report.answer.measured, columns);
 }
 
 Table simulated_table(CommReport const& report) {
@@ -263,7 +245,7 @@ Table simulated_table(CommReport const& report) {
                             {"simulated"},
                             {"off by"}},
                 .rows = {}};
-    for (CommRow const& row : report.rows) {
+    for (CommRow const& row : report.answer.rows) {
         if (!row.simulated) { continue; }
         double const off = std::abs(row.simulated->total().base() - row.time.total().base());
         table.rows.push_back({std::to_string(row.ranks), size_words(row.size.size), row.label(),

@@ -2,6 +2,8 @@
 
 #include "document/text.hpp"
 
+#include "headroom/local_updates.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,7 @@ namespace {
 std::string winners_words(CommReport const& report) {
     std::vector<std::pair<std::string, std::size_t>> wins;
     std::size_t cases = 0;
-    for (CommRow const& row : report.rows) {
+    for (CommRow const& row : report.answer.rows) {
         if (!row.fastest) { continue; }
         ++cases;
         auto const same = std::ranges::find(wins, row.label(), &std::pair<std::string, std::size_t>::first);
@@ -36,8 +38,8 @@ std::string winners_words(CommReport const& report) {
 }
 
 CommRow const& best_of_largest(CommReport const& report) {
-    auto best = report.rows.begin();
-    for (auto row = best; row != report.rows.end(); ++row) {
+    auto best = report.answer.rows.begin();
+    for (auto row = best; row != report.answer.rows.end(); ++row) {
         if (row->fastest && (!best->fastest || std::pair{row->ranks, row->size.size.base()} >=
                                                    std::pair{best->ranks, best->size.size.base()})) {
             best = row;
@@ -68,16 +70,10 @@ std::string size_convention(CommQuestion const& question) {
     return "the whole vector of one rank";
 }
 
-std::string size_words(Bytes size) {
-    double const kib = size.in(units::KiB);
-    bool const binary = kib >= 1.0 && std::exp2(std::round(std::log2(kib))) == kib;
-    return binary ? format_binary(size) : format(size);
-}
-
 std::size_t shown_places(CommReport const& report) {
     constexpr std::size_t few = 5, fewest = 1, many_cases = 4;
-    if (report.question.all || report.question.actors) { return report.rows.size(); }
-    std::size_t const cases = report.question.ranks.size() * sizes_of(report.question).size();
+    if (report.request.all || report.answer.question.actors) { return report.answer.rows.size(); }
+    std::size_t const cases = report.answer.question.ranks.size() * sizes_of(report.answer.question).size();
     return cases > many_cases ? fewest : few;
 }
 
@@ -98,7 +94,7 @@ std::string network_words(CommNetwork const& network) {
 }
 
 std::string verdict(CommReport const& report) {
-    CommQuestion const& question = report.question;
+    CommQuestion const& question = report.answer.question;
     CommRow const& best = best_of_largest(report);
     if (is_one_case(question) && !(best.time.total() > Seconds{})) {
         return question.movement + " over " + counted(static_cast<std::size_t>(best.ranks), "rank") +
@@ -109,11 +105,12 @@ std::string verdict(CommReport const& report) {
                        counted(static_cast<std::size_t>(best.ranks), question.actors ? "actor" : "rank");
     if (best.bus_bandwidth) { text += ", bus bandwidth " + format(*best.bus_bandwidth); }
     if (!is_one_case(question)) { return text + winners_words(report) + "."; }
-    return text + (report.rows.size() > 1 ? "; the fastest of " + std::to_string(report.rows.size()) + "." : ".");
+    return text + (report.answer.rows.size() > 1 ? "; the fastest of " + std::to_string(report.answer.rows.size()) + "."
+                                                 : ".");
 }
 
 std::string nccl_words(CommReport const& report) {
-    CommNccl const& one = report.nccl.back();
+    CommNccl const& one = report.answer.nccl.back();
     CommRow const& best = best_of_largest(report);
     return "would take " + std::string{name_of(one.choice.algorithm)} + ", " +
            std::string{name_of(one.choice.protocol)} + ": " + format(one.choice.seconds) +
@@ -123,22 +120,23 @@ std::string nccl_words(CommReport const& report) {
 std::string more_words(CommReport const& report) {
     std::size_t const places = shown_places(report);
     std::size_t most = 0;
-    for (CommRow const& row : report.rows) { most = std::max(most, static_cast<std::size_t>(row.place) + 1); }
+    for (CommRow const& row : report.answer.rows) { most = std::max(most, static_cast<std::size_t>(row.place) + 1); }
     if (most <= places) { return {}; }
-    bool const one = is_one_case(report.question);
-    std::string const each = one                                 ? ""
-                             : !report.question.sweep            ? " for each count"
-                             : report.question.ranks.size() == 1 ? " for each size"
-                                                                 : " for each count and size";
+    bool const one = is_one_case(report.answer.question);
+    std::string const each = one                                        ? ""
+                             : !report.answer.question.sweep            ? " for each count"
+                             : report.answer.question.ranks.size() == 1 ? " for each size"
+                                                                        : " for each count and size";
     return std::to_string(most - places) + " more" + each + ", slower than these: --all";
 }
 
 std::string left_out_words(CommReport const& report) {
     std::vector<std::string> reasons, names;
-    for (CommLeftOut const& one : report.left_out) {
-        auto const at = static_cast<std::size_t>(std::ranges::find(reasons, one.why) - reasons.begin());
+    for (CommLeftOut const& one : report.answer.left_out) {
+        std::string const why = words_of(one);
+        auto const at = static_cast<std::size_t>(std::ranges::find(reasons, why) - reasons.begin());
         if (at == reasons.size()) {
-            reasons.push_back(one.why);
+            reasons.push_back(why);
             names.emplace_back();
         }
         std::vector<std::string> known = split(names[at], ',');
@@ -151,12 +149,12 @@ std::string left_out_words(CommReport const& report) {
 }
 
 std::string compression_words(CommReport const& report) {
-    CompressedGradients const& gradients = report.compressed.front().gradients;
-    CommCompression const& given = *report.question.levers.compression;
+    CompressedGradients const& gradients = report.answer.compressed.front().gradients;
+    CommCompression const& given = *report.answer.question.levers.compression;
     std::string text = significant(gradients.touched_per_parameter) + " bytes of memory traffic and " +
                        significant(gradients.kept_per_parameter) + " bytes of error feedback a parameter";
     if (gradients.products.base() > 0.0) { text += ", matrix products of " + format(gradients.products); }
-    text += " (" + std::to_string(report.compressed.front().ranks) + " ranks); their time is not in the table.";
+    text += " (" + std::to_string(report.answer.compressed.front().ranks) + " ranks); their time is not in the table.";
     if (given.how.kind == Compression::low_rank && !given.matrix) {
         text += " The gradients count as one square matrix, the least any shapes need: give --matrix ROWSxCOLUMNS.";
     }
@@ -164,7 +162,7 @@ std::string compression_words(CommReport const& report) {
 }
 
 std::string lever_words(CommReport const& report) {
-    CommLevers const& levers = report.question.levers;
+    CommLevers const& levers = report.answer.question.levers;
     std::vector<std::string> parts{"averages over steps, each collective by its fastest formula"};
     if (levers.buckets) {
         parts.push_back("exposed of b buckets behind a backward pass of " + format(levers.buckets->behind) +
@@ -173,7 +171,7 @@ std::string lever_words(CommReport const& report) {
     }
     if (levers.local_steps) {
         LocalUpdates const updates{.period = *levers.local_steps, .bytes_per_element = levers.element.in(units::byte)};
-        double const parameters = report.question.size.size / levers.element;
+        double const parameters = report.answer.question.size.size / levers.element;
         Bytes const kept = local_updates(parameters, updates).outer_state;
         parts.push_back("local steps keep " + format(kept) +
                         " of outer state; whether training converges is not asked");
@@ -183,50 +181,17 @@ std::string lever_words(CommReport const& report) {
 
 std::string measured_words(CommReport const& report) {
     std::vector<double> factors;
-    for (CommMeasured const& one : report.measured) {
+    for (CommMeasured const& one : report.answer.measured) {
         factors.push_back(std::exp(std::abs(std::log(one.predicted.time.total() / one.measured.time))));
     }
     std::ranges::sort(factors);
     std::string text = "of " + counted(factors.size(), "time") + " half are off by less than a factor " +
                        significant(factors[factors.size() / 2]);
-    if (report.measured_elsewhere > 0) {
-        text += "; " + counted(report.measured_elsewhere, "row") + " of other collectives or ranks";
+    if (report.answer.measured_elsewhere > 0) {
+        text += "; " + counted(report.answer.measured_elsewhere, "row") + " of other collectives or ranks";
     }
-    std::size_t unused = 0;
-    for (io::BenchmarkLog const& log : report.question.measured) {
-        for (io::LogTrouble const& trouble : log.troubles) { unused += trouble.count; }
-    }
+    std::size_t const unused = report.request.unused_lines;
     return unused > 0 ? text + "; " + counted(unused, "line") + " could not be used" : text;
-}
-
-std::vector<std::string> assumptions_of(CommReport const& report) {
-    CommQuestion const& question = report.question;
-    std::vector<std::string> all{question.contention
-                                     ? "ports are full-duplex; only where groups share links is anything "
-                                       "else on the network"
-                                     : "ports are full-duplex and nothing else is on the network"};
-    bool const adds = question.collective && reduces(*question.collective);
-    if (adds && question.reduction > SecondsPerByte{}) {
-        all.push_back("a rank adds " + format(BytesPerSecond{1.0 / question.reduction.base()}) +
-                      "; libraries (channels) add while they copy");
-    } else if (adds) {
-        all.emplace_back(question.network.cluster ? "adding costs no time, since libraries add while they copy"
-                                                  : "adding costs no time: --reduction RATE");
-    }
-    auto const priced = [&](PricedBy by) {
-        return std::ranges::any_of(report.rows, [by](CommRow const& row) { return row.priced_by == by; });
-    };
-    if (priced(PricedBy::channels)) {
-        all.emplace_back("channels: as libraries run it, pipelined over channels that leave a domain by different "
-                         "adapters");
-    }
-    if (priced(PricedBy::simulated)) { all.emplace_back("simulated: its messages one by one, with one port a rank"); }
-    if (priced(PricedBy::measured)) {
-        all.emplace_back("measured: the curve that the calibration fitted to measured times");
-    }
-    if (question.in_network) { all.emplace_back("in_network: the switches add at line rate; few networks have such"); }
-    all.emplace_back("x bound is the time over the least that latencies and rates of the links allow");
-    return all;
 }
 
 } // namespace headroom::cli

@@ -18,7 +18,7 @@ std::string lever_words(CommReport const& report);
 std::string measured_words(CommReport const& report);
 /// How many rows the table does not show; empty when it shows all.
 std::string more_words(CommReport const& report);
-/// Algorithms that have no time here, by reason; empty when there are none.
+/// Algorithms that have no row, by reason; empty when there are none.
 std::string left_out_words(CommReport const& report);
 /// What NCCL would take at the largest of what was asked, beside the best row.
 std::string nccl_words(CommReport const& report);

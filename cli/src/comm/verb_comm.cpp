@@ -5,6 +5,7 @@
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/communication_fit_answer.hpp"
 #include "headroom/io/file.hpp"
 
 #include <array>
@@ -76,32 +77,40 @@ void check_schedule(Arguments const& arguments, Output const& output) {
     }
 }
 
+/// The answer, after its messages were written where that is asked for.
+CommAnswer answer_of(CommRequest const& request, std::stop_token const& stop, Output const& output) {
+    try {
+        CommAnswer answer = comm_answer(request.question, stop);
+        if (!request.schedule_file.empty() && result_has_place(output)) { // else the result is refused
+            io::write_file(request.schedule_file, schedule_of(answer));
+        }
+        return answer;
+    } catch (CommRefused const& refused) { refuse(refused, request.question); }
+}
+
 int run(Arguments const& arguments) {
     if (arguments.has("--fit")) { return run_comm_fit(arguments, options); }
     check_no_comm_fit(arguments);
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    std::string calibration;
     check_schedule(arguments, output);
-    CommQuestion question = read_question(arguments, catalog, calibration);
-    std::size_t const asked = question.ranks.size();
+    CommRequest const request = read_request(arguments, catalog);
+    std::size_t const asked = request.question.ranks.size();
     Watch const watch{"pricing " + std::to_string(asked) + (asked == 1 ? " number" : " numbers") + " of ranks",
                       output.quiet};
-    CommReport report = answer_of(std::move(question), catalog, std::move(calibration), watch.token());
-    if (!report.question.schedule_file.empty() && result_has_place(output)) { // else the result is refused
-        io::write_file(report.question.schedule_file, schedule_of(report));
-    }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
-    if (!report.complete) {
-        note(output,
-             "comm: interrupted (" + std::to_string(report.question.ranks.size()) + " of " + std::to_string(asked) +
-                 " numbers of ranks priced; of the last what shares links is missing). the result covers those");
-        return Exit::interrupted;
-    }
-    return Exit::done;
+    CommReport const report{.request = request,
+                            .answer = answer_of(request, watch.token(), output),
+                            .footer = footer(catalog, request.calibration)};
+    write_result(output,
+                 result_of(
+                     head_of("comm", catalog, request.calibration), report.answer, [&] { return document_of(report); },
+                     {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(report.answer.rows); }));
+    if (report.answer.complete) { return Exit::done; }
+    note(output, "comm: interrupted (" + std::to_string(report.answer.question.ranks.size()) + " of " +
+                     std::to_string(asked) +
+                     " numbers of ranks priced; of the last what shares links is missing). the result covers those");
+    return Exit::interrupted;
 }
 
 } // namespace
@@ -112,7 +121,10 @@ Verb comm_verb() {
             comm_fit_positionals(),
             {options, comm_fit_options(), output_options()},
             examples,
-            run};
+            run,
+            false,
+            {&field_table_of(static_cast<CommAnswer const*>(nullptr)),
+             &field_table_of(static_cast<fit::CommunicationFitAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

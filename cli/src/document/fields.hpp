@@ -48,6 +48,9 @@ enum class Lists {
 /// "NAME.high".
 std::vector<Leaf> leaves_of(FieldTable const& table, void const* object, Lists lists);
 
+/// Dimension of a field's unit, and how many base units it is.
+std::pair<Dimension, double> dimension_of_symbol(std::string_view symbol);
+
 // ---- CSV ----------------------------------------------------------------------------------------------------------
 
 /// Two columns, quantity and value: every leaf of one answer.
@@ -71,6 +74,7 @@ enum class Shown {
     binary,  ///< bytes in GiB, MiB, ...
     whole,   ///< no digits after the point
     scaled,  ///< 1.2M
+    each,    ///< each quantity in the unit that suits it: for columns of wide range
 };
 
 /// A column: a leaf of the rows' table, by its path.

@@ -1,4 +1,5 @@
 #include "document/fields.hpp"
+#include "document/sizes.hpp"
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
@@ -53,6 +54,9 @@ std::string cell_of(Leaf const& leaf, Shown shown, Scale scale) {
     case Shown::binary: return format_binary(Bytes{*leaf.number});
     case Shown::whole: return whole(*leaf.number);
     case Shown::scaled: return scaled(*leaf.number);
+    case Shown::each:
+        return leaf.unit == "B" ? size_words(Bytes{*leaf.number})
+                                : format_base(*leaf.number, dimension_of_symbol(leaf.unit).first, 3);
     case Shown::plain: break;
     }
     return leaf.kind == FieldKind::integer && scale.unit == 1.0 ? leaf.text : significant(*leaf.number / scale.unit);
@@ -67,14 +71,33 @@ std::size_t index_of(std::vector<Leaf> const& leaves, std::string_view path) {
 Column column_of(Leaf const& leaf, ShownField const& field, Scale scale) {
     bool const text = leaf.kind == FieldKind::text || leaf.kind == FieldKind::boolean;
     std::string title = field.title.empty() ? title_of(leaf) : std::string{field.title};
-    std::string_view const unit = field.shown == Shown::percent  ? "%"
-                                  : field.shown == Shown::binary ? ""
-                                                                 : scale.symbol;
+    std::string_view const unit = field.shown == Shown::percent                                ? "%"
+                                  : field.shown == Shown::binary || field.shown == Shown::each ? ""
+                                                                                               : scale.symbol;
     if (!unit.empty()) { title += " " + std::string{unit}; }
     return {std::move(title), text ? Align::left : Align::right, leaf.kind == FieldKind::text};
 }
 
 } // namespace
+
+std::pair<Dimension, double> dimension_of_symbol(std::string_view symbol) {
+    if (symbol == "d") { return {{.seconds = 1}, 86400.0}; }
+    if (symbol == "$/h") { return {{.seconds = -1, .dollars = 1}, 1.0 / 3600.0}; }
+    for (Dimension const d :
+         {Dimension{.bytes = 1}, Dimension{.flops = 1}, Dimension{.seconds = 1}, Dimension{.dollars = 1},
+          Dimension{.seconds = -1}, Dimension{.joules = 1}, Dimension{.bytes = 1, .seconds = -1},
+          Dimension{.bytes = -1, .seconds = 1}, Dimension{.flops = 1, .seconds = -1},
+          Dimension{.seconds = -1, .dollars = 1}, Dimension{.seconds = -1, .joules = 1}}) {
+        if (unit_symbol(d) == symbol) { return {d, 1.0}; }
+    }
+    return {{}, 1.0};
+}
+
+std::string size_words(Bytes size) {
+    double const kib = size.in(units::KiB);
+    bool const binary = kib >= 1.0 && std::exp2(std::round(std::log2(kib))) == kib;
+    return binary ? format_binary(size) : format(size);
+}
 
 Table field_rows(std::string title, FieldTable const& table, std::vector<void const*> const& rows,
                  std::vector<ShownField> const& columns) {

@@ -199,13 +199,14 @@ template <class T> void write(FieldWriter& writer, T const& value) {
 
 /// Unit that a name's suffix states: "step_seconds" is in seconds.
 constexpr std::string_view unit_in_name(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 10> suffixes{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> suffixes{
         {{"bytes_per_second", "B/s"},
          {"seconds_per_byte", "s/B"},
          {"flops_per_second", "FLOP/s"},
          {"flops_per_second_per_accelerator", "FLOP/s"},
          {"flops_per_byte", "FLOP/B"},
          {"_per_second", "1/s"},
+         {"picoseconds", "ps"},
          {"seconds", "s"},
          {"bytes", "B"},
          {"dollars", "$"},

@@ -26,4 +26,12 @@ struct MeasuredCollective {
     std::size_t line = 0;
 };
 
+/// Lines of a benchmark's output that were not used, by reason.
+struct LogTrouble {
+    std::string kind; ///< "wrong results", "N/A", "zero time", "truncated", "unreadable", ...
+    std::size_t count = 0;
+    std::size_t first_line = 0;
+    std::string example; ///< the first such line, shortened
+};
+
 } // namespace headroom

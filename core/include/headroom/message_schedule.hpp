@@ -5,6 +5,7 @@
 #include "headroom/layout.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -93,5 +94,10 @@ enum class Symmetry { used, ignored };
 /// Source:     [Thakur2005]
 SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layout, SecondsPerByte reduction = {},
                              Symmetry symmetry = Symmetry::used);
+
+/// Called for every message with its round, its begin and its duration without adding, in picoseconds.
+using MessageVisitor = std::function<void(std::int64_t round, Message const& message, Ticks begin, Ticks duration)>;
+SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layout, SecondsPerByte reduction,
+                             MessageVisitor const& visit);
 
 } // namespace headroom

@@ -72,13 +72,20 @@ void take_later(Progress& held, Progress const& other) {
     if (other.time > held.time || (other.time == held.time && other.messages > held.messages)) { held = other; }
 }
 
-void run_round(std::span<Message const> messages, std::vector<Progress> const& ready, std::vector<Progress>& next,
-               Prices& prices) {
-    for (Message const& message : messages) {
+struct NumberedRound {
+    std::int64_t index = 0;
+    std::span<Message const> messages;
+};
+
+/// `visit` may be empty.
+void run_round(NumberedRound const& round, std::vector<Progress> const& ready, std::vector<Progress>& next,
+               Prices& prices, MessageVisitor const& visit) {
+    for (Message const& message : round.messages) {
         prices.price(message);
         Progress const& sender = ready[message.from];
         Progress const& receiver = ready[message.to];
         Progress const& start = receiver.time > sender.time ? receiver : sender;
+        if (visit) { visit(round.index, message, start.time, prices.transfer()); }
         take_later(next[message.from], after(start, prices.transfer(), prices.parts(false)));
         bool const adds = prices.adds(message);
         Ticks const duration = prices.transfer() + (adds ? prices.adding() : 0);
@@ -102,7 +109,8 @@ private:
 };
 
 /// Every rank, message by message.
-SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& layout, Prices& prices) {
+SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& layout, Prices& prices,
+                                 MessageVisitor const& visit = {}) {
     Round round{layout};
     std::vector<Progress> ready(static_cast<std::size_t>(schedule.participants())), next = ready;
     Horizon horizon;
@@ -110,7 +118,7 @@ SimulatedCollective simulate_all(MessageSchedule const& schedule, Layout const& 
     for (std::int64_t index = 0; index < schedule.rounds(); ++index) {
         round.clear();
         schedule.write(index, round);
-        run_round(round.messages(), ready, next, prices);
+        run_round({index, round.messages()}, ready, next, prices, visit);
         for (Message const& message : round.messages()) {
             ready[message.from] = next[message.from];
             ready[message.to] = next[message.to];
@@ -157,6 +165,12 @@ SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layo
     Prices prices{layout, reduction};
     bool const one_for_all = symmetry == Symmetry::used && schedule.rotates() && layout.levels == 1;
     return one_for_all ? simulate_first(schedule, layout, prices) : simulate_all(schedule, layout, prices);
+}
+
+SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layout, SecondsPerByte reduction,
+                             MessageVisitor const& visit) {
+    Prices prices{layout, reduction};
+    return simulate_all(schedule, layout, prices, visit);
 }
 
 } // namespace headroom

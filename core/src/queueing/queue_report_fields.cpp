@@ -258,11 +258,11 @@ FieldTable const& field_table_of(QueueReport const*) {
         {"shape", "Lines, places and batches of the replicas.", [](Q const& q) { return ShapeOfQueue{q.question}; }},
         {"seed", "Seed of the simulation.", [](Q const& q) { return q.question.seed; }},
         {"answer", "The queue asked about.", member<&Q::answer>},
-        {"rows", "The same load before other numbers of replicas.", member<&Q::rows>},
-        {"curve", "The same replicas under other loads.", member<&Q::curve>},
+        {"rows", "Answers for other numbers of replicas under this load.", member<&Q::rows>},
+        {"curve", "Answers for these replicas under other loads.", member<&Q::curve>},
         {"knee", "The load with the greatest throughput over latency.", member<&Q::knee>},
         {"doubling", "Twice the replicas.", member<&Q::doubling>},
-        {"pooling", "The same utilization before more and more replicas.", member<&Q::pooling>},
+        {"pooling", "Waits at this utilization with more and more replicas.", member<&Q::pooling>},
         {"objective", "The objective; null without one.",
          [](Q const& q) {
              auto const& asked = q.question.objective;

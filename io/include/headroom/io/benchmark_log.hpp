@@ -9,13 +9,7 @@
 
 namespace headroom::io {
 
-/// Why lines of a benchmark's output were not used: how many of a kind, and where the first is.
-struct LogTrouble {
-    std::string kind; ///< "wrong results", "N/A", "zero time", "truncated", "unreadable", ...
-    std::size_t count = 0;
-    std::size_t first_line = 0;
-    std::string example; ///< the first such line, shortened
-};
+using headroom::LogTrouble;
 
 /// What nobody can read from a log and somebody may know; what is empty is taken from the log, or left open.
 struct LogQuestion {

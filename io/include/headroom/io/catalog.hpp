@@ -6,6 +6,7 @@
 #include "headroom/machine.hpp"
 #include "headroom/model.hpp"
 #include "headroom/nccl_tuning.hpp"
+#include "headroom/stated_calibration.hpp"
 #include "headroom/validation.hpp"
 
 #include <filesystem>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using headroom::MeasuredEntry;
+using headroom::PartialCalibration;
 
 enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, library, calibration };
 std::string_view name_of(RecordKind kind);
@@ -102,23 +106,10 @@ Model read_model(std::string_view toml, std::string_view where);
 Framework read_framework(std::string_view toml, std::string_view where);
 /// What a partial calibration leaves out is taken from `below`.
 CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below = {});
-/// One [[measured]] table of a calibration file: options of `headroom predict` without their dashes, and
-/// step_seconds.
-struct MeasuredEntry {
-    std::vector<std::pair<std::string, std::string>> words; ///< key and value, in the order of the file
-    std::string place;                                      ///< "path:line", for errors
-};
 std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where);
 std::string written_measured_entry(MeasuredEntry const& entry);
 
 std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
-/// Some constants, links and measured steps: the rest is the catalog's.
-struct PartialCalibration {
-    std::string name;
-    std::vector<std::pair<Constant, CalibratedConstant>> constants;
-    MeasuredNetwork network;
-    std::vector<MeasuredEntry> entries;
-};
 std::string write_partial_calibration(PartialCalibration const& set, std::vector<std::string> const& header);
 /// A partial calibration of measured links alone.
 std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,

@@ -1,25 +1,29 @@
-#include "calibrate/calibrate_evidence.hpp"
-#include "document/text.hpp"
+#include "calibration_evidence.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/kernel.hpp"
 #include "headroom/sample_statistics.hpp"
+#include "headroom/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
-namespace headroom::cli {
+namespace headroom::fit {
 namespace {
 
-std::string name_of_campaign(Campaign const& campaign, CalibrateQuestion const& question) {
-    return "campaign " + std::to_string(campaign.id) +
-           (campaign.name.empty() ? "" : " " + headroom::quoted(campaign.name)) + " of " +
-           question.store.filename().string();
+using text::counted;
+using text::join;
+using text::percent;
+using text::significant;
+
+std::string name_of_campaign(Campaign const& campaign, CalibrationQuestion const& question) {
+    return "campaign " + std::to_string(campaign.id) + (campaign.name.empty() ? "" : " " + quoted(campaign.name)) +
+           " of " + question.store;
 }
 
-/// What the machine of a campaign is called: by what computes, as its facts name it.
+/// Name of the processor of a campaign, as its facts state it.
 std::string system_of(Campaign const& campaign) {
     for (char const* name : {"accelerator", "gpu", "device", "processor", "cpu"}) {
         if (auto const word = fact(campaign.machine, name)) { return std::string{*word}; }
@@ -35,13 +39,13 @@ bool is_of_the_moment(std::string_view name) {
     return std::ranges::any_of(names, [&](std::string_view one) { return name.starts_with(one); });
 }
 
-void compare_machines(Campaign const& first, Campaign const& other, CalibrateQuestion const& question,
-                      CalibrateAnswer& answer) {
+void compare_machines(Campaign const& first, Campaign const& other, CalibrationQuestion const& question,
+                      CalibrationAnswer& answer) {
     std::vector<std::string> differences;
     for (auto const& [name, value] : first.machine) {
         auto const there = fact(other.machine, name);
         if (is_of_the_moment(name) || !there || *there == value) { continue; }
-        differences.push_back(name + " (" + headroom::quoted(value) + ", " + headroom::quoted(*there) + ")");
+        differences.push_back(name + " (" + quoted(value) + ", " + quoted(*there) + ")");
     }
     if (differences.empty()) { return; }
     constexpr std::size_t shown = 4;
@@ -52,9 +56,9 @@ void compare_machines(Campaign const& first, Campaign const& other, CalibrateQue
                            " were taken on machines that differ in " + join(differences, ", ") + more);
 }
 
-// ---- what every campaign tells -----------------------------------------------------------------------------------------
+// ---- every campaign -----------------------------------------------------------------------------------------
 
-void say_state(Campaign const& campaign, std::string const& name, CalibrateAnswer& answer) {
+void say_state(Campaign const& campaign, std::string const& name, CalibrationAnswer& answer) {
     if (campaign.state != CampaignState::done) {
         answer.notes.push_back(name + " is not done (" + std::string{name_of(campaign.state)} +
                                "): what it has is used");
@@ -81,8 +85,8 @@ void say_state(Campaign const& campaign, std::string const& name, CalibrateAnswe
                            " from first to last sample");
 }
 
-CalibrateEvidence evidence_of(Campaign const& campaign, std::string const& name, std::string const& system) {
-    CalibrateEvidence evidence{.name = name, .kind = "campaign", .gives = {}, .samples = 0, .machine = system};
+Evidence evidence_of(Campaign const& campaign, std::string const& name, std::string const& system) {
+    Evidence evidence{.name = name, .kind = EvidenceKind::campaign, .gives = {}, .samples = 0, .machine = system};
     for (std::uint32_t i = 0; i < campaign.points.size(); ++i) { evidence.samples += values_of(campaign, i).size(); }
     evidence.from = day_of(campaign.began_ns);
     std::int64_t last = std::max(campaign.began_ns, campaign.ended_ns);
@@ -91,13 +95,13 @@ CalibrateEvidence evidence_of(Campaign const& campaign, std::string const& name,
     return evidence;
 }
 
-/// Points that gave nothing, with the same reason told once.
-void say_left_out(std::string const& name, std::vector<fit::LeftOutPoint> const& points, CalibrateAnswer& answer) {
+/// Points that gave nothing. Each reason is listed once.
+void say_left_out(std::string const& name, std::vector<LeftOutPoint> const& points, CalibrationAnswer& answer) {
     std::set<std::string> said;
     for (auto const& point : points) {
         if (!said.insert(point.why).second) { continue; }
-        auto const same = std::ranges::count(points, point.why, &fit::LeftOutPoint::why);
-        answer.missing.push_back(name + ": " + headroom::quoted(point.label) +
+        auto const same = std::ranges::count(points, point.why, &LeftOutPoint::why);
+        answer.missing.push_back(name + ": " + quoted(point.label) +
                                  (same > 1 ? " and " + std::to_string(same - 1) + " more" : "") + " left out, " +
                                  point.why);
     }
@@ -110,24 +114,25 @@ struct Taken {
     std::string name, system;
 };
 
-std::string take_comm(Taken const& taken, CalibrateQuestion const& question, CalibrateAnswer& answer) {
-    auto found = fit::measured_collectives(taken.campaign,
-                                           {.system = taken.system, .source = taken.name, .nodes = question.log.nodes});
+std::string take_comm(Taken const& taken, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    auto found =
+        measured_collectives(taken.campaign, {.system = taken.system, .source = taken.name, .nodes = question.nodes});
     say_left_out(taken.name, found.left_out, answer);
     std::ranges::move(found.rows, std::back_inserter(answer.links.rows));
     return "comm: " + counted(found.points, "point") + ", " + counted(found.samples, "sample");
 }
 
-/// Whether the campaign ran on this accelerator: as its facts name it, or as the user says.
-bool ran_on(std::string const& system, Accelerator const& accelerator, io::Catalog const& catalog) {
+/// Whether a campaign ran on the accelerator of the question: as its facts name it, or as the user says.
+bool ran_on(std::string const& system, CalibrationQuestion const& question) {
     if (system.empty()) { return false; }
-    std::string const asked = normalised(accelerator.name), found = normalised(system);
+    std::string const& accelerator = question.accelerator->name;
+    std::string const asked = normalised(accelerator), found = normalised(system);
     if (!asked.empty() && found.find(asked) != std::string::npos) { return true; }
-    return catalog.has_accelerator(system) && catalog.accelerator(system).name == accelerator.name;
+    return question.catalog_name && question.catalog_name(system) == accelerator;
 }
 
-void add_share(Constant id, fit::MeasuredRate const& rate, double peak, std::string const& of, Taken const& taken,
-               CalibrateAnswer& answer) {
+void add_share(Constant id, MeasuredRate const& rate, double peak, std::string const& of, Taken const& taken,
+               CalibrationAnswer& answer) {
     if (!(peak > 0.0)) { return; }
     double const share = rate.value.value / peak;
     std::string const what = rate.kernel + (rate.level.empty() ? "" : " from " + rate.level) +
@@ -152,22 +157,22 @@ void add_share(Constant id, fit::MeasuredRate const& rate, double peak, std::str
          .samples = rate.samples});
 }
 
-void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator, Taken const& taken,
-                CalibrateAnswer& answer) {
+void add_shares(CampaignRates const& rates, Accelerator const& accelerator, Taken const& taken,
+                CalibrationAnswer& answer) {
     std::string const of = " of " + accelerator.name;
-    if (auto const* memory = fit::memory_rate(rates)) {
+    if (auto const* memory = memory_rate(rates)) {
         add_share(Constant::memory_fraction, *memory, accelerator.memory_bandwidth.base(), "the memory" + of, taken,
                   answer);
     } else {
         answer.missing.push_back(taken.name + ": main memory was not measured, so memory_fraction stays");
     }
-    auto const* product = fit::product_rate(rates, "bf16");
-    if (product == nullptr) { product = fit::product_rate(rates, "fp16"); }
+    auto const* product = product_rate(rates, "bf16");
+    if (product == nullptr) { product = product_rate(rates, "fp16"); }
     if (product != nullptr) {
         add_share(gemm_constant(accelerator.generation), *product, peak_rate(accelerator, Precision::bf16).base(),
                   "the 16-bit peak" + of, taken, answer);
     }
-    auto const* single = fit::product_rate(rates, "fp32");
+    auto const* single = product_rate(rates, "fp32");
     if (single != nullptr) {
         add_share(Constant::gemm_fp32, *single, accelerator.peak.fp32.base(), "the 32-bit peak" + of, taken, answer);
     }
@@ -176,15 +181,14 @@ void add_shares(fit::CampaignRates const& rates, Accelerator const& accelerator,
     }
 }
 
-std::string take_roofline(Taken const& taken, CalibrateQuestion const& question, io::Catalog const& catalog,
-                          CalibrateAnswer& answer) {
-    fit::CampaignRates const rates = fit::measured_rates(taken.campaign);
+std::string take_roofline(Taken const& taken, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    CampaignRates const rates = measured_rates(taken.campaign);
     std::string gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
                         std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
         answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
                                               "whose peaks they are shares of");
-    } else if (!ran_on(taken.system, *question.accelerator, catalog)) {
+    } else if (!ran_on(taken.system, question)) {
         answer.missing.push_back(taken.name + " was measured on " +
                                  (taken.system.empty() ? "a machine that it does not name" : taken.system) +
                                  ", and not on " + question.accelerator->name + ": no constants of it (--system " +
@@ -197,38 +201,43 @@ std::string take_roofline(Taken const& taken, CalibrateQuestion const& question,
     return gives;
 }
 
-std::string take_scaling(Taken const& taken, CalibrateAnswer& answer) {
-    fit::CampaignSteps steps = fit::measured_steps(taken.campaign);
+std::string take_scaling(Taken const& taken, CalibrationAnswer& answer) {
+    CampaignSteps steps = measured_steps(taken.campaign);
     say_left_out(taken.name, steps.left_out, answer);
     std::string gives = "scaling: times of " + counted(steps.steps.size(), "count") + " of workers";
     answer.scaling.push_back({taken.name, std::move(steps)});
     return gives;
 }
 
+/// The yield of a campaign in words; empty for none.
+std::string take_campaign(Taken const& taken, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    std::string const& kind = taken.campaign.kind;
+    if (answer.evidence.back().samples == 0) { return {}; }
+    if (kind == "comm") { return take_comm(taken, question, answer); }
+    if (kind == "roofline") { return take_roofline(taken, question, answer); }
+    return kind == "scaling" ? take_scaling(taken, answer) : std::string{};
+}
+
 } // namespace
 
-void take_campaigns(std::span<Campaign const> campaigns, CalibrateQuestion const& question, io::Catalog const& catalog,
-                    CalibrateAnswer& answer) {
+void take_campaigns(std::span<Campaign const> campaigns, CalibrationQuestion const& question,
+                    CalibrationAnswer& answer) {
     for (std::size_t i = 0; i < campaigns.size(); ++i) {
         Campaign const& campaign = campaigns[i];
-        std::string const& said = question.log.system;
+        std::string const& said = question.system;
         Taken const taken{campaign, name_of_campaign(campaign, question), said.empty() ? system_of(campaign) : said};
         answer.evidence.push_back(evidence_of(campaign, taken.name, taken.system));
         say_state(campaign, taken.name, answer);
-        std::string gives = "nothing: campaigns of kind " + headroom::quoted(campaign.kind) + " say nothing to models";
-        if (answer.evidence.back().samples == 0) {
-            gives = "nothing: it has no sample that counts";
-        } else if (campaign.kind == "comm") {
-            gives = take_comm(taken, question, answer);
-        } else if (campaign.kind == "roofline") {
-            gives = take_roofline(taken, question, catalog, answer);
-        } else if (campaign.kind == "scaling") {
-            gives = take_scaling(taken, answer);
+        std::string gives = take_campaign(taken, question, answer);
+        if (gives.empty()) {
+            gives = answer.evidence.back().samples == 0
+                        ? "nothing: it has no sample that counts"
+                        : "nothing: campaigns of kind " + quoted(campaign.kind) + " say nothing to models";
+            answer.missing.push_back(taken.name + " gives " + gives);
         }
-        if (gives.starts_with("nothing")) { answer.missing.push_back(taken.name + " gives " + gives); }
         answer.evidence.back().gives = std::move(gives);
         if (i > 0) { compare_machines(campaigns[0], campaign, question, answer); }
     }
 }
 
-} // namespace headroom::cli
+} // namespace headroom::fit

@@ -1,16 +1,16 @@
-#include "calibrate/calibrate_evidence.hpp"
-#include "document/text.hpp"
+#include "calibration_evidence.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-namespace headroom::cli {
+namespace headroom::fit {
 namespace {
 
-std::string const latency_words = "latency ", rate_words = "bytes a second ";
+using text::significant;
 
 std::string name_of_constant(Constant id) { return std::string{constants()[static_cast<std::size_t>(id)].key}; }
 
@@ -23,13 +23,13 @@ bool can_be_joined(CalibratedConstant const& one) {
     return one.provenance == Provenance::measured && one.low > 0.0 && one.low <= one.value && one.value <= one.high;
 }
 
-std::string described(ConstantSource const& one, CalibrateAnswer const& answer) {
+std::string described(ConstantSource const& one, CalibrationAnswer const& answer) {
     return significant(one.constant.value) + " of " + answer.evidence[one.evidence].name + " (" +
            std::string{name_of(one.constant.provenance)} + ")";
 }
 
-CalibratedConstant joined(std::vector<ConstantSource*> const& sources, CalibrateAnswer& answer) {
-    std::vector<fit::Fitted> values;
+CalibratedConstant joined(std::vector<ConstantSource*> const& sources, CalibrationAnswer& answer) {
+    std::vector<Fitted> values;
     Disagreement disagreement{.what = name_of_constant(sources.front()->id), .sources = {}, .pooled = {}};
     CalibratedConstant result;
     result.provenance = Provenance::measured;
@@ -40,7 +40,7 @@ CalibratedConstant joined(std::vector<ConstantSource*> const& sources, Calibrate
         result.source += (result.source.empty() ? "" : "; ") + one->constant.source;
         all_shares = all_shares && one->constant.high <= 1.0;
     }
-    disagreement.pooled = fit::pool(values);
+    disagreement.pooled = pool(values);
     auto const& [value, low, high] = disagreement.pooled.value;
     result.value = result.independent = value;
     result.low = low;
@@ -51,8 +51,8 @@ CalibratedConstant joined(std::vector<ConstantSource*> const& sources, Calibrate
     return result;
 }
 
-/// Of the best provenance: measured ones joined, else the last one.
-CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, CalibrateAnswer& answer) {
+/// The constant of the best provenance. Measured ones are joined; of others the last one is taken.
+CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, CalibrationAnswer& answer) {
     ConstantSource const& best = **std::ranges::min_element(sources, [](auto a, auto b) { return better(*a, *b); });
     std::vector<ConstantSource*> equals;
     for (ConstantSource* one : sources) {
@@ -78,20 +78,22 @@ CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, Calibrate
 // ---- links ----------------------------------------------------------------------------------------------------------
 
 /// Rows of a log that names no system belong to the one that the others name. A calibration is of one machine.
-void join_systems(CalibrateQuestion const& question, CalibrateAnswer& answer) {
-    std::string system = question.log.system;
+void join_systems(CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    std::string system = question.system;
     auto const meet = [&](std::string const& other) {
-        if (other.empty() || other == system || !question.log.system.empty()) { return; }
+        if (other.empty() || other == system || !question.system.empty()) { return; }
         if (!system.empty()) {
-            refuse("EVIDENCE", "is of more than one system",
-                   headroom::quoted(system) + " and " + headroom::quoted(other),
-                   "give that of each on its own, or say --system NAME where both are one");
+            throw InputError{Fault::usage,
+                             {.where = "EVIDENCE",
+                              .problem = "is of more than one system",
+                              .why = quoted(system) + " and " + quoted(other),
+                              .hint = "give that of each on its own, or say --system NAME where both are one"}};
         }
         system = other;
     };
     for (MeasuredCollective const& row : answer.links.rows) { meet(row.system); }
-    for (CalibrateEvidence const& one : answer.evidence) {
-        if (one.kind == "calibration") { meet(one.machine); }
+    for (Evidence const& one : answer.evidence) {
+        if (one.kind == EvidenceKind::calibration) { meet(one.machine); }
     }
     for (MeasuredCollective& row : answer.links.rows) { row.system = system; }
     if (!answer.links.rows.empty() || !answer.link_sources.empty() || !answer.states.network.curves.empty()) {
@@ -120,8 +122,8 @@ double ratio_of(MeasuredCurve const& one, MeasuredCurve const& other) {
     return count > 0.0 ? std::exp(sum / count) : 1.0;
 }
 
-/// Curves have no intervals to join them by: the later goes before the earlier, and how far they are apart is told.
-void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
+/// Adds a curve. Curves have no intervals to join them by: the later replaces the earlier, with a note on their ratio.
+void add_curve(MeasuredCurve curve, CalibrationAnswer& answer) {
     auto& curves = answer.states.network.curves;
     auto const known = std::ranges::find_if(curves, [&](auto const& one) { return same_question(one, curve); });
     if (known == curves.end()) {
@@ -138,11 +140,11 @@ void add_curve(MeasuredCurve curve, CalibrateAnswer& answer) {
 }
 
 /// Sources whose rows were fitted by one line, and lie on both sides of it.
-void compare_sources(CalibrateAnswer& answer) {
+void compare_sources(CalibrationAnswer& answer) {
     constexpr double worth_saying = 1.05;
-    for (fit::CommunicationFit const& one : answer.links.result.fits) {
+    for (CommunicationFit const& one : answer.links.result.fits) {
         std::map<std::string, std::pair<double, double>> sums; // of logarithms, and how many
-        for (fit::FitResidual const& residual : one.residuals) {
+        for (FitResidual const& residual : one.residuals) {
             auto& [sum, count] = sums[answer.links.rows[residual.row].file];
             sum -= std::log1p(residual.relative_error);
             count += 1.0;
@@ -158,7 +160,7 @@ void compare_sources(CalibrateAnswer& answer) {
     }
 }
 
-std::vector<LinkSource> links_of(CommFitAnswer const& fitted, std::string const& name) {
+std::vector<LinkSource> links_of(CommunicationFitAnswer const& fitted, std::string const& name) {
     std::vector<LinkSource> links;
     if (fitted.result.fits.empty()) { return links; }
     MeasuredNetwork const network = measured_network(fitted);
@@ -168,7 +170,7 @@ std::vector<LinkSource> links_of(CommFitAnswer const& fitted, std::string const&
 }
 
 /// What each source of rows says of the links on its own; all of them together where fewer than two can.
-std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
+std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all) {
     std::map<std::string, std::vector<MeasuredCollective>> by_source;
     for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }
     std::vector<LinkSource> together = links_of(all, "all rows"), links;
@@ -178,7 +180,7 @@ std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
     }
     std::vector<LinkSource> alone;
     for (auto& [name, rows] : by_source) {
-        CommFitAnswer one{.files = {}, .rows = rows, .result = fit::fit_communication(rows), .saved = {}};
+        CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit_communication(rows)};
         for (LinkSource& link : links_of(one, name)) { alone.push_back(std::move(link)); }
     }
     for (bool const scale_out : {false, true}) {
@@ -190,20 +192,23 @@ std::vector<LinkSource> links_of_rows(CommFitAnswer const& all) {
 }
 
 /// An end at zero has no logarithm: the error downwards is then taken to be that upwards.
-std::optional<fit::Fitted> on_logarithms(MeasuredValue const& value) {
+std::optional<Fitted> on_logarithms(MeasuredValue const& value) {
     if (!(value.value > 0.0)) { return {}; }
-    return fit::Fitted{value.value, value.low > 0.0 ? value.low : value.value * value.value / value.high, value.high};
+    return Fitted{value.value, value.low > 0.0 ? value.low : value.value * value.value / value.high, value.high};
 }
 
-/// Joins one number of several links; those that do not have it leave it to the others.
-std::optional<MeasuredValue> joined_value(std::vector<LinkSource*> const& links, std::string const& what,
-                                          std::optional<MeasuredValue> (*value_of)(MeasuredLink const&),
-                                          CalibrateAnswer& answer) {
-    std::vector<fit::Fitted> values;
+std::optional<MeasuredValue> value_of(MeasuredLink const& link, Joined of) {
+    return of == Joined::latency ? std::optional{link.latency_seconds} : link.bytes_per_second;
+}
+
+/// Joins the latencies or the rates of links. Links without it are passed over.
+std::optional<MeasuredValue> joined_value(std::vector<LinkSource*> const& links, Joined of, std::string const& what,
+                                          CalibrationAnswer& answer) {
+    std::vector<Fitted> values;
     std::vector<LinkSource*> with;
     std::optional<MeasuredValue> any;
     for (LinkSource* one : links) {
-        auto const value = value_of(one->link);
+        auto const value = value_of(one->link, of);
         if (!value) { continue; }
         any = value;
         if (auto const fitted = on_logarithms(*value)) {
@@ -214,9 +219,9 @@ std::optional<MeasuredValue> joined_value(std::vector<LinkSource*> const& links,
     if (values.empty()) { return any; }
     if (values.size() == 1) {
         with.front()->weight = 1.0;
-        return value_of(with.front()->link);
+        return value_of(with.front()->link, of);
     }
-    Disagreement disagreement{.what = what, .sources = {}, .pooled = fit::pool(values)};
+    Disagreement disagreement{.of = of, .what = what, .sources = {}, .pooled = pool(values)};
     for (std::size_t i = 0; i < with.size(); ++i) {
         with[i]->weight = disagreement.pooled.weights[i];
         disagreement.sources.push_back(with[i]->name);
@@ -227,7 +232,7 @@ std::optional<MeasuredValue> joined_value(std::vector<LinkSource*> const& links,
     return result;
 }
 
-std::optional<MeasuredLink> joined_link(bool scale_out, CalibrateAnswer& answer) {
+std::optional<MeasuredLink> joined_link(bool scale_out, CalibrationAnswer& answer) {
     std::vector<LinkSource*> links;
     for (LinkSource& one : answer.link_sources) {
         if (one.scale_out == scale_out) { links.push_back(&one); }
@@ -239,31 +244,22 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrateAnswer& answer)
     }
     std::string const level = scale_out ? "between nodes" : "inside a node";
     MeasuredLink result;
-    auto const latency = [](MeasuredLink const& link) { return std::optional{link.latency_seconds}; };
-    auto const rate = [](MeasuredLink const& link) { return link.bytes_per_second; };
-    result.latency_seconds = joined_value(links, latency_words + level, latency, answer).value_or(MeasuredValue{});
-    result.bytes_per_second = joined_value(links, rate_words + level, rate, answer);
+    result.latency_seconds = joined_value(links, Joined::latency, "latency " + level, answer).value_or(MeasuredValue{});
+    result.bytes_per_second = joined_value(links, Joined::rate, "bytes a second " + level, answer);
     for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }
     return result;
 }
 
-/// With the unit of what it is: links have units, constants stand as they do in files.
-std::string value_words(Disagreement const& one, double value) {
-    if (one.what.starts_with(latency_words)) { return format(Seconds{value}); }
-    if (one.what.starts_with(rate_words)) { return format(BytesPerSecond{value}); }
-    return significant(value);
-}
-
 } // namespace
 
-void fit_and_join_links(CalibrateQuestion const& question, CalibrateAnswer& answer) {
+void fit_and_join_links(CalibrationQuestion const& question, CalibrationAnswer& answer) {
     join_systems(question, answer);
     auto curves = std::move(answer.states.network.curves);
     answer.states.network.curves.clear();
     for (MeasuredCurve& curve : curves) { add_curve(std::move(curve), answer); }
     if (!answer.links.rows.empty()) {
-        answer.links.result = fit::fit_communication(answer.links.rows);
-        for (fit::SkippedGroup const& one : answer.links.result.skipped) {
+        answer.links.result = fit_communication(answer.links.rows);
+        for (SkippedGroup const& one : answer.links.result.skipped) {
             std::string const what = std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes);
             answer.missing.push_back(what + ": not fitted, " + one.reason);
         }
@@ -277,7 +273,7 @@ void fit_and_join_links(CalibrateQuestion const& question, CalibrateAnswer& answ
     answer.states.network.scale_out = joined_link(true, answer);
 }
 
-void join_constants(CalibrateAnswer& answer) {
+void join_constants(CalibrationAnswer& answer) {
     std::map<Constant, std::vector<ConstantSource*>> by_constant;
     for (ConstantSource& one : answer.constant_sources) { by_constant[one.id].push_back(&one); }
     answer.states.constants.clear();
@@ -288,24 +284,25 @@ void join_constants(CalibrateAnswer& answer) {
     }
 }
 
-std::string words_of(Disagreement const& one) {
-    auto const& pooled = one.pooled;
-    std::string text = one.what + ": " + join(one.sources, " and ") + " differ by x" + significant(pooled.ratio, 4);
-    if (pooled.between > 0.0) {
-        text += ", more than their intervals explain (" + percent(pooled.heterogeneity, 2) + " % of their scatter; " +
-                percent(pooled.between, 2) + " % between sources)";
-    } else {
-        text += ", no more than their intervals explain";
-    }
-    return text + "; joined to " + value_words(one, pooled.value.value) + " (" + value_words(one, pooled.value.low) +
-           " to " + value_words(one, pooled.value.high) + ")";
-}
-
-CalibrationSet effective(CalibrateAnswer const& answer, io::Catalog const& catalog) {
-    CalibrationSet set = answer.base ? *answer.base : catalog.calibration("training");
+CalibrationSet effective(CalibrationAnswer const& answer, CalibrationSet const& below) {
+    CalibrationSet set = answer.base.value_or(below);
     for (auto const& [id, constant] : answer.states.constants) { set[id] = constant; }
     set.network = answer.states.network;
     return set;
 }
 
-} // namespace headroom::cli
+CalibrationSet with_stated(CalibrationSet whole, StatedCalibration const& states) {
+    if (states.bands_alone) {
+        whole.bands.clear();
+        whole.seen.reset();
+    }
+    for (auto const& [kind, band] : states.bands) { whole.bands.insert_or_assign(kind, band); }
+    if (states.seen) { whole.seen = states.seen; }
+    for (auto const& [framework, pace] : states.pace) { whole.pace.insert_or_assign(framework, pace); }
+    if (states.dense) { whole.warm.dense = *states.dense; }
+    if (states.mixtures) { whole.warm.mixtures = *states.mixtures; }
+    whole.network = states.states.network;
+    return whole;
+}
+
+} // namespace headroom::fit

@@ -1,22 +1,23 @@
-#include "calibrate/calibrate_evidence.hpp"
-#include "document/text.hpp"
+#include "calibration_evidence.hpp"
 
-#include "headroom/io/file.hpp"
+#include "headroom/text.hpp"
 
 #include <algorithm>
 
-namespace headroom::cli {
+namespace headroom::fit {
 namespace {
+
+using text::counted;
 
 std::string file_name(std::string const& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// Bands, what was seen, pace and likeness cannot be joined: those of the later file hold.
+/// Bands, pace and likeness of partial files. They cannot be joined: those of the later file hold.
 class Rest {
 public:
-    Rest(std::string const& name, CalibrateAnswer& answer) : name_{name}, answer_{answer} {}
+    Rest(std::string const& name, CalibrationAnswer& answer) : name_{name}, answer_{answer} {}
 
-    void take(io::StatedCalibration const& file) {
-        io::StatedCalibration& all = answer_.rest;
+    void take(StatedCalibration const& file) {
+        StatedCalibration& all = answer_.rest;
         if (file.bands_alone) {
             if (!all.bands.empty()) { left_out("bands"); }
             all.bands.clear();
@@ -50,11 +51,11 @@ private:
     }
 
     std::string const& name_;
-    CalibrateAnswer& answer_;
+    CalibrationAnswer& answer_;
 };
 
-/// What a file gives beside constants, links and steps.
-std::vector<std::string> words_of_rest(io::StatedCalibration const& file) {
+/// Contents of a file other than constants, links and steps.
+std::vector<std::string> words_of_rest(StatedCalibration const& file) {
     std::vector<std::string> words;
     if (!file.bands.empty()) { words.push_back(counted(file.bands.size(), "band")); }
     if (file.seen) { words.emplace_back("what moved the constants"); }
@@ -63,17 +64,17 @@ std::vector<std::string> words_of_rest(io::StatedCalibration const& file) {
     return words;
 }
 
-/// A file that states everything takes the place of the catalog's calibration, with all that it has.
-void take_base(std::string const& name, std::string const& text, CalibrateAnswer& answer) {
+/// A file that states everything replaces the catalog's calibration with all of its own.
+void take_base(std::string const& name, CalibrationSet whole, CalibrationAnswer& answer) {
     if (answer.base) {
         answer.notes.push_back("bands, pace and likeness of " + answer.base->name + " left out: " + name +
                                " states everything too");
     }
-    answer.base = io::read_calibration(text, name);
+    answer.base = std::move(whole);
     answer.base->network = {}; // it joins those of others
 }
 
-void take_links(std::string const& name, MeasuredNetwork const& network, CalibrateAnswer& answer) {
+void take_links(std::string const& name, MeasuredNetwork const& network, CalibrationAnswer& answer) {
     auto const add = [&](std::optional<MeasuredLink> const& link, bool scale_out) {
         if (link) { answer.link_sources.push_back({scale_out, *link, name}); }
     };
@@ -84,27 +85,25 @@ void take_links(std::string const& name, MeasuredNetwork const& network, Calibra
 
 } // namespace
 
-void take_calibration(std::string const& name, CalibrateQuestion const& question, CalibrateAnswer& answer) {
-    std::string const text = io::read_file(name);
-    io::StatedCalibration const file = io::read_stated_calibration(text, name);
-    io::PartialCalibration const& states = file.states;
-    auto words = words_of_rest(file);
+void take_file(FileEvidence given, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    PartialCalibration const& states = given.states.states;
+    auto words = words_of_rest(given.states);
     words.insert(words.begin(),
                  {counted(states.constants.size(), "constant"), counted(states.network.curves.size(), "curve"),
                   counted(states.entries.size(), "measured step")});
-    CalibrateEvidence evidence{.name = name, .kind = "calibration", .gives = join(words, ", ")};
-    evidence.machine = question.log.system.empty() ? states.network.system : question.log.system;
+    Evidence evidence{.name = given.name, .kind = EvidenceKind::calibration, .gives = text::join(words, ", ")};
+    evidence.machine = question.system.empty() ? states.network.system : question.system;
     answer.evidence.push_back(std::move(evidence));
     for (auto const& [id, constant] : states.constants) {
         answer.constant_sources.push_back({.id = id, .constant = constant, .evidence = answer.evidence.size() - 1});
     }
-    take_links(file_name(name), states.network, answer);
+    take_links(file_name(given.name), states.network, answer);
     answer.states.entries.insert(answer.states.entries.end(), states.entries.begin(), states.entries.end());
-    if (file.whole) {
-        take_base(name, text, answer);
+    if (given.whole) {
+        take_base(given.name, std::move(*given.whole), answer);
     } else {
-        Rest{name, answer}.take(file);
+        Rest{given.name, answer}.take(given.states);
     }
 }
 
-} // namespace headroom::cli
+} // namespace headroom::fit

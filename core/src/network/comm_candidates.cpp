@@ -1,22 +1,23 @@
-#include "comm/comm_candidates.hpp"
+#include "comm_candidates.hpp"
 
-#include "headroom/error.hpp"
+#include "headroom/comparison.hpp"
+#include "headroom/library_collectives.hpp"
 
 #include <algorithm>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 constexpr int most_simulated_ranks = 65536;
 constexpr double longest_simulated = 1e6; // seconds; picoseconds of more do not add up in 63 bits
 
-/// An all-to-all of one heavy receiver has fewer bytes for all others, and libraries' formulas do not know it.
+/// Whether formulas of libraries hold: they neglect skew, where other receivers get fewer bytes than the busiest.
 bool libraries_know(CommQuestion const& question, int ranks) {
     return question.network.cluster && question.skew == 1.0 && !question.network.leaves_pod(ranks);
 }
 
-/// Where all ranks share one level, a row of the table that has the same name is the same; on full levels too, unless
-/// adding takes time. What is hierarchical is not on one level.
+/// Whether a row of the table is this algorithm. On one level, and on full levels unless adding takes time, rows of one
+/// name are equal. No hierarchical algorithm runs on one level.
 bool doubles_a_row(LibraryAlgorithm const& algorithm, Layout const& layout, SecondsPerByte reduction) {
     if (layout.levels == 1 && algorithm.name.starts_with("hierarchical")) { return true; }
     if (layout.levels > 1 && (!layout.even() || reduction > SecondsPerByte{})) { return false; }
@@ -48,7 +49,7 @@ void add_libraries(std::vector<CommCandidate>& candidates, CommQuestion const& q
     }
 }
 
-/// What was measured of this collective on so many ranks; of its time, all that is not the first byte's is bandwidth.
+/// The measured curve of this collective on this number of ranks. Its time after the first byte counts as bandwidth.
 void add_measured_curve(std::vector<CommCandidate>& candidates, CommQuestion const& question, Collective collective,
                         int ranks) {
     CommNetwork const& network = question.network;
@@ -69,14 +70,14 @@ void add_measured_curve(std::vector<CommCandidate>& candidates, CommQuestion con
                  Seconds const latency = std::min(curve.segments.front().alpha, total);
                  return CollectiveTime{.latency = latency, .bandwidth = total - latency};
              },
-         .lower_bound = // the links' constants are a fit, and a machine that was faster has shown them to be slow
+         .lower_bound = // the links' constants are a fit: a time that was measured may be below their bound
          [=, curve = *curve](TotalBytes n) {
              return std::min(lower_bound(collective, {.size = n, .layout = layout}).total(), curve.time(n));
          },
          .bus_factor = bus_bandwidth_factor(collective, Ranks{ranks})});
 }
 
-/// Whether a row is asked about at all on such a network.
+/// Whether a row belongs to the question on such a network.
 bool is_asked(CollectiveAlgorithm const& row, CommQuestion const& question, Layout const& layout) {
     bool const torus = !question.network.torus.empty();
     switch (row.arrangement) {
@@ -128,7 +129,7 @@ void add_algorithms(std::vector<CommCandidate>& candidates, CommQuestion const& 
         if (!formula && (row.arrangement != Arrangement::flat || flat_ranks_only)) {
             bool const switched = row.arrangement == Arrangement::in_network;
             left_out.push_back({ranks, std::string{row.name},
-                                switched ? "holds for ranks on one level" : "holds for " + std::string{row.holds_for}});
+                                switched ? CommWhyNot::several_levels : CommWhyNot::other_layouts, row.holds_for});
             continue;
         }
         candidates.push_back(candidate_of(row, question, ranks, formula));
@@ -137,7 +138,7 @@ void add_algorithms(std::vector<CommCandidate>& candidates, CommQuestion const& 
     add_measured_curve(candidates, question, collective, ranks);
 }
 
-/// Servers of their own stand outside every domain; those on the ranks are as far as the ranks are.
+/// Dedicated servers stand outside every domain; those on the ranks are as far as the ranks are.
 void add_servers(std::vector<CommCandidate>& candidates, CommServers const& given, Group group,
                  CommNetwork const& network) {
     Ranks const workers{group.size};
@@ -176,13 +177,36 @@ void add_actors(std::vector<CommCandidate>& candidates, CommActors const& given,
     }
 }
 
-/// What --algorithm names; the others are not asked about, and so not left out.
+/// Keeps the algorithms that the question names; the others are not asked about, and so not left out.
 template <class T> void keep_named(std::vector<T>& all, std::vector<std::string> const& names) {
     if (names.empty()) { return; }
     std::erase_if(all, [&](T const& one) { return std::ranges::find(names, one.algorithm) == names.end(); });
 }
 
 } // namespace
+
+std::vector<TotalBytes> sizes_of(CommQuestion const& question) {
+    std::vector<TotalBytes> sizes;
+    if (question.sweep) {
+        for (Bytes size = units::KiB; size < question.size.size; size *= 2.0) { sizes.push_back({size}); }
+    }
+    sizes.push_back(question.size);
+    return sizes;
+}
+
+Layout CommNetwork::layout(int ranks) const {
+    Layout result{.level = {}, .levels = 0, .ranks = ranks};
+    auto const add = [&](int members, Link link) {
+        if (members > 1) { result.level.at(static_cast<std::size_t>(result.levels++)) = {members, link}; }
+    };
+    for (int const side : torus) { add(side, fabric.scale_up); }
+    if (!torus.empty()) { return result; }
+    if (!leaves_pod(ranks)) { return Layout::of(group(ranks), fabric.scale_up, fabric.scale_out); }
+    add(domain, fabric.scale_up);
+    add(pod->ranks / domain, fabric.scale_out);
+    add((ranks + pod->ranks - 1) / pod->ranks, pod->link);
+    return result;
+}
 
 CollectiveCall call_of(CommQuestion const& question, int ranks, TotalBytes size) {
     return {
@@ -223,7 +247,7 @@ CommPriced cheapest(CommQuestion const& question, Collective collective, TotalBy
     std::vector<CommLeftOut> without;
     add_algorithms(candidates, question, collective, ranks, without);
     if (collective == question.listed()) { keep_named(candidates, question.algorithms); }
-    // Neither what would take long, nor what was measured: measured times are set beside this.
+    // Simulations would take long, and measured times are compared with this price.
     std::erase_if(candidates, [](CommCandidate const& one) {
         return one.priced_by == PricedBy::simulated || one.priced_by == PricedBy::measured;
     });
@@ -232,16 +256,9 @@ CommPriced cheapest(CommQuestion const& question, Collective collective, TotalBy
     for (CommCandidate const& one : candidates) {
         times.emplace_back([&one](TotalBytes n) { return one.time(n).total(); });
     }
-    if (candidates.empty()) {
-        throw InputError{Fault::usage,
-                         {.where = "--collective",
-                          .problem = "no formula for " + std::string{name_of(collective)} + " over " +
-                                     std::to_string(ranks) + " ranks of this network",
-                          .why = "it is needed to price what was asked beside the rows",
-                          .hint = "ask for another number of ranks"}};
-    }
+    if (candidates.empty()) { throw CommRefused{CommRefusal::no_formula, ranks, std::string{name_of(collective)}}; }
     CommCandidate const& best = candidates[fastest_of(times, size)];
     return {best.algorithm, best.time(size)};
 }
 
-} // namespace headroom::cli
+} // namespace headroom

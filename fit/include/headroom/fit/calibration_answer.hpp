@@ -1,0 +1,179 @@
+#pragma once
+
+#include "headroom/fields.hpp"
+#include "headroom/fit/campaign_fit.hpp"
+#include "headroom/fit/communication_fit_answer.hpp"
+#include "headroom/fit/pooling.hpp"
+#include "headroom/fit/trace_fit.hpp"
+#include "headroom/measurement.hpp"
+#include "headroom/stated_calibration.hpp"
+#include "headroom/strategy.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace headroom::fit {
+
+// ---- evidence as it was read --------------------------------------------------------------------------------------------
+
+/// A log of a benchmark of collectives.
+struct LogEvidence {
+    MeasuredFile file;
+    std::vector<MeasuredCollective> rows;
+};
+
+/// A calibration file.
+struct FileEvidence {
+    std::string name;
+    StatedCalibration states;
+    std::optional<CalibrationSet> whole; ///< where it states every constant
+};
+
+/// Traces of the ranks of one job.
+struct TraceEvidence {
+    std::vector<std::string> names;
+    std::vector<std::string> unread; ///< files that could not be read, with the reason
+    TraceAnswer traces;
+};
+
+struct CalibrationEvidence {
+    std::vector<std::variant<LogEvidence, FileEvidence>> files;
+    std::optional<TraceEvidence> traces;
+    std::vector<Campaign> campaigns;
+};
+
+/// Facts about the evidence that it does not state.
+struct CalibrationQuestion {
+    std::string system; ///< machine that was measured; empty: as the evidence says
+    int nodes = 0;      ///< of traces and campaigns; 0: as the evidence says
+    std::string store;  ///< name of the store of the campaigns
+    std::optional<Accelerator> accelerator;
+    std::vector<std::string> accelerators; ///< names of the catalog
+    /// Name in the catalog of an accelerator that is called so; empty for one that the catalog lacks.
+    std::function<std::string(std::string const&)> catalog_name;
+};
+
+// ---- the answer ---------------------------------------------------------------------------------------------------------
+
+enum class EvidenceKind { traces, benchmark_log, calibration, campaign };
+std::string_view name_of(EvidenceKind kind);
+
+/// One item of evidence and its yield.
+struct Evidence {
+    std::string name;
+    EvidenceKind kind = EvidenceKind::traces;
+    std::string gives; ///< "84 collectives of 8 ranks"
+    std::size_t samples = 0;
+    std::string from = {}, to = {};   ///< days on which it was measured, "2026-11-22"; empty: not known
+    std::string machine = {};         ///< empty: not known
+    std::optional<int> days_old = {}; ///< before the newest evidence whose day is known
+};
+
+/// A constant as one item of evidence states it.
+struct ConstantSource {
+    Constant id = Constant::count_;
+    CalibratedConstant constant;
+    std::size_t evidence = 0; ///< index
+    std::size_t samples = 0;  ///< 0: not known
+    double weight = 0.0;      ///< in the joined value; 0: left out, and `why` says it
+    std::string why = {};
+};
+
+/// A link as one source of rows, or one file, states it.
+struct LinkSource {
+    bool scale_out = false;
+    MeasuredLink link;
+    std::string name;
+    double weight = 0.0;
+};
+
+/// Quantity that several sources state.
+enum class Joined { constant, latency, rate };
+
+/// Sources that were joined, and their differences.
+struct Disagreement {
+    Joined of = Joined::constant;
+    std::string what; ///< "gemm_hopper", "latency inside a node"
+    std::vector<std::string> sources;
+    Pooled pooled;
+};
+
+/// Steps of a campaign of scaling.
+struct ScalingSteps {
+    std::string name;
+    CampaignSteps measured;
+    bool kept = false; ///< as measured steps
+};
+
+/// Answer of `headroom calibrate`: evidence, and the calibration that it makes.
+struct CalibrationAnswer {
+    std::vector<Evidence> evidence;
+    CommunicationFitAnswer links; ///< rows of traces, logs and campaigns, and their fits
+    std::optional<TraceFacts> facts;
+    std::optional<TraceCollectives> collectives; ///< without their rows
+    std::vector<ConstantSource> constant_sources;
+    std::vector<LinkSource> link_sources;
+    std::vector<Disagreement> disagreements;
+    std::vector<Campaign> machines; ///< campaigns of rooflines: a machine file is made of one
+    std::string traced_elsewhere;   ///< reason why the traces are of another accelerator; empty: they are not
+    std::vector<ScalingSteps> scaling;
+    PartialCalibration states;               ///< constants, links and steps that are written
+    StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
+    std::optional<CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
+    std::optional<CalibrationSet> effective; ///< of --explain: every constant as it is used
+    std::vector<std::string> notes;
+    std::vector<std::string> missing; ///< reasons why evidence gave less than it might have
+    std::string saved;                ///< calibration file that was written; empty: none
+    std::string saved_machine;        ///< machine file that was written; empty: none
+
+    /// Whether there is anything to write to a calibration file.
+    [[nodiscard]] bool states_anything() const;
+};
+FieldTable const& field_table_of(CalibrationAnswer const*);
+FieldTable const& field_table_of(Evidence const*);
+FieldTable const& field_table_of(MeasuredWorkers const*);
+
+/// Links and sources of constants from all evidence. `join_constants` follows when all constants are known.
+/// Errors: InputError{usage} where the evidence is of several systems.
+CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence);
+
+/// Slowdown beside communication as a constant, where the run had the traffic of data parallelism alone; else a note.
+void add_slowdown(Strategy const& strategy, CalibrationAnswer& answer);
+
+/// Steps of a campaign to keep: those on `workers`, or all of them. Adds the reasons where none is kept.
+std::vector<MeasuredWorkers> steps_to_keep(ScalingSteps& scaling, std::optional<int> workers,
+                                           CalibrationAnswer& answer);
+
+/// Joins constants of several sources: those of the best provenance, measured ones by `pool`.
+void join_constants(CalibrationAnswer& answer);
+
+/// The calibration in effect: `below` with everything that was stated and measured.
+CalibrationSet effective(CalibrationAnswer const& answer, CalibrationSet const& below);
+
+/// A whole calibration with everything that partial files state.
+CalibrationSet with_stated(CalibrationSet whole, StatedCalibration const& states);
+
+/// Constants of one origin with their sources; those of the best origin first.
+struct ExplainedConstant {
+    ConstantInfo info;
+    CalibratedConstant constant;
+    std::vector<ConstantSource const*> sources;
+    CalibrationAnswer const* answer = nullptr;
+};
+FieldTable const& field_table_of(ExplainedConstant const*);
+std::vector<ExplainedConstant> explained_constants(CalibrationAnswer const& answer);
+
+/// A fit in short.
+struct FitSummary {
+    CommunicationFit const* fit = nullptr;
+};
+FieldTable const& field_table_of(FitSummary const*);
+std::vector<FitSummary> fit_summaries(CalibrationAnswer const& answer);
+
+} // namespace headroom::fit

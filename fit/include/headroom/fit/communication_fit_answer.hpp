@@ -1,0 +1,67 @@
+#pragma once
+
+#include "headroom/fields.hpp"
+#include "headroom/fit/communication_fit.hpp"
+#include "headroom/measured_collective.hpp"
+#include "headroom/measured_network.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom::fit {
+
+/// One file of measured collectives.
+struct MeasuredFile {
+    std::string name;
+    std::string format = {}; ///< empty where nothing could be used
+    std::size_t lines = 0, rows = 0;
+    std::vector<LogTrouble> troubles = {};
+    std::vector<std::string> notes = {};
+    std::string refusal = {}; ///< reason why nothing of it was used; empty where something was
+};
+
+/// Answer of `headroom comm --fit`: measured collectives and the fits to them.
+struct CommunicationFitAnswer {
+    std::vector<MeasuredFile> files;
+    std::vector<MeasuredCollective> rows;
+    CommunicationFits result;
+    std::string saved = {}; ///< calibration file that was written
+};
+FieldTable const& field_table_of(CommunicationFitAnswer const*);
+
+FieldTable const& field_table_of(Fitted const*);
+
+/// A measured time and its difference from the fit.
+struct MeasuredResidual {
+    MeasuredCollective const* measured = nullptr;
+    FitResidual const* residual = nullptr;
+};
+FieldTable const& field_table_of(MeasuredResidual const*);
+
+/// A measured time with its fit.
+struct FittedRow {
+    CommunicationFit const* fit = nullptr;
+    MeasuredResidual row;
+};
+FieldTable const& field_table_of(FittedRow const*);
+/// Every measured time that a fit was made of, by fit and size.
+std::vector<FittedRow> fitted_rows(CommunicationFitAnswer const& answer);
+
+/// Bus bandwidth that large messages tend to; empty where it is not known.
+std::optional<BytesPerSecond> known_bus_bandwidth(CommunicationFit const& fit);
+
+/// Two systems that the fits are of; empty where all are of one.
+std::optional<std::pair<std::string, std::string>> different_systems(CommunicationFitAnswer const& answer);
+/// The curves and links of a calibration file. Holds for: fits of one system.
+MeasuredNetwork measured_network(CommunicationFitAnswer const& answer);
+
+/// "all_reduce ring", with the protocol and the data type where they are known.
+std::string words_of(CommunicationFit const& fit);
+/// "16 on 2 nodes".
+std::string ranks_words(int ranks, int nodes);
+/// "3 lines not used: wrong results; the first is line 17".
+std::string words_of(LogTrouble const& trouble);
+
+} // namespace headroom::fit

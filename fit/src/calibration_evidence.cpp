@@ -1,0 +1,200 @@
+#include "calibration_evidence.hpp"
+
+#include "headroom/kernel.hpp"
+#include "headroom/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <set>
+#include <utility>
+
+namespace headroom::fit {
+namespace {
+
+using text::counted;
+using text::join;
+using text::percent;
+
+std::chrono::sys_days days_of(std::string const& day) { // as `day_of` wrote it
+    auto const number = [&](std::size_t at, std::size_t count) { return std::stoi(day.substr(at, count)); };
+    return std::chrono::sys_days{std::chrono::year{number(0, 4)} /
+                                 std::chrono::month{static_cast<unsigned>(number(5, 2))} /
+                                 std::chrono::day{static_cast<unsigned>(number(8, 2))}};
+}
+
+/// Days by which each item is older than the newest. The clock of today would change the answer from day to day.
+void say_ages(CalibrationAnswer& answer) {
+    constexpr int old = 90;
+    std::string newest;
+    for (auto const& one : answer.evidence) { newest = std::max(newest, one.to); }
+    if (newest.empty()) { return; }
+    for (auto& one : answer.evidence) {
+        if (one.to.empty()) { continue; }
+        one.days_old = static_cast<int>((days_of(newest) - days_of(one.to)).count());
+        if (*one.days_old <= old) { continue; }
+        answer.notes.push_back(one.name + " is " + std::to_string(*one.days_old) + " days older than the newest (" +
+                               one.to + " and " + newest + "): drivers, libraries and machines change");
+    }
+}
+
+void take_log(LogEvidence log, CalibrationAnswer& answer) {
+    std::string const& name = log.file.name;
+    answer.evidence.push_back(
+        {name, EvidenceKind::benchmark_log, counted(log.rows.size(), "row") + ", " + log.file.format, log.rows.size()});
+    for (MeasuredCollective const& row : log.rows) {
+        if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
+    }
+    for (auto const& trouble : log.file.troubles) { answer.notes.push_back(name + ": " + words_of(trouble)); }
+    for (auto const& one : log.file.notes) { answer.notes.push_back(name + ": " + one); }
+    for (MeasuredCollective& row : log.rows) {
+        row.file = name;
+        answer.links.rows.push_back(std::move(row));
+    }
+}
+
+std::string name_of_system(TraceAnswer const& traces, CalibrationQuestion const& question) {
+    if (!question.system.empty()) { return question.system; }
+    for (RankDigest const& rank : traces.ranks) {
+        if (!rank.device.name.empty()) { return rank.device.name; }
+    }
+    return "the traced machine";
+}
+
+std::string words_of_traces(TraceAnswer const& traces, TraceCollectives const& collectives) {
+    return counted(traces.ranks.size(), "rank") + ", " + counted(collectives.used, "collective");
+}
+
+/// Reasons why traces gave fewer links than they might have.
+void note_collectives(TraceAnswer const& traces, TraceCollectives const& collectives, CalibrationAnswer& answer) {
+    if (collectives.incomplete > 0) {
+        answer.notes.push_back(counted(collectives.incomplete, "collective") +
+                               " left out: not all ranks of the group were traced, and the last may be missing");
+    }
+    if (collectives.without_size > 0) {
+        answer.notes.push_back(counted(collectives.without_size, "collective") +
+                               " left out: the traces do not state their size or kind");
+    }
+    if (traces.collectives.unmatched > 0) {
+        answer.notes.push_back(counted(static_cast<std::size_t>(traces.collectives.unmatched), "run") +
+                               " of collectives without a partner on another rank: their times hold waiting");
+    }
+    for (auto const& one : traces.collectives.notes) { answer.notes.push_back(one); }
+}
+
+/// "a100" of "a100-sxm-80gb".
+std::string chip_of(std::string_view accelerator) { return std::string{accelerator.substr(0, accelerator.find('-'))}; }
+
+/// Whether words such as "NVIDIA A100-SXM4-80GB" name an accelerator of the catalog, and another one than this.
+bool names_another(std::string_view words, CalibrationQuestion const& question) {
+    std::set<std::string> found;
+    std::string word;
+    for (char const byte : std::string{words} + ' ') {
+        bool const inside = std::isalnum(static_cast<unsigned char>(byte)) != 0;
+        if (inside) { word += static_cast<char>(std::tolower(static_cast<unsigned char>(byte))); }
+        if (!inside) { found.insert(std::exchange(word, {})); }
+    }
+    if (found.contains(chip_of(question.accelerator->name))) { return false; }
+    return std::ranges::any_of(question.accelerators,
+                               [&](std::string const& name) { return found.contains(chip_of(name)); });
+}
+
+/// A share of the accelerator's peak from the matrix products of traces.
+void add_product_constant(TraceFacts const& facts, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    if (!facts.matrix_products || !question.accelerator) { return; }
+    auto const& share = facts.matrix_products->share;
+    if (!(share.value > 0.0) || share.value > 1.0) {
+        answer.notes.push_back("matrix products reach " + percent(share.value) + " % of the peak of " +
+                               question.accelerator->name + ": another accelerator was traced; left out");
+        return;
+    }
+    auto const kernels = static_cast<std::size_t>(facts.matrix_products->kernels);
+    answer.constant_sources.push_back(
+        {.id = gemm_constant(question.accelerator->generation),
+         .constant = {.value = share.value,
+                      .low = share.low,
+                      .high = std::min(share.high, 1.0),
+                      .independent = share.value,
+                      .spread = 0.0,
+                      .provenance = Provenance::measured,
+                      .source = "matrix products of traces: " + std::to_string(kernels) + " kernels",
+                      .sources = 1},
+         .evidence = answer.evidence.size() - 1,
+         .samples = kernels});
+}
+
+/// First and last day of traces whose clocks say it.
+void add_days(TraceAnswer const& traces, Evidence& evidence) {
+    for (RankDigest const& rank : traces.ranks) {
+        if (!rank.clock_is_absolute || rank.epoch_ns <= 0) { continue; }
+        std::string const day = day_of(rank.epoch_ns);
+        if (evidence.from.empty() || day < evidence.from) { evidence.from = day; }
+        if (evidence.to.empty() || day > evidence.to) { evidence.to = day; }
+    }
+}
+
+void take_traces(TraceEvidence const& given, CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    TraceAnswer const& traces = given.traces;
+    std::string const names = join(given.names, ", ");
+    answer.notes.insert(answer.notes.end(), given.unread.begin(), given.unread.end());
+    TraceFitSettings settings{.system = name_of_system(traces, question),
+                              .source = names,
+                              .nodes = question.nodes,
+                              .accelerator = question.accelerator};
+    if (settings.accelerator && names_another(settings.system, question)) {
+        answer.traced_elsewhere = "the traces are of " + settings.system + ", and not of " +
+                                  settings.accelerator->name + " (--system " + settings.accelerator->name +
+                                  " where both are one)";
+        answer.notes.push_back("matrix products left out: " + answer.traced_elsewhere);
+        settings.accelerator = {};
+    }
+    TraceCollectives collectives = measured_collectives(traces, settings);
+    answer.evidence.push_back({names, EvidenceKind::traces, words_of_traces(traces, collectives), collectives.used});
+    answer.evidence.back().machine = settings.system;
+    add_days(traces, answer.evidence.back());
+    std::ranges::move(collectives.rows, std::back_inserter(answer.links.rows));
+    collectives.rows.clear();
+    note_collectives(traces, collectives, answer);
+    answer.collectives = std::move(collectives);
+    answer.facts = trace_facts(traces, settings);
+    add_product_constant(*answer.facts, question, answer);
+}
+
+} // namespace
+
+std::string day_of(std::int64_t since_1970_ns) {
+    if (since_1970_ns <= 0) { return {}; }
+    auto const time = std::chrono::sys_time<std::chrono::nanoseconds>{std::chrono::nanoseconds{since_1970_ns}};
+    std::chrono::year_month_day const date{std::chrono::floor<std::chrono::days>(time)};
+    auto const two = [](unsigned number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+    return std::to_string(static_cast<int>(date.year())) + '-' + two(static_cast<unsigned>(date.month())) + '-' +
+           two(static_cast<unsigned>(date.day()));
+}
+
+std::string_view name_of(EvidenceKind kind) {
+    switch (kind) {
+    case EvidenceKind::traces: return "traces";
+    case EvidenceKind::benchmark_log: return "benchmark log";
+    case EvidenceKind::calibration: return "calibration";
+    case EvidenceKind::campaign: return "campaign";
+    }
+    return "";
+}
+
+CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence) {
+    CalibrationAnswer answer;
+    for (auto& one : evidence.files) {
+        if (auto* log = std::get_if<LogEvidence>(&one)) {
+            take_log(std::move(*log), answer);
+        } else {
+            take_file(std::move(std::get<FileEvidence>(one)), question, answer);
+        }
+    }
+    if (evidence.traces) { take_traces(*evidence.traces, question, answer); }
+    take_campaigns(evidence.campaigns, question, answer);
+    say_ages(answer);
+    fit_and_join_links(question, answer);
+    return answer;
+}
+
+} // namespace headroom::fit
