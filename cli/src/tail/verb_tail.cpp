@@ -1,6 +1,7 @@
 #include "tail/tail_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 
 #include <array>
 
