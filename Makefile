@@ -8,23 +8,34 @@ SHELL         := /bin/bash
 JOBS    := $(shell nproc)
 NINJA    = cmake --build build/$(1) -j $(JOBS)
 PROGRAM := build/headroom
+TIMED   := scripts/timed.sh
+# Once the whole program is built, a plan keeps it up to date.
+PLAN_PROGRAM := $(if $(wildcard build/release/headroom),headroom,headroom-plan)
 
 # Nothing is preprocessed to be looked up: builds from nothing are a sixth sooner.
 export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: help packages build plan test dev browser check check-long mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
 	@echo
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
-packages: ## install the Debian packages of packages.txt that are missing
+packages: installed ## install the Debian packages of packages.txt that are missing
+	@scripts/packages.sh --offer packages-cluster.txt 'mpirun (headroom-mpi, headroom-step)'
+
+installed:
 	@scripts/packages.sh
 
-build/%/.configured: CMakePresets.json
+# A build is configured again when what is installed has changed.
+build/installed: FORCE
+	@mkdir -p build
+	@scripts/packages.sh --installed | cmp -s - $@ || scripts/packages.sh --installed >$@
+
+build/%/.configured: CMakePresets.json build/installed
 	@mkdir -p build
 	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
 	@touch $@
@@ -37,35 +48,49 @@ dev: build/dev/.configured ## g++ with warnings as errors, and its tests
 	@$(call NINJA,dev)
 	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
 
-plan: packages build ## from a fresh checkout to a plan for a 70B model
+plan: ## from a fresh checkout to a plan for a 70B model: builds the verbs plan, predict and catalog
+	@rm -f build/times
+	@$(TIMED) packages scripts/packages.sh
+	@$(TIMED) build $(MAKE) --no-print-directory plan-program
 	@$(PROGRAM) plan $(PLAN)
+	@$(TIMED)
 
-test: packages build build/asan/.configured ## every test; all but the property tests under the address and undefined-behaviour sanitizers
+plan-program: build/release/.configured
+	@$(call NINJA,release) --target $(PLAN_PROGRAM)
+	@ln -sfn release/$(PLAN_PROGRAM) $(PROGRAM)
+
+test: ## every test; all but the property tests under the address and undefined-behaviour sanitizers
+	@rm -f build/times
+	@$(TIMED) packages scripts/packages.sh
+	@$(TIMED) build $(MAKE) --no-print-directory test-programs
+	@$(TIMED) tests ctest --test-dir build/asan --output-on-failure -j2
+	@$(TIMED)
+
+test-programs: build build/asan/.configured
 	@$(call NINJA,release) --target property_tests differential_tests
 	@$(call NINJA,asan)
-	@ctest --test-dir build/asan --output-on-failure -j2
 
-browser: packages build ## every verb's page in headless Chromium; pictures in build/browser
+browser: installed build ## every verb's page in headless Chromium; pictures in build/browser
 	@scripts/packages.sh packages-long.txt
 	@tests/browser/run.sh $(PROGRAM)
 
-test-cluster: packages build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 20 minutes, quiet)
+test-cluster: installed build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 20 minutes, quiet)
 	@tests/cluster/run.sh build/release build/cluster
 
-agreement: packages build/release/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
+agreement: installed build/release/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
 	@$(call NINJA,release) --target property_tests
 	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/release/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
 
-mutations: packages build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
+mutations: installed build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
 	@$(call NINJA,asan) --target trace_mutations
 	@build/asan/trace_mutations $${COUNT:-100000} $${SEED:-1} tests/fuzz/corpus/trace_* tests/data/traces
 
-test-simgrid: packages build ## predicted against simulated: the same collectives in SimGrid
+test-simgrid: installed build ## predicted against simulated: the same collectives in SimGrid
 	@tests/simgrid/run.sh build/release build/simgrid
 
-check: packages format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
+check: installed format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
 
-check-long: packages format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
+check-long: installed format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test

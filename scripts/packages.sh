@@ -2,11 +2,31 @@
 # packages.sh [FILE]: installs the Debian packages of FILE (default: packages.txt) that are missing; silent and instant
 # when none is. `package@command` is wanted only where the command is missing; where it cannot be installed either, that
 # is said, no error, and not tried again until FILE changes or build/ is removed: the build does without it.
+# packages.sh --offer FILE PURPOSE: says what of FILE is missing for PURPOSE, and installs nothing.
+# packages.sh --installed: what a build may find here, of the packages of all files: one line each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+entries_of() { sed 's/#.*//' "$@" | tr -s ' \t' '\n' | grep .; }
+
+if [ "${1:-}" = --offer ]; then
+    mapfile -t wanted < <(entries_of "$2")
+    command -v dpkg-query >/dev/null || exit 0
+    if ! dpkg-query -W "${wanted[@]}" >/dev/null 2>&1; then
+        echo "packages: for $3: sudo apt-get install ${wanted[*]}, then make build"
+    fi
+    exit
+fi
+if [ "${1:-}" = --installed ]; then
+    mapfile -t wanted < <(entries_of packages*.txt | sed 's/@.*//')
+    set +e # what is missing is missing
+    command -v dpkg-query >/dev/null && dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null
+    command -v mpicxx nvcc ccache ld.lld npm node
+    exit 0
+fi
 list=${1:-packages.txt}
 
-mapfile -t entries < <(sed 's/#.*//' "$list" | tr -s ' \t' '\n' | grep .)
+mapfile -t entries < <(entries_of "$list")
 without=build/without-$(basename "$list")
 wanted=() optional=()
 for entry in "${entries[@]}"; do

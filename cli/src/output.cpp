@@ -4,6 +4,7 @@
 #include "document/text.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
 #include <array>

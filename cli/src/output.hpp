@@ -7,12 +7,14 @@
 #include "gate.hpp"
 #include "verb.hpp"
 
-#include "headroom/io/catalog.hpp"
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+
+namespace headroom::io {
+class Catalog;
+}
 
 namespace headroom::cli {
 

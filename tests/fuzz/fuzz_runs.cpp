@@ -1,6 +1,7 @@
 // Any bytes as a table of published runs: questions and reasons, or one InputError.
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <cmath>

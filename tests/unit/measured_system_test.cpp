@@ -1,5 +1,6 @@
 // Words of people about where they measured, and the cluster meant.
 
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/measured_system.hpp"
 
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 #include "graph/graph_trace.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/task_graph.hpp"
 

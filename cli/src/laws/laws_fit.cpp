@@ -5,6 +5,7 @@
 #include "laws/laws_fit_report.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
 #include <algorithm>

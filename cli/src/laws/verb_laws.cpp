@@ -5,6 +5,7 @@
 #include "output.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,6 +7,7 @@
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
 #include <algorithm>

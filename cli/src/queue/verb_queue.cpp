@@ -2,6 +2,7 @@
 #include "verb.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 
 #include <array>
 

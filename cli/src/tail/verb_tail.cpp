@@ -4,6 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/fit/tail_fit.hpp"
+#include "headroom/io/catalog.hpp"
 
 #include <array>
 

@@ -1,3 +1,4 @@
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/plan_menu.hpp"
 
 #include <array>

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "headroom/io/catalog.hpp"
+#include "headroom/machine.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace headroom::io {
+
+class Catalog;
 
 /// The cluster that a benchmark's words stand for, or why nobody can tell.
 struct MeasuredSystem {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "headroom/io/catalog.hpp"
 #include "headroom/simulation_agreement.hpp"
 
 namespace headroom::io {
+
+class Catalog;
 
 /// The records that the agreement of closed form and simulated step is stated over. Six models: a dense one with grouped
 /// queries, a larger plain one, mixtures with whole and with fine experts, a hybrid with scans, an encoder; four clusters,

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "headroom/io/catalog.hpp"
 #include "headroom/validation.hpp"
 
 #include <string_view>
 #include <vector>
 
 namespace headroom::io {
+
+class Catalog;
 
 /// Reads a published-runs table and turns every row into a question, or into the reason why not.
 /// Gaps are filled by `assume`; which, is listed on the run.
