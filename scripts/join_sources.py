@@ -2,11 +2,11 @@
 """join_sources.py COUNT SOURCE...: which sources are compiled as one: a line of names, parted by colons, for each unit.
 
 Sources meet in a unit only where none of them keeps to itself (in an unnamed namespace) a name that another one keeps or
-calls, or that a header declares which it knows alone. Those that open a namespace (`using namespace`) come last in a unit, and
-only where all of them open the same; no word of theirs is a name of a header that the others bring. Neighbours of a folder come
-first.
+calls, or that a header declares which it knows alone. Neighbours of a folder come first; what their units have no room for
+joins what is left of other folders, if both open the same namespaces.
 """
 
+import collections
 import functools
 import pathlib
 import re
@@ -25,7 +25,6 @@ MATCHER = re.compile(r"(?:MATCHER|ACTION)\w*\((\w+)")
 SPECIALISED = re.compile(r"^(?:template *<>\s*)?struct (\w+<.*>) *\{", re.M)
 CALLED = re.compile(r"(?<![\w.>:])(\w+)(?=[({])|^using [\w:]+::(\w+);", re.M)
 OPENED = re.compile(r"^using namespace ([\w:]+);", re.M)
-WORD = re.compile(r"\w+")
 MACRO = re.compile(r"^# *define (\w+)", re.M)
 
 
@@ -37,7 +36,7 @@ def declared(line):
     if known is None and VARIABLE.match(line):
         return set(DECLARATOR.findall(line))
     known = known or FUNCTION.match(line)
-    return {name for name in known.groups() if name} - {"static_assert"} if known else set()
+    return {name for name in known.groups() if name} if known else set()
 
 
 def lines_of(text):
@@ -84,16 +83,13 @@ class Source:
             if unnamed or line.startswith("static "):
                 self.own |= declared(line)
         self.opened = frozenset(OPENED.findall(text))
-        self.words = set(WORD.findall(text)) if self.opened else set()
         self.called = {name for found in CALLED.findall(text) for name in found} - self.own
         self.seen = {name for header in headers_of(path) for name in header_names(header)}
 
     def minds(self, other):
         """Whether names of its own mean something else to the other one."""
         return not (self.own.isdisjoint(other.own) and self.own.isdisjoint(other.called)
-                    and (self.own - self.seen).isdisjoint(other.seen)
-                    and (not self.opened or self.opened == other.opened
-                         or not other.opened and self.words.isdisjoint(other.seen - self.seen)))
+                    and (self.own - self.seen).isdisjoint(other.seen))
 
 
 def fill(sources, count):
@@ -111,9 +107,20 @@ def fill(sources, count):
 
 def main():
     count = int(sys.argv[1])
-    sources = [Source(path) for path in sorted(map(pathlib.Path, sys.argv[2:]), key=lambda path: (path.parent, path))]
-    for unit in fill(sources, count):
-        unit.sort(key=lambda source: len(source.opened))
+    folders = collections.defaultdict(list)
+    for path in sorted(map(pathlib.Path, sys.argv[2:])):
+        folders[path.parent].append(Source(path))
+    units, left = [], collections.defaultdict(list)
+    for sources in folders.values():
+        for unit in fill(sources, count):
+            if 2 * len(unit) >= count:
+                units.append(unit)
+                continue
+            for source in unit:
+                left[source.opened].append(source)
+    for sources in left.values():
+        units += fill(sources, count)
+    for unit in units:
         print(":".join(str(source.path) for source in unit))
 
 

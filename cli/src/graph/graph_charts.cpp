@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_bars = 64; ///< levels that are drawn one bar each
 
-Chart speedup_chart(GraphReport const& report) {
+Chart speedup_chart(GraphAnswer const& report) {
     auto const work = static_cast<double>(report.measured.work);
     Series greedy{.name = "greedy schedule", .mark = Mark::points};
     Series between{.name = "bounds", .mark = Mark::band};
@@ -38,7 +38,7 @@ Chart speedup_chart(GraphReport const& report) {
                            .at = report.parallelism().value_or(1.0),
                            .label = "ceiling " + parallelism + "x"}},
                 .chosen = {}};
-    auto const best = efficient_row(report);
+    auto const best = report.efficient_row();
     for (std::size_t i = 0; best && i < chart.series.front().x.size(); ++i) {
         if (chart.series.front().x[i] == static_cast<double>(report.schedules[*best].workers)) { chart.chosen = i; }
     }
@@ -51,7 +51,7 @@ Chart speedup_chart(GraphReport const& report) {
     return chart;
 }
 
-Chart level_chart(GraphReport const& report) {
+Chart level_chart(GraphAnswer const& report) {
     bool const each = report.bins.size() == report.levels;
     Series tasks{.name = each ? "tasks" : "tasks of the fullest level",
                  .mark = report.levels <= most_bars ? Mark::bars : Mark::smooth};
@@ -72,7 +72,7 @@ Chart level_chart(GraphReport const& report) {
 }
 
 /// The kinds with the most work or path, the others together.
-StackedBars kind_bars(GraphReport const& report) {
+StackedBars kind_bars(GraphAnswer const& report) {
     constexpr std::size_t most_parts = 8;
     std::vector<KindShare> kinds = report.kinds;
     double const work = static_cast<double>(report.measured.work), depth = static_cast<double>(report.measured.depth);
@@ -100,17 +100,17 @@ StackedBars kind_bars(GraphReport const& report) {
 }
 
 /// As many tasks in every level: a figure of it would be a box.
-bool is_level(GraphReport const& report) {
+bool is_level(GraphAnswer const& report) {
     return std::ranges::all_of(report.bins, [&](LevelBin const& bin) { return bin.widest == report.widest; });
 }
 
-auto working_kinds(GraphReport const& report) {
+auto working_kinds(GraphAnswer const& report) {
     return std::ranges::count_if(report.kinds, [](KindShare const& share) { return share.work > 0; });
 }
 
 } // namespace
 
-std::vector<Block> charts_of(GraphReport const& report) {
+std::vector<Block> charts_of(GraphAnswer const& report) {
     std::vector<Block> blocks;
     bool const has_work = report.measured.work > 0;
     if (has_work && report.schedules.size() > 1) { blocks.emplace_back(speedup_chart(report)); }

@@ -3,16 +3,13 @@
 #include "document/chrome_trace.hpp"
 #include "document/json.hpp"
 
+#include "headroom/graph_answer.hpp"
+
 #include <array>
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-std::string_view kind_of(TaskGraph const& graph, std::uint32_t task) {
-    if (graph.kinds.empty()) { return "task"; }
-    return graph.kinds[graph.kind_of.empty() ? 0 : graph.kind_of[task]];
-}
 
 /// Digits that tell ticks of down to a picosecond apart, and no exponent.
 std::string time_text(Ticks ticks, double microseconds_per_tick) {
@@ -33,7 +30,7 @@ std::string graph_trace(Timeline const& timeline, TaskGraph const& graph) {
     }
     for (std::size_t i = 0; i < timeline.size(); ++i) {
         std::uint32_t const task = timeline.name[i];
-        std::string_view const kind = kind_of(graph, task);
+        std::string_view const kind = graph.kinds.empty() ? "task" : kind_name(graph, task);
         std::array const arguments{TraceArgument{"task", std::int64_t{task}}};
         trace.add({.thread = static_cast<int>(timeline.lane[i]),
                    .name = graph.names.empty() ? kind : std::string_view{graph.names[task]},

@@ -13,7 +13,7 @@ std::string format_tenths(double value) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-std::string without_work(GraphReport const& report) {
+std::string without_work(GraphAnswer const& report) {
     std::size_t const tasks = report.graph().dag.size();
     if (tasks == 0) { return "Nothing has to be done: the graph is empty."; }
     std::string text = "Nothing is counted: no task costs anything.";
@@ -24,7 +24,7 @@ std::string without_work(GraphReport const& report) {
 }
 
 /// Up to which worker count nothing is wasted, whatever the order, and past which something is.
-std::string efficient_words(GraphReport const& report) {
+std::string efficient_words(GraphAnswer const& report) {
     Ticks const work = report.measured.work, depth = report.measured.depth;
     std::int64_t const surely = workers_surely_efficient(work, depth, worthwhile_share).value_or(1);
     std::int64_t const perhaps = workers_perhaps_efficient(work, depth, worthwhile_share).value_or(1);
@@ -33,30 +33,29 @@ std::string efficient_words(GraphReport const& report) {
     std::string text = " Up to " + std::to_string(surely) +
                        " workers any greedy schedule is at least 90 % efficient, past " + std::to_string(perhaps) +
                        " none can be";
-    auto const best = efficient_row(report);
+    auto const best = report.efficient_row();
     if (best && report.schedules[*best].greedy && report.schedules[*best].workers > surely) {
         text += "; the one simulated still is on " + std::to_string(report.schedules[*best].workers);
     }
     return text + ".";
 }
 
-std::string placed_words(GraphReport const& report) {
+std::string placed_words(GraphAnswer const& report) {
     if (!report.placement || !report.placement->greedy) { return ""; }
     GraphPlacement const& placement = *report.placement;
     Ticks const time = *placement.greedy;
     std::size_t busiest = 0;
     double most = -1.0;
-    for (std::size_t i = 0; i < placement.resources.size(); ++i) {
-        double const busy =
-            static_cast<double>(placement.bounds.work[i]) / static_cast<double>(placement.resources[i].capacity);
+    std::vector<Resource> const& resources = report.question.resources;
+    for (std::size_t i = 0; i < resources.size(); ++i) {
+        double const busy = static_cast<double>(placement.bounds.work[i]) / static_cast<double>(resources[i].capacity);
         if (busy > most) {
             most = busy;
             busiest = i;
         }
     }
     return " On its resources it takes " + amount_words(report, static_cast<double>(time), true) + "; the busiest, " +
-           printable(placement.resources[busiest].name) + ", works " + percent(most / static_cast<double>(time)) +
-           " % of that.";
+           printable(resources[busiest].name) + ", works " + percent(most / static_cast<double>(time)) + " % of that.";
 }
 
 } // namespace
@@ -69,7 +68,7 @@ std::string ratio_words(double ratio) {
     return text;
 }
 
-std::string amount_words(GraphReport const& report, double ticks, bool with_unit) {
+std::string amount_words(GraphAnswer const& report, double ticks, bool with_unit) {
     double const value = report.amount(ticks);
     if (report.graph().unit == "seconds") { return format(Seconds{value}); }
     std::string number = significant(value, 3);
@@ -88,28 +87,32 @@ std::string amount_words(GraphReport const& report, double ticks, bool with_unit
     return number + " " + unit;
 }
 
-std::string_view kind_name(TaskGraph const& graph, TaskId task) {
-    if (graph.kinds.empty()) { return {}; }
-    return graph.kinds[graph.kind_of.empty() ? 0 : graph.kind_of[task]];
-}
-
 std::string task_words(TaskGraph const& graph, TaskId task) {
     if (!graph.names.empty() && !graph.names[task].empty()) { return printable(graph.names[task]); }
     return std::to_string(task);
 }
 
-std::optional<std::size_t> efficient_row(GraphReport const& report) {
-    auto const work = static_cast<double>(report.measured.work);
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < report.schedules.size(); ++i) {
-        GraphSchedule const& schedule = report.schedules[i];
-        double const time = schedule.greedy ? static_cast<double>(*schedule.greedy) : schedule.graham;
-        if (work > 0.0 && work >= worthwhile_share * time * static_cast<double>(schedule.workers)) { best = i; }
-    }
-    return best;
+std::string family_of(std::string const& resource) {
+    auto const last = resource.find_last_not_of("0123456789");
+    if (last == std::string::npos || last + 1 == resource.size()) { return resource; }
+    std::string const family = trimmed(std::string_view{resource}.substr(0, last + 1));
+    return family.empty() ? resource : family;
 }
 
-std::string verdict(GraphReport const& report) {
+void add_notes(GraphAnswer& report) {
+    if (auto const& skipped = report.skipped) {
+        report.notes.push_back(
+            "greedy schedules of " + std::to_string(skipped->counts) + " worker counts are left out: each places " +
+            std::to_string(report.graph().dag.size()) + " tasks. " +
+            (skipped->named ? "Name fewer counts to have them" : "Name the counts to have them: --workers 8,64"));
+    }
+    if (auto const workers = report.timeline_workers) {
+        report.notes.push_back("the timeline shows " + std::to_string(*workers) +
+                               (*workers == 1 ? " worker" : " workers"));
+    }
+}
+
+std::string verdict(GraphAnswer const& report) {
     Ticks const work = report.measured.work, depth = report.measured.depth;
     if (work == 0) { return without_work(report); }
     if (work == depth) {

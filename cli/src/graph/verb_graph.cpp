@@ -8,6 +8,7 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/task_graph.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -75,6 +76,73 @@ void read_source(std::string const& source, GraphQuestion& question) {
     if (question.graph.name.empty()) { question.graph.name = source; }
 }
 
+// ---- resources ----------------------------------------------------------------------------------------------------
+
+std::vector<std::string> names_of(std::vector<Resource> const& resources) {
+    std::vector<std::string> names;
+    for (Resource const& resource : resources) {
+        names.push_back(resource.name);
+        std::string family = family_of(resource.name);
+        if (family != resource.name) { names.push_back(std::move(family)); }
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+/// A capacity goes to the resource of that name, or to all of that sort: "port" is "port 0", "port 1", ...
+void set_capacity(std::vector<Resource>& resources, std::string const& name, std::int64_t capacity) {
+    bool found = false;
+    for (Resource& resource : resources) {
+        if (normalised(resource.name) != normalised(name) && normalised(family_of(resource.name)) != normalised(name)) {
+            continue;
+        }
+        resource.capacity = capacity;
+        found = true;
+    }
+    if (found) { return; }
+    std::string const near = nearest(name, names_of(resources));
+    refuse("--resources", "unknown resource " + headroom::quoted(name), "",
+           near.empty() ? "choose from " + join(names_of(resources), ", ").substr(0, 200)
+                        : "did you mean '" + near + "'?");
+}
+
+/// Where a graph names no resources, each kind of task can be given one.
+void set_kinds(GraphQuestion& question) {
+    TaskGraph const& graph = question.graph;
+    if (graph.kinds.empty()) {
+        refuse("--resources", "the graph names neither resources nor kinds of tasks", "", "leave it out");
+    }
+    for (std::string const& kind : graph.kinds) { question.resources.push_back({.name = kind, .capacity = 0}); }
+    question.resource_of = graph.kind_of;
+    question.resource_of.resize(graph.dag.size(), 0);
+}
+
+/// Kinds without tasks get a place that nothing uses.
+void check_kinds(GraphQuestion& question) {
+    std::vector<KindShare> const kinds = kind_shares(question.graph, {});
+    for (Resource& resource : question.resources) {
+        if (resource.capacity > 0) { continue; }
+        if (std::ranges::find(kinds, resource.name, &KindShare::kind) != kinds.end()) {
+            refuse("--resources", "no number for " + headroom::quoted(resource.name),
+                   "every kind of task needs a place to run", "add " + resource.name + "=1");
+        }
+        resource.capacity = 1;
+    }
+}
+
+using Capacities = std::vector<std::pair<std::string, std::int64_t>>;
+
+void set_resources(GraphQuestion& question, Capacities const& capacities) {
+    question.resources = question.graph.resources;
+    question.resource_of = question.graph.resource_of;
+    if (capacities.empty()) { return; }
+    bool const by_kind = question.resources.empty();
+    if (by_kind) { set_kinds(question); }
+    for (auto const& [name, capacity] : capacities) { set_capacity(question.resources, name, capacity); }
+    if (by_kind) { check_kinds(question); }
+}
+
 // ---- options ----------------------------------------------------------------------------------------------------
 
 /// A cost in the graph's unit: "5", or a time where the unit is seconds.
@@ -106,17 +174,19 @@ void read_costs(Arguments const& arguments, GraphQuestion& question) {
     }
 }
 
-void read_resources(Arguments const& arguments, GraphQuestion& question) {
+Capacities read_capacities(Arguments const& arguments) {
+    Capacities capacities;
     auto const text = arguments.text("--resources");
-    if (!text) { return; }
+    if (!text) { return capacities; }
     for (auto const& [name, number] : parse_pairs(*text, "--resources", "port=2,rank=1")) {
-        for (auto const& [given, capacity] : question.capacities) {
+        for (auto const& [given, capacity] : capacities) {
             if (normalised(given) == normalised(name)) {
                 refuse("--resources", headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
             }
         }
-        question.capacities.emplace_back(name, parse_whole(number, "--resources"));
+        capacities.emplace_back(name, parse_whole(number, "--resources"));
     }
+    return capacities;
 }
 
 void check_timeline(Arguments const& arguments, Output const& output, GraphQuestion const& question) {
@@ -135,27 +205,16 @@ GraphQuestion read_question(Arguments const& arguments, Output const& output) {
         std::vector<int> const counts = parse_counts(*text, "--workers");
         question.workers.assign(counts.begin(), counts.end());
     }
-    read_resources(arguments, question);
+    Capacities const capacities = read_capacities(arguments);
     read_source(arguments.required("SOURCE", "a builder or a file: headroom graph sum-tree:1000"), question);
     check_timeline(arguments, output, question);
     read_costs(arguments, question);
+    set_resources(question, capacities);
     question.wants_timeline = arguments.has("--timeline");
     return question;
 }
 
 // ---- the list of builders ---------------------------------------------------------------------------------------
-
-Json list_json(io::Catalog const& catalog) {
-    Json builders = Json::array();
-    for (GraphBuilder const& builder : graph_builders()) {
-        builders.push(Json::object()
-                          .set("name", builder.name)
-                          .set("parameters", builder.parameters)
-                          .set("summary", builder.summary)
-                          .set("source", builder.source));
-    }
-    return result_head("graph", catalog, "").set("builders", builders);
-}
 
 Document list_document(io::Catalog const& catalog) {
     Table table{"Builders", {{"builder", Align::left}, {"what", Align::left, true}, {"source", Align::left}}, {}, {}};
@@ -166,23 +225,12 @@ Document list_document(io::Catalog const& catalog) {
     return {"Builders of task graphs", {std::move(table)}, footer(catalog, "")};
 }
 
-Sheet list_sheet() {
-    Sheet sheet{{"name", "parameters", "summary", "source"}, {}};
-    for (GraphBuilder const& builder : graph_builders()) {
-        sheet.rows.push_back({std::string{builder.name}, std::string{builder.parameters}, std::string{builder.summary},
-                              std::string{builder.source}});
-    }
-    return sheet;
-}
-
 int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
     if (arguments.has("SOURCE")) { refuse("--list", "given beside a graph", "it shows the builders", "leave one out"); }
-    auto const json = [&] {
-        Json value = list_json(catalog);
-        if (output.stats) { value.set("stats", stats_json(stopwatch.seconds())); }
-        return value;
-    };
-    write_result(output, {[&] { return list_document(catalog); }, json, list_sheet});
+    GraphBuilderList const answer;
+    write_result(output, result_of(
+                             head_of("graph", catalog, ""), answer, [&] { return list_document(catalog); },
+                             {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.builders); }));
     return Exit::done;
 }
 
@@ -191,21 +239,27 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     io::Catalog const catalog;
     if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
-    GraphReport report = answer_of(read_question(arguments, output), catalog);
-    if (report.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
-        io::write_file(*arguments.text("--timeline"), graph_trace(*report.timeline, report.graph()));
+    GraphAnswer answer = answer_of(read_question(arguments, output));
+    answer.verdict = verdict(answer);
+    add_notes(answer);
+    if (answer.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
+        io::write_file(*arguments.text("--timeline"), graph_trace(*answer.timeline, answer.graph()));
     }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
+    write_result(output,
+                 result_of(
+                     head_of("graph", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                     {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(schedule_rows(answer)); }));
     return Exit::done;
 }
 
 } // namespace
 
 Verb graph_verb() {
-    return {"graph", "work, depth and schedules of a task graph", positionals, {options, output_options()}, examples,
-            run};
+    Verb verb{"graph", "work, depth and schedules of a task graph", positionals, {options, output_options()}, examples,
+              run};
+    verb.answers = {&field_table_of(static_cast<GraphAnswer const*>(nullptr)),
+                    &field_table_of(static_cast<GraphBuilderList const*>(nullptr))};
+    return verb;
 }
 
 } // namespace headroom::cli

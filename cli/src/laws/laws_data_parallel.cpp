@@ -2,26 +2,13 @@
 #include "document/text.hpp"
 #include "laws/laws_report.hpp"
 
-#include "headroom/collective.hpp"
 #include "headroom/error.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/step_laws_answers.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-struct BatchQuestion {
-    std::vector<double> parameters;
-    FlopsPerSecond rate;
-    Link link;
-    Bytes per_parameter;
-    std::optional<double> global_batch, local_batch; ///< tokens
-    std::vector<int> workers;
-    bool with_latency = false;
-};
 
 template <class Q>
 Q read_between(Arguments const& arguments, std::string const& option, char const* hint, double low, double high) {
@@ -38,8 +25,8 @@ std::optional<double> read_tokens(Arguments const& arguments, std::string const&
     return text ? std::optional{parse_count(*text, option)} : std::nullopt;
 }
 
-BatchQuestion read_question(Arguments const& arguments) {
-    BatchQuestion question;
+DataParallelQuestion read_question(Arguments const& arguments) {
+    DataParallelQuestion question;
     for (std::string const& part :
          split(arguments.required("--parameters", "the model's size: --parameters 7B"), ',')) {
         question.parameters.push_back(parse_count(part, "--parameters"));
@@ -52,8 +39,7 @@ BatchQuestion read_question(Arguments const& arguments) {
     if (question.per_parameter <= Bytes{} || question.per_parameter > 1024.0 * units::byte) {
         refuse("--gradient-bytes", "is out of range", "", "bytes of one gradient: 2B or 4B");
     }
-    question.with_latency = arguments.has("--latency");
-    if (question.with_latency) { question.link.latency = read_time(*arguments.text("--latency"), "--latency"); }
+    if (auto const text = arguments.text("--latency")) { question.link.latency = read_time(*text, "--latency"); }
     question.global_batch = read_tokens(arguments, "--global-batch");
     question.local_batch = read_tokens(arguments, "--local-batch");
     if (!question.global_batch && !question.local_batch) {
@@ -61,128 +47,22 @@ BatchQuestion read_question(Arguments const& arguments) {
                "give --global-batch 2048 (tokens a step, divided among the workers), or --local-batch 512 (of "
                "each worker)");
     }
-    question.workers = read_law_workers(arguments);
+    question.workers = read_law_workers(arguments, doubling_workers());
     check_cells(question.parameters.size(), question.workers.size(), "--workers");
     return question;
 }
 
-DataParallel step_of(BatchQuestion const& question, double parameters) {
-    return {.parameters = parameters,
-            .rate = question.rate,
-            .bandwidth = question.link.bandwidth,
-            .per_parameter = question.per_parameter};
-}
+bool has_latency(DataParallelQuestion const& question) { return question.link.latency > Seconds{}; }
 
-struct BatchRow {
-    double parameters = 0.0;
-    int workers = 1;
-    double local_batch = 1.0;
-    Seconds compute;
-    CollectiveTime all_reduce;
-    Bytes sent;
-    double gamma = 0.0;
-    std::optional<double> latency_bound_below; ///< parameters
-};
-
-BatchRow row_of(BatchQuestion const& question, double parameters, int count) {
-    Ranks const workers{count};
-    DataParallel const step = step_of(question, parameters);
-    TotalBytes const gradients{question.per_parameter * parameters};
-    double const local =
-        question.global_batch ? std::max(std::floor(*question.global_batch / count), 1.0) : *question.local_batch;
-    BatchRow row{.parameters = parameters,
-                 .workers = count,
-                 .local_batch = local,
-                 .compute = compute_time_data_parallel(step, local),
-                 .all_reduce = ring_all_reduce(gradients, workers, question.link),
-                 .sent = ring_all_reduce_bytes(gradients, workers),
-                 .latency_bound_below = {}};
-    row.gamma = communication_to_computation(row.all_reduce.total(), row.compute);
-    if (question.with_latency && question.link.latency > Seconds{}) {
-        row.latency_bound_below = parameters_at_latency_crossover(workers, question.link.latency,
-                                                                  question.link.bandwidth, question.per_parameter);
-    }
-    return row;
-}
-
-// ---- for machines -------------------------------------------------------------------------------------------------
-
-Json row_json(BatchRow const& row) {
-    return Json::object()
-        .set("parameters", row.parameters)
-        .set("workers", row.workers)
-        .set("local_batch", row.local_batch)
-        .set("global_batch_used", row.local_batch * row.workers)
-        .set("compute_seconds", row.compute.base())
-        .set("all_reduce_seconds", row.all_reduce.total().base())
-        .set("latency_seconds", row.all_reduce.latency.base())
-        .set("bandwidth_seconds", row.all_reduce.bandwidth.base())
-        .set("bytes_per_worker", row.sent.base())
-        .set("gamma", row.gamma)
-        .set("communication_bound", row.gamma > 1.0)
-        .set("latency_equals_bandwidth_at_parameters", row.latency_bound_below);
-}
-
-Json weak_json(BatchQuestion const& question) {
-    DataParallel const step = step_of(question, 1.0);
-    Json infinity;
-    if (question.local_batch) { infinity = weak_scaling_gamma(step, *question.local_batch); }
-    return Json::object()
-        .set("local_batch", question.local_batch)
-        .set("gamma_infinity", infinity)
-        .set("local_batch_where_gamma_infinity_is_1", local_batch_at_break_even(step));
-}
-
-Json break_even_json(BatchQuestion const& question) {
-    Json found = Json::array();
-    if (!question.global_batch) { return found; }
-    for (double const parameters : question.parameters) {
-        found.push(Json::object()
-                       .set("parameters", parameters)
-                       .set("workers", break_even_workers(step_of(question, parameters), *question.global_batch,
-                                                          question.link.latency)));
-    }
-    return found;
-}
-
-void fill_machines(LawsAnswer& answer, BatchQuestion const& question, std::vector<BatchRow> const& rows) {
-    Json json_rows = Json::array();
-    answer.sheet.header = {"parameters",         "workers",         "local_batch",      "compute_seconds",
-                           "all_reduce_seconds", "latency_seconds", "bytes_per_worker", "gamma"};
-    for (BatchRow const& row : rows) {
-        json_rows.push(row_json(row));
-        answer.sheet.rows.push_back({exact(row.parameters), std::to_string(row.workers), exact(row.local_batch),
-                                     exact(row.compute.base()), exact(row.all_reduce.total().base()),
-                                     exact(row.all_reduce.latency.base()), exact(row.sent.base()), exact(row.gamma)});
-    }
-    auto const add = [&answer](char const* key, Json value) { answer.members.emplace_back(key, std::move(value)); };
-    add("step", Json::object()
-                    .set("flops_per_second", question.rate.base())
-                    .set("bandwidth_bytes_per_second", question.link.bandwidth.base())
-                    .set("latency_seconds", question.link.latency.base())
-                    .set("bytes_per_gradient", question.per_parameter.base())
-                    .set("global_batch", question.global_batch)
-                    .set("local_batch", question.local_batch));
-    add("rows", json_rows);
-    add("break_even_workers",
-        question.global_batch ? Json{break_even_workers(step_of(question, 1.0), *question.global_batch)} : Json{});
-    add("break_even", break_even_json(question));
-    add("weak_scaling", weak_json(question));
-}
-
-// ---- for people ---------------------------------------------------------------------------------------------------
-
-std::string verdict(BatchQuestion const& question) {
+std::string verdict(DataParallelQuestion const& question) {
     std::string text;
-    DataParallel const step = step_of(question, question.parameters.front());
-    if (question.global_batch) {
-        double const even = break_even_workers(step, *question.global_batch, question.link.latency);
+    if (auto const even = break_even(question, question.parameters.front())) {
         text = "A global batch of " + plain(*question.global_batch) +
-               " tokens keeps computing ahead of its gradients up to " + plain(even) +
+               " tokens keeps computing ahead of its gradients up to " + plain(*even) +
                " workers; with more, communication is the longer of the two.";
     }
     if (question.local_batch) {
-        double const gamma = weak_scaling_gamma(step, *question.local_batch);
+        double const gamma = weak_scaling_gamma(data_parallel(question, 1.0), *question.local_batch);
         text += (text.empty() ? "" : " ") + std::string{"With "} + plain(*question.local_batch) +
                 " tokens on each of many workers gamma settles at " + plain(gamma) +
                 (gamma > 1.0 ? ": bound by communication." : ": computing stays ahead.");
@@ -190,19 +70,19 @@ std::string verdict(BatchQuestion const& question) {
     return text;
 }
 
-Table rows_table(BatchQuestion const& question, std::vector<BatchRow> const& rows) {
+Table rows_table(DataParallelQuestion const& question, std::vector<DataParallelRow> const& rows) {
     bool const several = question.parameters.size() > 1;
     Table table{.title = "Gradients against computing, nothing overlapped", .columns = {}, .rows = {}};
     if (several) { table.columns.push_back({"model"}); }
     table.columns.insert(table.columns.end(), {{"workers"}, {"tokens each"}, {"compute"}, {"all-reduce"}});
-    if (question.with_latency) { table.columns.push_back({"of it latency"}); }
+    if (has_latency(question)) { table.columns.push_back({"of it latency"}); }
     table.columns.insert(table.columns.end(), {{"gamma"}, {"bound by", Align::left}});
-    for (BatchRow const& row : rows) {
+    for (DataParallelRow const& row : rows) {
         std::vector<std::string> cells;
         if (several) { cells.push_back(scaled(row.parameters)); }
         cells.insert(cells.end(), {std::to_string(row.workers), plain(row.local_batch), format(row.compute),
                                    format(row.all_reduce.total())});
-        if (question.with_latency) { cells.push_back(format(row.all_reduce.latency)); }
+        if (has_latency(question)) { cells.push_back(format(row.all_reduce.latency)); }
         cells.insert(cells.end(), {plain(row.gamma), row.gamma > 1.0 ? "communication" : "computing"});
         table.rows.push_back(std::move(cells));
     }
@@ -210,10 +90,10 @@ Table rows_table(BatchQuestion const& question, std::vector<BatchRow> const& row
 }
 
 /// Batches that do not divide, or that some workers get nothing of.
-std::string leftover_words(BatchQuestion const& question, std::vector<BatchRow> const& rows) {
+std::string leftover_words(DataParallelQuestion const& question, std::vector<DataParallelRow> const& rows) {
     if (!question.global_batch) { return ""; }
     std::vector<std::string> counts;
-    for (BatchRow const& row : rows) {
+    for (DataParallelRow const& row : rows) {
         std::string const count = std::to_string(row.workers);
         bool const differs = row.local_batch * row.workers != *question.global_batch;
         if (differs && std::ranges::find(counts, count) == counts.end()) { counts.push_back(count); }
@@ -227,7 +107,8 @@ std::string leftover_words(BatchQuestion const& question, std::vector<BatchRow> 
            " workers: each works on the whole tokens of its share, and on one at least";
 }
 
-void add_chart(LawsAnswer& answer, BatchQuestion const& question, std::vector<BatchRow> const& rows) {
+void add_chart(std::vector<Block>& blocks, DataParallelQuestion const& question,
+               std::vector<DataParallelRow> const& rows) {
     Chart chart{.title = "Communication over computation",
                 .caption = "Above 1 the gradients take longer than the computing: more workers then mostly wait.",
                 .x = {"workers", AxisScale::logarithmic},
@@ -235,7 +116,7 @@ void add_chart(LawsAnswer& answer, BatchQuestion const& question, std::vector<Ba
                 .series = {}};
     for (double const parameters : question.parameters) {
         Series series{.name = scaled(parameters) + " parameters", .mark = Mark::line};
-        for (BatchRow const& row : rows) {
+        for (DataParallelRow const& row : rows) {
             if (row.parameters != parameters || row.gamma <= 0.0) { continue; }
             series.x.push_back(row.workers);
             series.y.push_back(row.gamma);
@@ -244,15 +125,14 @@ void add_chart(LawsAnswer& answer, BatchQuestion const& question, std::vector<Ba
     }
     if (chart.series.empty()) { return; }
     chart.rules.push_back({false, 1.0, "as long as computing"});
-    if (question.global_batch && question.parameters.size() == 1) {
-        double const even = break_even_workers(step_of(question, question.parameters.front()), *question.global_batch,
-                                               question.link.latency);
-        chart.rules.push_back({true, even, "break-even at " + plain(even)});
+    auto const even = break_even(question, question.parameters.front());
+    if (even && question.parameters.size() == 1) {
+        chart.rules.push_back({true, *even, "break-even at " + plain(*even)});
     }
-    answer.blocks.emplace_back(std::move(chart));
+    blocks.emplace_back(std::move(chart));
 }
 
-Table latency_table(BatchQuestion const& question) {
+Table latency_table(DataParallelQuestion const& question) {
     Table table{
         .title = "Models below these sizes are bound by latency", .columns = {{"workers"}, {"parameters"}}, .rows = {}};
     for (int const count : question.workers) {
@@ -265,34 +145,26 @@ Table latency_table(BatchQuestion const& question) {
 
 } // namespace
 
-LawsAnswer data_parallel_answer(Arguments const& arguments) {
-    BatchQuestion const question = read_question(arguments);
-    std::vector<BatchRow> rows;
-    for (double const parameters : question.parameters) {
-        for (int const count : question.workers) { rows.push_back(row_of(question, parameters, count)); }
+int run_data_parallel(Arguments const& arguments, LawsCall const& call) {
+    DataParallelAnswer const answer = gammas_of(read_question(arguments));
+    DataParallelQuestion const& question = answer.question;
+    std::vector<Block> blocks{Paragraph{verdict(question), "", true}};
+    if (std::string const words = leftover_words(question, answer.rows); !words.empty()) {
+        blocks.emplace_back(Paragraph{words, "batch"});
     }
-    LawsAnswer answer{
-        .title = "Data parallelism: gradients against computing", .members = {}, .blocks = {}, .sheet = {}};
-    fill_machines(answer, question, rows);
-    answer.blocks.emplace_back(Paragraph{verdict(question), "", true});
-    if (std::string const words = leftover_words(question, rows); !words.empty()) {
-        answer.blocks.emplace_back(Paragraph{words, "batch"});
-    }
-    answer.blocks.emplace_back(rows_table(question, rows));
-    if (question.with_latency && question.link.latency > Seconds{}) {
-        answer.blocks.emplace_back(latency_table(question));
-    }
-    add_chart(answer, question, rows);
-    answer.blocks.emplace_back(Paragraph{"it belongs to its batch: with a smaller one it is larger in proportion, "
-                                         "so it is never said without. A local "
-                                         "batch of " +
-                                             plain(local_batch_at_break_even(step_of(question, 1.0)), 4) +
-                                             " tokens breaks even on many workers, whatever the model's size",
-                                         "gamma"});
-    answer.blocks.emplace_back(Paragraph{
+    blocks.emplace_back(rows_table(question, answer.rows));
+    if (has_latency(question)) { blocks.emplace_back(latency_table(question)); }
+    add_chart(blocks, question, answer.rows);
+    blocks.emplace_back(Paragraph{"it belongs to its batch: with a smaller one it is larger in proportion, "
+                                  "so it is never said without. A local "
+                                  "batch of " +
+                                      plain(local_batch_at_break_even(data_parallel(question, 1.0)), 4) +
+                                      " tokens breaks even on many workers, whatever the model's size",
+                                  "gamma"});
+    blocks.emplace_back(Paragraph{
         "6 operations a parameter and token, the rate is sustained, gradients go around one ring, nothing overlaps",
         "assumes"});
-    return answer;
+    return write_answer(call, answer, answer.rows, "Data parallelism: gradients against computing", blocks);
 }
 
 } // namespace headroom::cli

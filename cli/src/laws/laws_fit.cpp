@@ -7,6 +7,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/scaling_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,6 +60,21 @@ fit::Measured measured_of(io::ScalingQuantity quantity) {
     return fit::Measured::value;
 }
 
+fit::ScalingSource source_of(io::ScalingTable const& table) {
+    return {.workers_column = table.workers_column,
+            .value_column = table.value_column,
+            .weight_column = table.weight_column,
+            .unit = table.unit,
+            .format = table.format,
+            .rows = table.rows.size(),
+            .ignored = table.ignored,
+            .notes = table.notes,
+            .region = table.region,
+            .metric = table.metric,
+            .regions = table.regions,
+            .metrics = table.metrics};
+}
+
 io::ScalingTableQuestion table_question(Arguments const& arguments) {
     auto const quantity = arguments.choice("--quantity", {"seconds", "throughput", "speedup", "sync"});
     return {.quantity = quantity.value_or(""),
@@ -103,12 +119,24 @@ fit::Intervals read_intervals(Arguments const& arguments) {
     return all.at(static_cast<std::size_t>(std::ranges::find(names, given) - names.begin()));
 }
 
+fit::FitAnswer read_fit(Arguments const& arguments) {
+    std::string const file = arguments.required("--fit", "name a table: --fit measured.csv");
+    io::ScalingTable table = io::read_scaling_table(io::read_file(file), file, table_question(arguments));
+    fit::FitAnswer answer{.file = file, .table = source_of(table), .data = {}, .question = {}, .report = {}};
+    answer.data.measured = measured_of(table.quantity);
+    answer.data.scaling = read_scaling(arguments, answer.data.measured);
+    for (io::ScalingRow const& row : table.rows) {
+        answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
+    }
+    answer.question = read_fit_question(arguments, answer.data);
+    answer.report = fit::fit_scaling(answer.data, answer.question);
+    return answer;
+}
+
 /// --seed and --resamples would be ignored without a bootstrap.
 void check_bootstrap(Arguments const& arguments, fit::FitQuestion const& question) {
-    bool const draws =
-        question.intervals == fit::Intervals::bootstrap || question.intervals == fit::Intervals::bootstrap_pairs;
     for (char const* option : {"--seed", "--resamples"}) {
-        if (arguments.has(option) && !draws) {
+        if (arguments.has(option) && !fit::draws(question.intervals)) {
             refuse(option, "belongs to a bootstrap", "it would be ignored", "say --intervals bootstrap");
         }
     }
@@ -149,14 +177,6 @@ fit::FitQuestion read_fit_question(Arguments const& arguments, fit::ScalingData 
     return question;
 }
 
-bool FitAnswer::of_steps() const {
-    return data.measured != fit::Measured::sync && data.measured != fit::Measured::value;
-}
-
-double FitAnswer::largest_measured() const {
-    return std::ranges::max_element(data.samples, {}, &fit::ScalingSample::workers)->workers;
-}
-
 std::span<Option const> fit_question_options() { return question_options; }
 
 std::span<Option const> fit_options() {
@@ -171,26 +191,15 @@ std::span<Option const> fit_options() {
 int run_fit(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    FitAnswer answer{.file = arguments.required("--fit", "name a table: --fit measured.csv"),
-                     .table = {},
-                     .data = {},
-                     .question = {},
-                     .report = {}};
-    answer.table = io::read_scaling_table(io::read_file(answer.file), answer.file, table_question(arguments));
-    answer.data.measured = measured_of(answer.table.quantity);
-    answer.data.scaling = read_scaling(arguments, answer.data.measured);
-    for (io::ScalingRow const& row : answer.table.rows) {
-        answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
-    }
-    answer.question = read_fit_question(arguments, answer.data);
-    answer.report = fit::fit_scaling(answer.data, answer.question);
+    fit::TableFitAnswer const answer{read_fit(arguments)};
     if (output.format == "json" || output.format == "csv") { // the others carry them
-        for (std::string const& one : answer.table.notes) { note(output, printable(answer.file + ": " + one)); }
+        for (std::string const& one : answer.fit.table.notes) { note(output, printable(answer.fit.file + ": " + one)); }
     }
-    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
     io::Catalog const catalog;
-    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer); }});
+    auto const rows = [&] { return row_sheet(fit::predictions_by_law(answer.fit)); };
+    write_result(output, result_of(
+                             head_of("laws", catalog, ""), answer, [&] { return document_of(answer.fit, catalog); },
+                             {{}, stats_of(output, stopwatch.seconds())}, rows));
     return Exit::done;
 }
 

@@ -1,6 +1,5 @@
 #include "document/text.hpp"
 #include "laws/laws_fit_report.hpp"
-#include "laws/laws_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +48,7 @@ Series curve_series(FitAnswer const& answer, double first, double last) {
 }
 
 std::optional<Series> band_series(FitAnswer const& answer) {
-    Series series{.name = share_words(answer.question.coverage) + " band of the curve", .mark = Mark::band};
+    Series series{.name = fit::share_words(answer.question.coverage) + " band of the curve", .mark = Mark::band};
     for (fit::ScalingPrediction const& row : answer.report.predictions) {
         if (!row.curve_low || !row.curve_high || !(*row.curve_low > 0.0)) { continue; }
         series.x.push_back(row.workers);
@@ -129,19 +128,6 @@ void rescale(Chart& chart, double unit) {
 }
 
 } // namespace
-
-std::optional<double> knee_of(FitAnswer const& answer) {
-    bool const rate = fit::is_rate(answer.data.measured);
-    if (!answer.of_steps() || answer.data.scaling == fit::Scaling::weak) { return std::nullopt; }
-    double k = std::ranges::min_element(answer.data.samples, {}, &fit::ScalingSample::workers)->workers;
-    for (double value = fit::curve_at(answer.best(), answer.data, k); k < answer.largest_measured(); k *= 2.0) {
-        double const next = fit::curve_at(answer.best(), answer.data, 2.0 * k);
-        double const gain = rate ? next / value : value / next;
-        if (!(gain >= knee_gain)) { return k; } // also where the curve has no value
-        value = next;
-    }
-    return std::nullopt; // every doubling up to the largest measured count was worth it
-}
 
 Chart fit_chart(FitAnswer const& answer) {
     double first = answer.data.samples.front().workers, last = answer.largest_measured();

@@ -63,7 +63,7 @@ Table coefficients_table(FitAnswer const& answer) {
     Table table{.title = "Coefficients of " + std::string{best.law->name} + ": " + best.formula,
                 .columns = {{"name", Align::left},
                             {"value"},
-                            {share_words(answer.question.coverage) + " interval"},
+                            {fit::share_words(answer.question.coverage) + " interval"},
                             {"std error"},
                             {"meaning", Align::left, true}},
                 .rows = {}};
@@ -90,10 +90,12 @@ std::optional<double> measured_at(FitAnswer const& answer, double workers) {
 }
 
 Table predictions_table(FitAnswer const& answer) {
-    Table table{
-        .title = "Predicted by " + std::string{answer.best().law->name},
-        .columns = {{"workers"}, {"measured"}, {"curve"}, {share_words(answer.question.coverage) + " of measurements"}},
-        .rows = {}};
+    Table table{.title = "Predicted by " + std::string{answer.best().law->name},
+                .columns = {{"workers"},
+                            {"measured"},
+                            {"curve"},
+                            {fit::share_words(answer.question.coverage) + " of measurements"}},
+                .rows = {}};
     if (answer.of_steps()) {
         table.columns.push_back({"speedup"});
         table.columns.push_back({"efficiency %"});
@@ -132,7 +134,7 @@ std::string capitalised(std::string text) {
 std::string ceiling_interval_words(FitAnswer const& answer) {
     auto const &low = answer.report.ceiling_low, &high = answer.report.ceiling_high;
     if (!answer.best().law->saturates || (!low && !high)) { return ""; }
-    std::string const share = " (" + share_words(answer.question.coverage) + ": ";
+    std::string const share = " (" + fit::share_words(answer.question.coverage) + ": ";
     if (!high) { return share + value_words(answer, *low) + " or more, perhaps without end)"; }
     if (!low) { return share + value_words(answer, *high) + " or less, perhaps nothing)"; }
     return share + value_words(answer, *low) + " to " + value_words(answer, *high) + ")";
@@ -195,8 +197,8 @@ std::string reach_words(FitAnswer const& answer) {
 }
 
 std::string data_words(FitAnswer const& answer) {
-    io::ScalingTable const& table = answer.table;
-    std::string text = printable(answer.file) + ": " + counted(table.rows.size(), "row") + " of " +
+    fit::ScalingSource const& table = answer.table;
+    std::string text = printable(answer.file) + ": " + counted(table.rows, "row") + " of " +
                        counted(fit::means_of(answer.data.samples).size(), "worker count") + ", columns " +
                        printable(table.workers_column) + " and " + printable(table.value_column);
     if (!table.weight_column.empty()) { text += ", weights by " + printable(table.weight_column); }
@@ -239,11 +241,6 @@ std::string fit_verdict(FitAnswer const& answer) {
     return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
 }
 
-std::string share_words(double share) {
-    double const percents = 100.0 * share;
-    return (percents == std::round(percents) ? whole(percents) : significant(percents)) + " %";
-}
-
 std::string value_words(FitAnswer const& answer, double value) {
     switch (answer.data.measured) {
     case fit::Measured::seconds:
@@ -256,28 +253,6 @@ std::string value_words(FitAnswer const& answer, double value) {
     case fit::Measured::value: break;
     }
     return significant(value, 4);
-}
-
-std::string conversion_words(FitAnswer const& answer) {
-    std::string const work = answer.data.scaling == fit::Scaling::weak ? "K / " : "1 / ";
-    switch (answer.data.measured) {
-    case fit::Measured::seconds:
-        return "no row is converted: the times are fitted as they are, laws of rates as T = " + work + "X" +
-               (answer.data.scaling == fit::Scaling::unsaid ? "; the problem is taken to stay the same" : "");
-    case fit::Measured::throughput:
-        return "no row is converted: the throughputs are fitted as they are, laws of times as X = " + work + "T";
-    case fit::Measured::speedup:
-        return "no row is converted: the speedups are fitted as they are, laws of times as X = " + work + "T";
-    case fit::Measured::sync: return "no row is converted: the times of synchronisation are fitted as they are";
-    case fit::Measured::value: break;
-    }
-    return "no row is converted: the values are fitted as they are";
-}
-
-std::string band_words(FitAnswer const& answer) {
-    return "low and high: where one more measurement of average weight lies; curve_low and curve_high: where the curve "
-           "lies; each in " +
-           share_words(answer.question.coverage) + " of cases, if the law holds";
 }
 
 std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data) {

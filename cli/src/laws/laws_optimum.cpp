@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
-#include "laws/laws_curve.hpp"
+#include "laws/laws_report.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
@@ -9,12 +9,6 @@ namespace headroom::cli {
 namespace {
 
 constexpr double largest_cost = 1e15, least_cost = 1e-15;
-
-/// Work and costs, all as times or all as plain numbers of one unit.
-struct OptimumQuestion {
-    Seconds work, per_level, per_worker;
-    bool timed = false;
-};
 
 bool is_plain(std::string const& text) {
     return trimmed(text).find_first_not_of("0123456789.eE+-") == std::string::npos;
@@ -59,7 +53,7 @@ std::string formula(OptimumQuestion const& question) {
     return text;
 }
 
-std::string verdict(OptimumQuestion const& question, CurveResult const& result) {
+std::string verdict(OptimumQuestion const& question, CurveAnswer const& result) {
     if (!result.best) { return "T(K) = " + formula(question) + " falls as far as K can be counted."; }
     return "T(K) = " + formula(question) + " is shortest at " + workers_words(*result.best) +
            " (K* = " + plain(result.k_star, 8) +
@@ -68,7 +62,7 @@ std::string verdict(OptimumQuestion const& question, CurveResult const& result) 
            " % of that takes " + count_words(result.for_share) + ".";
 }
 
-Table rows_table(OptimumQuestion const& question, CurveResult const& result) {
+Table rows_table(OptimumQuestion const& question, CurveAnswer const& result) {
     Table table{
         .title = "Work that divides, synchronisation that grows",
         .columns =
@@ -84,8 +78,9 @@ Table rows_table(OptimumQuestion const& question, CurveResult const& result) {
 
 } // namespace
 
-LawsAnswer optimum_answer(Arguments const& arguments) {
-    OptimumQuestion const question = read_question(arguments);
+int run_optimum(Arguments const& arguments, LawsCall const& call) {
+    OptimumAnswer answer{.question = read_question(arguments), .curve = {}};
+    OptimumQuestion const& question = answer.question;
     StepCurve const curve{
         .work = question.work, .fixed = {}, .per_level = question.per_level, .per_worker = question.per_worker};
     if (question.per_level + question.per_worker <= Seconds{}) {
@@ -93,28 +88,18 @@ LawsAnswer optimum_answer(Arguments const& arguments) {
                "without a cost that grows with the workers there is no best count",
                "give --per-level (a tree: c log2 K) or --per-worker (a chain: c K) above zero");
     }
-    CurveResult const result = result_of({.curve = curve,
-                                          .k0 = 1,
-                                          .timed = question.timed,
-                                          .workers = read_curve_workers(arguments, curve, 1),
-                                          .share = read_share(arguments)});
-    LawsAnswer answer{.title = "The best number of workers", .members = {}, .blocks = {}, .sheet = curve_sheet(result)};
-    auto const given = [&](Seconds cost) { return cost.base(); };
-    answer.members.emplace_back("costs", Json::object()
-                                             .set("unit", question.timed ? "seconds" : "units of work")
-                                             .set("work", given(question.work))
-                                             .set("per_level", given(question.per_level))
-                                             .set("per_worker", given(question.per_worker)));
-    answer.members.emplace_back("best_time", Json{least_step(curve).base()});
-    add_curve_members(answer, result);
-    answer.blocks.emplace_back(Paragraph{verdict(question, result), "", true});
-    answer.blocks.emplace_back(rows_table(question, result));
-    add_curve_chart(answer, result,
+    answer.curve = steps_of({.curve = curve,
+                             .k0 = 1,
+                             .timed = question.timed,
+                             .workers = read_law_workers(arguments, doubling_workers(curve, 1)),
+                             .share = read_share(arguments)});
+    std::vector<Block> blocks{Paragraph{verdict(question, answer.curve), "", true}, rows_table(question, answer.curve)};
+    add_curve_chart(blocks, answer.curve,
                     "The time is shortest at the peak; to its right synchronising costs more than "
                     "the workers take off.");
-    answer.blocks.emplace_back(
+    blocks.emplace_back(
         Paragraph{"work divides evenly; a tree costs c log2 K, a chain c K; nothing overlaps", "assumes"});
-    return answer;
+    return write_answer(call, answer, answer.curve.rows, "The best number of workers", blocks);
 }
 
 } // namespace headroom::cli

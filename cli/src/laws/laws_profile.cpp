@@ -1,33 +1,14 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
-#include "laws/laws_gain.hpp"
-#include "laws/laws_scale_up.hpp"
+#include "laws/laws_report.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 
-#include <algorithm>
-
 namespace headroom::cli {
 namespace {
 
-constexpr double least_share = 1e-9;
-
-struct ProfileQuestion {
-    Profile profile;
-    bool timed = true;
-    Growth growth = Growth::fixed;
-    double overlap = 0.0;
-};
-
-std::string_view name_of(Growth growth) {
-    switch (growth) {
-    case Growth::fixed: return "fixed";
-    case Growth::logarithmic: return "log";
-    case Growth::linear: return "linear";
-    }
-    return "";
-}
+constexpr double least_share = 1e-9, least_gain = 1e-6, largest_gain = 1e9;
 
 Ranks read_k0(Arguments const& arguments) {
     if (!arguments.has("--at-workers")) {
@@ -83,10 +64,31 @@ ProfileQuestion read_question(Arguments const& arguments) {
     return question;
 }
 
+/// --measured-speedup GAIN --from-workers K [--to-workers K]; empty without it.
+std::optional<MeasuredGain> read_gain(Arguments const& arguments, CurveAnswer const& curve) {
+    auto const text = arguments.text("--measured-speedup");
+    if (!text) {
+        for (char const* option : {"--from-workers", "--to-workers"}) {
+            if (!arguments.has(option)) { continue; }
+            refuse(option, "belongs to --measured-speedup", "it would be ignored", "say what was gained");
+        }
+        return std::nullopt;
+    }
+    int const from =
+        io::parse_whole(arguments.required("--from-workers", "where the gain starts: 8"), "--from-workers");
+    int const to = arguments.count("--to-workers").value_or(curve.question.k0);
+    double const gain = io::parse_between(*text, least_gain, largest_gain, "speedup", "--measured-speedup");
+    if (from >= to) {
+        refuse("--from-workers", "a gain from " + workers_words(from) + " to " + workers_words(to),
+               "it starts at the smaller count", "see --to-workers");
+    }
+    return measured_gain(curve, from, to, gain);
+}
+
 // ---- words --------------------------------------------------------------------------------------------------------
 
 /// Where a valley is: on how many workers the step is shortest.
-std::string valley_words(CurveResult const& result) {
+std::string valley_words(CurveAnswer const& result) {
     int const k0 = result.question.k0;
     std::string const on = "on " + workers_words(*result.best);
     std::string const then = result.slower ? "from " + std::to_string(*result.slower) + " on it gets slower."
@@ -100,7 +102,7 @@ std::string valley_words(CurveResult const& result) {
            std::to_string(k0) + "; " + then;
 }
 
-std::string stops_words(CurveResult const& result) {
+std::string stops_words(CurveAnswer const& result) {
     if (result.best == 1 && !result.slower) { return "No worker more shortens this step: nothing of it divides."; }
     if (result.best) { return valley_words(result); }
     if (!result.ceiling_over_k0) { return "Nothing of this step stays as workers are added: it has no ceiling."; }
@@ -111,7 +113,7 @@ std::string stops_words(CurveResult const& result) {
            ".";
 }
 
-std::string share_words(CurveResult const& result) {
+std::string share_words(CurveAnswer const& result) {
     int const k0 = result.question.k0;
     std::string text = "communication is " + percent_of(result.share_at_k0) + " % of the step at " + workers_words(k0);
     if (result.ceiling_over_one && result.serial_fraction && k0 > 1) {
@@ -122,10 +124,33 @@ std::string share_words(CurveResult const& result) {
     return text;
 }
 
-std::string index_words(CurveResult const& result) {
+std::string index_words(CurveAnswer const& result) {
     return "'index' is the share at K put into Amdahl's formula. It peaks at " + workers_words(result.index->integer) +
            " (" + plain(result.index->value) + ", at K = " + plain(result.index->workers, 4) +
            ") and then falls, while the step gets shorter all the time: the step decides, the index is no speedup";
+}
+
+std::string gain_words(MeasuredGain const& gain, CurveAnswer const& result) {
+    std::string const span = "from " + std::to_string(gain.from) + " to " + workers_words(gain.to);
+    std::string text =
+        "The measured gain " + span + " is " + times(gain.gain) + ", the profile gives " + times(gain.profile);
+    if (!gain.contradicts) { return text + ": they agree within " + percent_of(gain_tolerance) + " %."; }
+    text += ": both cannot hold.";
+    if (gain.gain < gain.compute_alone * (1.0 - gain_tolerance)) {
+        text += " The computation alone, if it divides, takes " + times(gain.compute_alone) + " of that step on " +
+                workers_words(gain.from) +
+                ": so the problem grew with the workers, or computing lost efficiency, or "
+                "the share is not what it is taken for.";
+    }
+    if (gain.share_needed) {
+        text += " That gain would need " + percent_of(gain.share_needed) + " % communication at " +
+                workers_words(result.question.k0) + ", not " + percent_of(result.share_at_k0) + " %.";
+    }
+    if (gain.super_linear) {
+        text += " It is more than " + times(static_cast<double>(gain.to) / gain.from) +
+                ", super-linear: an assumption broke (cache or memory per worker), it is not clamped.";
+    }
+    return text;
 }
 
 std::string assumptions(ProfileQuestion const& question) {
@@ -141,7 +166,7 @@ std::string assumptions(ProfileQuestion const& question) {
     return text + ". Another course: --growth, --overlap";
 }
 
-Table rows_table(CurveResult const& result) {
+Table rows_table(CurveAnswer const& result) {
     Table table{.title = "The problem as profiled, K0 = " + std::to_string(result.question.k0),
                 .columns = {{"workers"},
                             {result.question.timed ? "step" : "step x"},
@@ -164,7 +189,7 @@ Table rows_table(CurveResult const& result) {
     return table;
 }
 
-Table weak_table(CurveResult const& result) {
+Table weak_table(CurveAnswer const& result) {
     Table table{.title = "A problem that grows: each worker keeps what it had on " + std::to_string(result.question.k0),
                 .columns = {{"workers"}, {result.question.timed ? "step" : "step x"}, {"efficiency %"}},
                 .rows = {}};
@@ -175,66 +200,40 @@ Table weak_table(CurveResult const& result) {
     return table;
 }
 
-// ---- the answer ---------------------------------------------------------------------------------------------------
-
-void fill_people(LawsAnswer& answer, ProfileQuestion const& question, CurveResult const& result,
-                 std::optional<MeasuredGain> const& gain) {
-    auto& blocks = answer.blocks;
-    blocks.emplace_back(Paragraph{stops_words(result), "", true});
-    if (gain) { blocks.emplace_back(Paragraph{gain_words(*gain, result), "", gain->contradicts}); }
-    blocks.emplace_back(Paragraph{share_words(result), "share"});
-    if (result.index) { blocks.emplace_back(Paragraph{index_words(result), "index"}); }
-    blocks.emplace_back(rows_table(result));
-    if (question.growth != Growth::fixed) { blocks.emplace_back(weak_table(result)); }
-    add_curve_chart(answer, result,
-                    result.best ? "The step is shortest at the peak; to its right more workers cost time."
-                                : "The curve leaves the ideal line as communication takes over, and bends towards "
-                                  "its ceiling.");
-}
-
-void add_profile_members(LawsAnswer& answer, ProfileQuestion const& question, CurveResult const& result) {
-    Profile const& profile = question.profile;
-    Json const compute = question.timed ? Json{profile.compute.base()} : Json{};
-    Json const communication = question.timed ? Json{profile.communication.base()} : Json{};
-    answer.members.emplace_back("profile", Json::object()
-                                               .set("compute_seconds", compute)
-                                               .set("communication_seconds", communication)
-                                               .set("at_workers", profile.workers.count())
-                                               .set("growth", name_of(question.growth))
-                                               .set("overlap", question.overlap));
-    answer.members.emplace_back("share_at_k0", result.share_at_k0);
-    answer.members.emplace_back("serial_fraction",
-                                Json::object().set("value", result.serial_fraction).set("at_workers", 1));
-}
-
-std::optional<std::int64_t> workers_to_match(CurveResult const& result, double factor) {
-    return workers_for_step(result.question.curve, step_at(result.question.curve, 1.0) / factor);
+std::vector<Block> blocks_of(ProfileAnswer const& answer) {
+    CurveAnswer const& curve = answer.curve;
+    std::vector<Block> blocks{Paragraph{stops_words(curve), "", true}};
+    if (answer.measured) {
+        blocks.emplace_back(Paragraph{gain_words(*answer.measured, curve), "", answer.measured->contradicts});
+    }
+    blocks.emplace_back(Paragraph{share_words(curve), "share"});
+    if (curve.index) { blocks.emplace_back(Paragraph{index_words(curve), "index"}); }
+    blocks.emplace_back(rows_table(curve));
+    if (answer.question.growth != Growth::fixed) { blocks.emplace_back(weak_table(curve)); }
+    add_curve_chart(blocks, curve,
+                    curve.best ? "The step is shortest at the peak; to its right more workers cost time."
+                               : "The curve leaves the ideal line as communication takes over, and bends towards "
+                                 "its ceiling.");
+    add_scale_up(blocks, answer.scale_up);
+    blocks.emplace_back(Paragraph{assumptions(answer.question), "assumes"});
+    return blocks;
 }
 
 } // namespace
 
-LawsAnswer profile_answer(Arguments const& arguments) {
-    ProfileQuestion const question = read_question(arguments);
+int run_profile(Arguments const& arguments, LawsCall const& call) {
+    ProfileAnswer answer{.question = read_question(arguments), .curve = {}};
+    ProfileQuestion const& question = answer.question;
     StepCurve const curve = curve_of(question.profile, question.growth, question.overlap);
     int const k0 = question.profile.workers.count();
-    CurveResult const result = result_of({.curve = curve,
-                                          .k0 = k0,
-                                          .timed = question.timed,
-                                          .workers = read_curve_workers(arguments, curve, k0),
-                                          .share = read_share(arguments)});
-    auto const gain = read_gain(arguments, result);
-    auto const scale_up = read_scale_up(arguments);
-    LawsAnswer answer{.title = "Speedup from a profile", .members = {}, .blocks = {}, .sheet = curve_sheet(result)};
-    add_profile_members(answer, question, result);
-    add_curve_members(answer, result);
-    answer.members.emplace_back("measured", gain_json(gain));
-    fill_people(answer, question, result, gain);
-    ScaleOut out{.curve = law_curve_of(result), .serial_fraction = result.serial_fraction, .to_match = {}};
-    std::ranges::transform(result.rows, out.curve.speedup.begin(), &CurveRow::over_one);
-    if (scale_up) { out.to_match = workers_to_match(result, scale_up->factor); }
-    add_scale_up(answer, scale_up, {out});
-    answer.blocks.emplace_back(Paragraph{assumptions(question), "assumes"});
-    return answer;
+    answer.curve = steps_of({.curve = curve,
+                             .k0 = k0,
+                             .timed = question.timed,
+                             .workers = read_law_workers(arguments, doubling_workers(curve, k0)),
+                             .share = read_share(arguments)});
+    answer.measured = read_gain(arguments, answer.curve);
+    if (auto const asked = read_scale_up(arguments)) { answer.scale_up = scale_up_of(answer.curve, *asked); }
+    return write_answer(call, answer, answer.curve.rows, "Speedup from a profile", blocks_of(answer));
 }
 
 } // namespace headroom::cli

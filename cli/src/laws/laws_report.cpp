@@ -5,15 +5,12 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/plan.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
 
-constexpr int most_doublings = 30;
 constexpr std::size_t most_cells = 16384;
 constexpr Seconds shortest{1e-15}, longest{1e15};
 
@@ -21,18 +18,9 @@ constexpr Seconds shortest{1e-15}, longest{1e15};
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
-std::vector<int> read_law_workers(Arguments const& arguments, double last, int also) {
-    if (arguments.has("--workers")) {
-        return parse_counts(arguments.required("--workers", "for example 1..1024"), "--workers");
-    }
-    std::vector<int> counts{also};
-    for (int power = 0; power <= most_doublings; ++power) {
-        counts.push_back(1 << power);
-        if (std::ldexp(1.0, power) >= last) { break; }
-    }
-    std::sort(counts.begin(), counts.end());
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    return counts;
+std::vector<int> read_law_workers(Arguments const& arguments, std::vector<int> otherwise) {
+    auto const text = arguments.text("--workers");
+    return text ? parse_counts(*text, "--workers") : otherwise;
 }
 
 double read_share(Arguments const& arguments) {
@@ -66,27 +54,7 @@ void check_cells(std::size_t first, std::size_t second, std::string const& where
 
 // ---- showing ------------------------------------------------------------------------------------------------------
 
-std::vector<std::optional<double>> gains_of(LawCurve const& curve) {
-    std::vector<std::optional<double>> gains(curve.workers.size());
-    for (std::size_t i = 1; i < gains.size(); ++i) {
-        if (curve.speedup[i] <= 0.0 || curve.speedup[i - 1] <= 0.0) { continue; }
-        gains[i] = marginal_speedup_per_doubling(Seconds{1.0 / curve.speedup[i - 1]}, Seconds{1.0 / curve.speedup[i]},
-                                                 curve.workers[i - 1], curve.workers[i]);
-    }
-    return gains;
-}
-
-std::optional<int> knee_of(LawCurve const& curve) {
-    if (curve.workers.size() < 2) { return std::nullopt; }
-    int knee = curve.workers.front();
-    auto const gains = gains_of(curve);
-    for (std::size_t i = 1; i < gains.size(); ++i) {
-        if (gains[i] && *gains[i] >= knee_gain) { knee = curve.workers[i]; }
-    }
-    return knee;
-}
-
-Chart speedup_chart(std::string caption, std::vector<LawCurve> const& curves, double reference,
+Chart speedup_chart(std::string caption, std::vector<NamedCurve> const& curves, double reference,
                     std::optional<double> peak) {
     Chart chart{.title = "Speedup over workers",
                 .caption = std::move(caption),
@@ -94,25 +62,37 @@ Chart speedup_chart(std::string caption, std::vector<LawCurve> const& curves, do
                 .y = {reference == 1.0 ? "speedup over 1 worker" : "speedup over " + plain(reference) + " workers",
                       AxisScale::logarithmic},
                 .series = {}};
-    for (LawCurve const& curve : curves) {
-        Series series{.name = curve.name, .mark = Mark::line};
+    for (auto const& [name, curve] : curves) {
+        Series series{.name = name, .mark = Mark::line};
         series.x.assign(curve.workers.begin(), curve.workers.end());
         series.y = curve.speedup;
         chart.series.push_back(std::move(series));
         if (curve.ceiling) {
-            std::string const whose = curves.size() > 1 ? curve.name + ": " : "";
+            std::string const whose = curves.size() > 1 ? name + ": " : "";
             chart.rules.push_back({false, *curve.ceiling, whose + "ceiling " + times(curve.ceiling)});
         }
     }
-    double const first = curves.front().workers.front(), last = curves.front().workers.back();
+    SpeedupCurve const& drawn = curves.front().curve;
+    double const first = drawn.workers.front(), last = drawn.workers.back();
     chart.series.push_back(
         {.name = "ideal", .mark = Mark::dashed, .x = {first, last}, .y = {first / reference, last / reference}});
     if (peak) {
         chart.rules.push_back({true, *peak, "peak at " + plain(*peak)});
-    } else if (auto const knee = knee_of(curves.front()); knee && curves.size() == 1) {
+    } else if (auto const knee = knee_of(drawn); knee && curves.size() == 1) {
         chart.rules.push_back({true, static_cast<double>(*knee), "knee at " + std::to_string(*knee)});
     }
     return chart;
+}
+
+void add_curve_chart(std::vector<Block>& blocks, CurveAnswer const& answer, std::string caption) {
+    if (answer.rows.size() < 2) { return; }
+    std::optional<double> peak;
+    if (answer.best) { peak = static_cast<double>(*answer.best); }
+    blocks.emplace_back(speedup_chart(std::move(caption), {{"step", answer.speedups()}}, answer.question.k0, peak));
+}
+
+std::string step_words(CurveAnswer const& answer, Seconds step) {
+    return answer.question.timed ? format(step) : times(step / answer.step_at_k0);
 }
 
 std::string plain(double value, int digits) {
@@ -137,7 +117,5 @@ std::string percent_of(std::optional<double> ratio) { return ratio ? plain(100.0
 std::string count_words(std::optional<std::int64_t> count) { return count ? std::to_string(*count) : "-"; }
 
 std::string workers_words(std::int64_t count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
-
-std::string cell(std::optional<double> value) { return value ? exact(*value) : ""; }
 
 } // namespace headroom::cli

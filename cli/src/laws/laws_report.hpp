@@ -1,43 +1,55 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "document/document.hpp"
-#include "document/json.hpp"
+#include "output.hpp"
 
+#include "headroom/io/catalog.hpp"
+#include "headroom/laws_answers.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headroom::cli {
 
-/// What a question to `laws` gives, for machines and for people.
-struct LawsAnswer {
-    std::string title;
-    std::vector<std::pair<std::string, Json>> members; ///< of the JSON result, after its head
-    std::vector<Block> blocks;
-    Sheet sheet;
+/// One call of `laws`.
+struct LawsCall {
+    Stopwatch stopwatch;
+    Output output;
+    io::Catalog catalog;
 };
+
+/// Writes an answer; in CSV its rows.
+template <class Answer, class Rows>
+int write_answer(LawsCall const& call, Answer const& answer, Rows const& rows, std::string title,
+                 std::vector<Block> const& blocks) {
+    write_result(call.output,
+                 result_of(
+                     head_of("laws", call.catalog, ""), answer,
+                     [&] {
+                         return Document{title, blocks, footer(call.catalog, "")};
+                     },
+                     {{}, stats_of(call.output, call.stopwatch.seconds())}, [&] { return row_sheet(rows); }));
+    return Exit::done;
+}
 
 // ---- the questions: one file each -------------------------------------------------------------------------------
 
-LawsAnswer serial_answer(Arguments const& arguments);
-LawsAnswer profile_answer(Arguments const& arguments);
-LawsAnswer optimum_answer(Arguments const& arguments);
-LawsAnswer usl_answer(Arguments const& arguments);
-LawsAnswer karp_flatt_answer(Arguments const& arguments);
-LawsAnswer isoefficiency_answer(Arguments const& arguments);
-LawsAnswer data_parallel_answer(Arguments const& arguments);
-LawsAnswer pipeline_answer(Arguments const& arguments);
+int run_serial(Arguments const& arguments, LawsCall const& call);
+int run_profile(Arguments const& arguments, LawsCall const& call);
+int run_optimum(Arguments const& arguments, LawsCall const& call);
+int run_usl(Arguments const& arguments, LawsCall const& call);
+int run_karp_flatt(Arguments const& arguments, LawsCall const& call);
+int run_isoefficiency(Arguments const& arguments, LawsCall const& call);
+int run_data_parallel(Arguments const& arguments, LawsCall const& call);
+int run_pipeline(Arguments const& arguments, LawsCall const& call);
 
-// ---- what they read alike -----------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------------------------
 
-/// --workers; without it every doubling from 1 to at least `last`, and `also`.
-std::vector<int> read_law_workers(Arguments const& arguments, double last = 1024.0, int also = 1);
+/// --workers, else `otherwise`.
+std::vector<int> read_law_workers(Arguments const& arguments, std::vector<int> otherwise);
 /// --share, 0.9 when not given.
 double read_share(Arguments const& arguments);
 /// The values between the commas.
@@ -47,28 +59,20 @@ std::vector<double> read_numbers(std::string_view text, double low, double high,
 Seconds read_time(std::string_view text, std::string_view where);
 /// At most 16384 rows are answered at once.
 void check_cells(std::size_t first, std::size_t second, std::string const& where);
+/// --faster with --faster-price and --price; empty without it. Errors: InputError{usage} for prices without it.
+std::optional<ScaleUpQuestion> read_scale_up(Arguments const& arguments);
 
-// ---- what they show alike -----------------------------------------------------------------------------------------
+// ---- showing ------------------------------------------------------------------------------------------------------
 
-/// One curve over ascending worker counts.
-struct LawCurve {
+/// A curve of a figure.
+struct NamedCurve {
     std::string name;
-    std::vector<int> workers;
-    std::vector<double> speedup;
-    std::optional<double> ceiling = {};
+    SpeedupCurve curve;
 };
-
-/// What the last doubling before the knee gave at least.
-inline constexpr double knee_gain = 1.6;
-
-/// The gain of a doubling between each count and the one before; empty for the first.
-std::vector<std::optional<double>> gains_of(LawCurve const& curve);
-/// The largest count whose last doubling still gave at least 1.6x; empty for a list of one.
-std::optional<int> knee_of(LawCurve const& curve);
 
 /// Speedup over workers, with the ideal line, ceilings and at most one vertical rule: the peak, else the knee.
 /// `reference` is the count whose speedup is 1.
-Chart speedup_chart(std::string caption, std::vector<LawCurve> const& curves, double reference,
+Chart speedup_chart(std::string caption, std::vector<NamedCurve> const& curves, double reference,
                     std::optional<double> peak);
 
 /// A number of three digits without zeros at its end: "5", "6.4", "0.0303".
@@ -81,7 +85,11 @@ std::string count_words(std::optional<std::int64_t> count);
 /// "1 worker", "8 workers".
 std::string workers_words(std::int64_t count);
 
-/// Exact numbers of a sheet; an empty cell for nothing.
-std::string cell(std::optional<double> value);
+/// Shows a comparison with a faster machine, if there is one: its verdict before all other blocks, its table after them.
+void add_scale_up(std::vector<Block>& blocks, std::optional<ScaleUp> const& comparison);
+/// A step in words: "300 ms", or relative to K0 where no times were given.
+std::string step_words(CurveAnswer const& answer, Seconds step);
+/// Adds the figure of a curve; nothing for a list of one.
+void add_curve_chart(std::vector<Block>& blocks, CurveAnswer const& answer, std::string caption);
 
 } // namespace headroom::cli

@@ -1,12 +1,8 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
 #include "laws/laws_report.hpp"
-#include "laws/laws_scale_up.hpp"
 
 #include "headroom/io/words.hpp"
-#include "headroom/scaling_laws.hpp"
-
-#include <algorithm>
 
 namespace headroom::cli {
 namespace {
@@ -25,87 +21,23 @@ UniversalScalability read_law(Arguments const& arguments) {
     return law;
 }
 
-struct UslResult {
-    UniversalScalability law;
-    double share = 0.9;
-    LawCurve curve;
-    std::optional<double> peak, breaks_at;
-    std::optional<std::int64_t> best, for_share, for_90;
-};
-
-UslResult result_of(Arguments const& arguments) {
-    UslResult result{.law = read_law(arguments),
-                     .share = read_share(arguments),
-                     .curve = {},
-                     .peak = {},
-                     .breaks_at = {},
-                     .best = {},
-                     .for_share = {},
-                     .for_90 = {}};
-    UniversalScalability const& law = result.law;
-    result.peak = usl_peak(law);
-    result.best = usl_best_workers(law);
-    result.breaks_at = usl_breaks_at(law);
-    result.for_share = workers_for_share_of_ceiling(law, result.share);
-    result.for_90 = workers_for_share_of_ceiling(law, 0.9);
-    double const last = result.breaks_at ? std::min(1024.0, *result.breaks_at / 2.0) : 1024.0;
-    result.curve = {.name = "law",
-                    .workers = read_law_workers(arguments, result.peak ? 2.0 * *result.peak : last),
-                    .speedup = {},
-                    .ceiling = usl_ceiling(law)};
-    for (int const count : result.curve.workers) {
-        auto const speedup = usl_speedup(law, Ranks{count});
-        if (!speedup) {
-            refuse("--workers", "the law has no throughput at " + workers_words(count),
-                   "with alpha below zero it breaks down at " + plain(*result.breaks_at) + " workers",
-                   "ask below that");
-        }
-        result.curve.speedup.push_back(*speedup);
+UslQuestion read_question(Arguments const& arguments) {
+    UslQuestion question{.law = read_law(arguments), .workers = {}, .share = read_share(arguments), .scale_up = {}};
+    question.workers = read_law_workers(arguments, doubling_workers(question.law));
+    for (int const count : question.workers) {
+        if (usl_speedup(question.law, Ranks{count})) { continue; }
+        refuse("--workers", "the law has no throughput at " + workers_words(count),
+               "with alpha below zero it breaks down at " + plain(*usl_breaks_at(question.law)) + " workers",
+               "ask below that");
     }
-    return result;
+    question.scale_up = read_scale_up(arguments);
+    return question;
 }
 
-// ---- for machines -------------------------------------------------------------------------------------------------
-
-void fill_machines(LawsAnswer& answer, UslResult const& result) {
-    UniversalScalability const& law = result.law;
-    Json rows = Json::array();
-    auto const gains = gains_of(result.curve);
-    answer.sheet.header = {"workers", "throughput", "speedup", "efficiency", "marginal_speedup_per_doubling"};
-    for (std::size_t i = 0; i < gains.size(); ++i) {
-        int const workers = result.curve.workers[i];
-        double const speedup = result.curve.speedup[i];
-        rows.push(Json::object()
-                      .set("workers", workers)
-                      .set("throughput", law.gamma * speedup)
-                      .set("speedup", speedup)
-                      .set("efficiency", speedup / workers)
-                      .set("super_linear", speedup > workers * (1.0 + 1e-12))
-                      .set("marginal_speedup_per_doubling", gains[i]));
-        answer.sheet.rows.push_back({std::to_string(workers), exact(law.gamma * speedup), exact(speedup),
-                                     exact(speedup / workers), cell(gains[i])});
-    }
-    auto const add = [&answer](char const* key, Json value) { answer.members.emplace_back(key, std::move(value)); };
-    add("usl", Json::object().set("alpha", law.alpha).set("beta", law.beta).set("gamma", law.gamma));
-    add("peak_workers", result.peak);
-    add("best_workers", result.best);
-    add("ceiling", result.curve.ceiling);
-    add("ceiling_throughput", result.curve.ceiling ? Json{law.gamma * *result.curve.ceiling} : Json{});
-    add("contention_ceiling", law.alpha > 0.0 ? Json{1.0 / law.alpha} : Json{});
-    add("breaks_at_workers", result.breaks_at);
-    add("share", result.share);
-    add("workers_for_90_percent", result.for_90);
-    add("workers_for_share", result.for_share);
-    add("knee_workers", knee_of(result.curve));
-    add("rows", rows);
-}
-
-// ---- for people ---------------------------------------------------------------------------------------------------
-
-std::string verdict(UslResult const& result) {
-    std::string const share =
-        result.for_share ? "; " + percent_of(result.share) + " % of that takes " + workers_words(*result.for_share)
-                         : "";
+std::string verdict(UslAnswer const& result) {
+    std::string const share = result.for_share ? "; " + percent_of(result.question.share) + " % of that takes " +
+                                                     workers_words(*result.for_share)
+                                               : "";
     if (result.best) {
         return "Throughput is largest at " + workers_words(*result.best) + " (K* = " + plain(result.peak) +
                "): " + times(result.curve.ceiling) + " one worker" + share + ". Beyond, more workers hurt.";
@@ -120,54 +52,39 @@ std::string verdict(UslResult const& result) {
     return "Nothing contends and nothing has to agree: throughput grows with the workers, without a ceiling.";
 }
 
-Table rows_table(UslResult const& result) {
-    bool const scaled = result.law.gamma != 1.0;
+Table rows_table(UslAnswer const& result) {
+    bool const scaled = result.question.law.gamma != 1.0;
     Table table{.title = "Universal Scalability Law",
                 .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"doubling"}},
                 .rows = {}};
     if (scaled) { table.columns.push_back({"throughput"}); }
-    auto const gains = gains_of(result.curve);
-    for (std::size_t i = 0; i < gains.size(); ++i) {
-        double const speedup = result.curve.speedup[i];
-        table.rows.push_back({std::to_string(result.curve.workers[i]), times(speedup),
-                              percent_of(speedup / result.curve.workers[i]), times(gains[i])});
-        if (scaled) { table.rows.back().push_back(plain(result.law.gamma * speedup, 4)); }
+    for (UslRow const& row : result.rows) {
+        table.rows.push_back(
+            {std::to_string(row.workers), times(row.speedup), percent_of(row.speedup / row.workers), times(row.gain)});
+        if (scaled) { table.rows.back().push_back(plain(row.throughput, 4)); }
     }
     return table;
 }
 
-/// The smallest K with the speedup, up to the peak.
-std::optional<std::int64_t> workers_to_match(UslResult const& result, double factor) {
-    if (!result.curve.ceiling) { return std::nullopt; }
-    double const share = factor / *result.curve.ceiling;
-    return share > 1.0 ? std::nullopt : workers_for_share_of_ceiling(result.law, share);
-}
-
 } // namespace
 
-LawsAnswer usl_answer(Arguments const& arguments) {
-    UslResult const result = result_of(arguments);
-    auto const scale_up = read_scale_up(arguments);
-    LawsAnswer answer{.title = "Universal Scalability Law", .members = {}, .blocks = {}, .sheet = {}};
-    fill_machines(answer, result);
-    answer.blocks.emplace_back(Paragraph{verdict(result), "", true});
-    answer.blocks.emplace_back(rows_table(result));
-    if (result.curve.workers.size() > 1) {
+int run_usl(Arguments const& arguments, LawsCall const& call) {
+    UslAnswer const answer = speedups_of(read_question(arguments));
+    std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, rows_table(answer)};
+    if (answer.rows.size() > 1) {
         std::optional<double> peak;
-        if (result.best) { peak = static_cast<double>(*result.best); }
-        answer.blocks.emplace_back(speedup_chart(
-            result.best ? "Throughput turns at the peak: beyond it agreeing costs more than a worker adds."
+        if (answer.best) { peak = static_cast<double>(*answer.best); }
+        blocks.emplace_back(speedup_chart(
+            answer.best ? "Throughput turns at the peak: beyond it agreeing costs more than a worker adds."
                         : "Contention bends the curve away from the ideal line.",
-            {result.curve}, 1.0, peak));
+            {{"law", answer.curve}}, 1.0, peak));
     }
-    ScaleOut out{.curve = result.curve, .serial_fraction = {}, .to_match = {}};
-    if (scale_up) { out.to_match = workers_to_match(result, scale_up->factor); }
-    add_scale_up(answer, scale_up, {out});
-    answer.blocks.emplace_back(Paragraph{"X(K) = gamma K / (1 + alpha (K-1) + beta K (K-1)): alpha waits for one "
-                                         "shared thing, beta is what each pair of "
-                                         "workers pays to agree. With beta = 0 it is Amdahl's law",
-                                         "law"});
-    return answer;
+    add_scale_up(blocks, answer.scale_up);
+    blocks.emplace_back(Paragraph{"X(K) = gamma K / (1 + alpha (K-1) + beta K (K-1)): alpha waits for one "
+                                  "shared thing, beta is what each pair of "
+                                  "workers pays to agree. With beta = 0 it is Amdahl's law",
+                                  "law"});
+    return write_answer(call, answer, answer.rows, "Universal Scalability Law", blocks);
 }
 
 } // namespace headroom::cli

@@ -5,7 +5,9 @@
 #include "output.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/scaling_answer.hpp"
 #include "headroom/io/catalog.hpp"
+#include "headroom/step_laws_answers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,7 +92,7 @@ using Names = std::vector<std::string_view>;
 struct LawsQuestion {
     char const* name;
     Names leads, options;
-    LawsAnswer (*answer)(Arguments const&);
+    int (*run)(Arguments const&, LawsCall const&);
 };
 
 /// A new law is a file and a row.
@@ -99,24 +101,24 @@ std::vector<LawsQuestion> const& questions() {
         {"serial",
          {"--serial"},
          {"--workers", "--share", "--memory-growth", "--faster", "--faster-price", "--price"},
-         serial_answer},
+         run_serial},
         {"profile",
          {"--compute", "--communication", "--communication-share"},
          {"--at-workers", "--growth", "--overlap", "--measured-speedup", "--from-workers", "--to-workers", "--workers",
           "--share", "--faster", "--faster-price", "--price"},
-         profile_answer},
+         run_profile},
         {"usl",
          {"--alpha", "--beta"},
          {"--gamma", "--workers", "--share", "--faster", "--faster-price", "--price"},
-         usl_answer},
-        {"karp_flatt", {"--speedup"}, {"--workers"}, karp_flatt_answer},
-        {"isoefficiency", {"--overhead", "--efficiency"}, {"--work", "--workers"}, isoefficiency_answer},
-        {"optimum", {"--per-level", "--per-worker"}, {"--work", "--workers", "--share"}, optimum_answer},
+         run_usl},
+        {"karp_flatt", {"--speedup"}, {"--workers"}, run_karp_flatt},
+        {"isoefficiency", {"--overhead", "--efficiency"}, {"--work", "--workers"}, run_isoefficiency},
+        {"optimum", {"--per-level", "--per-worker"}, {"--work", "--workers", "--share"}, run_optimum},
         {"data_parallel",
          {"--parameters"},
          {"--rate", "--bandwidth", "--latency", "--gradient-bytes", "--global-batch", "--local-batch", "--workers"},
-         data_parallel_answer},
-        {"pipeline", {"--stages", "--micro-batches"}, {"--virtual-stages"}, pipeline_answer},
+         run_data_parallel},
+        {"pipeline", {"--stages", "--micro-batches"}, {"--virtual-stages"}, run_pipeline},
     };
     return all;
 }
@@ -218,30 +220,26 @@ int run(Arguments const& arguments) {
         check_fit(arguments);
         return run_fit(arguments);
     }
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    LawsCall const call{.stopwatch = {}, .output = read_output(arguments), .catalog = io::Catalog{}};
     check_no_fit(arguments);
     LawsQuestion const& question = question_of(arguments);
     check_belongs(question, arguments);
-    io::Catalog const catalog;
-    LawsAnswer answer = question.answer(arguments);
-    Json json = result_head("laws", catalog, "");
-    json.set("question", question.name);
-    for (auto& [key, value] : answer.members) { json.set(key, std::move(value)); }
-    if (output.stats) { json.set("stats", stats_json(stopwatch.seconds())); }
-    write_result(output, {[&] {
-                              return Document{answer.title, answer.blocks, footer(catalog, "")};
-                          },
-                          [&] { return json; }, [&] { return answer.sheet; }});
-    return Exit::done;
+    return question.run(arguments, call);
+}
+
+template <class... Answers> std::vector<FieldTable const*> tables_of() {
+    return {&field_table_of(static_cast<Answers const*>(nullptr))...};
 }
 
 } // namespace
 
 Verb laws_verb() {
-    return {"laws",   "speedup laws, from a share, a profile or a table of measurements",
-            {},       {own_options(), fit_options(), output_options()},
-            examples, run};
+    Verb verb{"laws",   "speedup laws, from a share, a profile or a table of measurements",
+              {},       {own_options(), fit_options(), output_options()},
+              examples, run};
+    verb.answers = tables_of<SerialAnswer, ProfileAnswer, OptimumAnswer, UslAnswer, KarpFlattAnswer,
+                             IsoefficiencyAnswer, DataParallelAnswer, PipelineLawAnswer, fit::TableFitAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -101,8 +101,7 @@ std::vector<ScalingRow> rows_of(ScalingQuestion const& question, Campaign const&
 }
 
 FitAnswer fit_of(ScalingQuestion const& question, Campaign const& campaign, Arguments const& arguments) {
-    FitAnswer answer{.file = {}, .table = {}, .data = {}, .question = {}, .report = {}};
-    answer.table.quantity = question.throughput() ? io::ScalingQuantity::throughput : io::ScalingQuantity::seconds;
+    FitAnswer answer;
     answer.table.workers_column = "workers";
     answer.table.value_column = question.throughput() ? "throughput" : "seconds";
     answer.data.measured = question.measured();

@@ -17,7 +17,7 @@ struct Window {
 };
 
 /// Intensities from the leftmost kernel to the rightmost, the ridge well inside.
-Window window_of(RooflineReport const& report) {
+Window window_of(RooflineAnswer const& report) {
     double const ridge = report.ridge.base();
     Window window{ridge / around_ridge, ridge * around_ridge / 4.0};
     for (RooflineRow const& row : report.rows) {
@@ -54,7 +54,7 @@ Series roof(std::string name, Mark mark, FlopsPerSecond peak, BytesPerSecond ban
 }
 
 /// A flat ceiling begins where main memory reaches it, a sloped one ends where it reaches the peak.
-Series lowered(Ceiling const& ceiling, RooflineReport const& report, Window window) {
+Series lowered(Ceiling const& ceiling, RooflineAnswer const& report, Window window) {
     FlopsPerSecond const peak = report.processor().peak[report.question.format];
     BytesPerSecond const memory = report.processor().memory().bandwidth;
     if (ceiling.level) {
@@ -71,7 +71,7 @@ bool is_drawn_below(Ceiling const& ceiling, NumberFormat format) {
 }
 
 /// Formats of the kernels, that of the question first.
-std::vector<NumberFormat> formats_of(RooflineReport const& report) {
+std::vector<NumberFormat> formats_of(RooflineAnswer const& report) {
     std::vector<NumberFormat> formats{report.question.format};
     for (std::size_t const i : rows_by_time(report, most_points)) {
         NumberFormat const format = report.rows[i].of.kernel.format;
@@ -81,7 +81,7 @@ std::vector<NumberFormat> formats_of(RooflineReport const& report) {
 }
 
 /// Kernels in one place are one point: those of a step by the key of the first, as in the table, others by their names.
-Series points_of(RooflineReport const& report) {
+Series points_of(RooflineAnswer const& report) {
     Series points{.name = "kernels", .mark = Mark::points};
     auto const order = rows_by_time(report, most_points);
     for (std::size_t place = 0; place < order.size(); ++place) {
@@ -107,7 +107,7 @@ Series points_of(RooflineReport const& report) {
 
 } // namespace
 
-Chart chart_of(RooflineReport const& report) {
+Chart chart_of(RooflineAnswer const& report) {
     Processor const& processor = report.processor();
     Window const window = window_of(report);
     auto const formats = formats_of(report);

@@ -2,12 +2,12 @@
 
 #include "arguments.hpp"
 #include "document/text.hpp"
-#include "roofline/roofline_report.hpp"
 
 #include "headroom/counted_kernels.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/step_roofline_answer.hpp"
 
 #include <algorithm>
 

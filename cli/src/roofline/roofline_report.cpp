@@ -20,13 +20,13 @@ std::string rate_words(Ceiling const& ceiling) {
 }
 
 /// Where a flat ceiling meets main memory, and a sloped one the peak of the format asked about.
-FlopsPerByte ridge_of(Ceiling const& ceiling, RooflineReport const& report) {
+FlopsPerByte ridge_of(Ceiling const& ceiling, RooflineAnswer const& report) {
     Processor const& processor = report.processor();
     return ceiling.level ? ridge_point(processor.peak[report.question.format], ceiling.bandwidth)
                          : ridge_point(ceiling.rate, processor.memory().bandwidth);
 }
 
-Table ceilings_table(RooflineReport const& report) {
+Table ceilings_table(RooflineAnswer const& report) {
     std::string const asked{name_of(report.question.format)};
     Table table{
         .title = "Ceilings",
@@ -42,7 +42,7 @@ Table ceilings_table(RooflineReport const& report) {
     return table;
 }
 
-std::vector<std::string> ceiling_notes(RooflineReport const& report) {
+std::vector<std::string> ceiling_notes(RooflineAnswer const& report) {
     std::vector<std::string> notes;
     for (Ceiling const& one : report.ceilings) {
         if (!one.note.empty()) { notes.push_back(one.name + ": " + one.note); }
@@ -68,7 +68,7 @@ std::string kernel_words(RooflineRow const& row) {
     return apart ? row.of.part + ": " + row.of.name : row.of.name;
 }
 
-Table given_table(RooflineReport const& report) {
+Table given_table(RooflineAnswer const& report) {
     Table table{.title = "Kernels under the roof",
                 .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
@@ -81,14 +81,14 @@ Table given_table(RooflineReport const& report) {
     auto const order = rows_by_time(report, most_given);
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];
-        table.rows.push_back(
-            {mark_of(i), row.of.name, intensity_words(row.at.intensity), binding_name(row, report.processor()),
-             row.at.rate.base() > 0.0 ? format(row.at.rate) : "-", percent(row.at.of_peak), format(row.at.time)});
+        table.rows.push_back({mark_of(i), row.of.name, intensity_words(row.at.intensity), row.bound_by,
+                              row.at.rate.base() > 0.0 ? format(row.at.rate) : "-", percent(row.at.of_peak),
+                              format(row.at.time)});
     }
     return table;
 }
 
-Table step_table(RooflineReport const& report) {
+Table step_table(RooflineAnswer const& report) {
     Table table{.title = "Kernels of a step, the longest first",
                 .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
@@ -112,7 +112,7 @@ Table step_table(RooflineReport const& report) {
     return table;
 }
 
-Table groups_table(RooflineReport const& report) {
+Table groups_table(RooflineAnswer const& report) {
     Table table{.title = "Where the step's kernels spend their time",
                 .columns = {{"group", Align::left, true}, {"roof"}, {"predicted"}, {"% time"}, {"x roof"}},
                 .rows = {}};
@@ -126,7 +126,7 @@ Table groups_table(RooflineReport const& report) {
     return table;
 }
 
-StackedBars groups_bars(RooflineReport const& report) {
+StackedBars groups_bars(RooflineAnswer const& report) {
     StackedBars bars{"Where the step's kernels spend their time", "ms", {}, {"roof", "predicted"}, {{}, {}}, {}, {}};
     bars.caption =
         "The least time that the machine's limits allow, above the predicted one: the part that grows most is "
@@ -140,7 +140,7 @@ StackedBars groups_bars(RooflineReport const& report) {
 }
 
 /// Computation and optimizer are those of `predict`; what else its step has is no kernel's.
-std::string step_words(RooflineReport const& report) {
+std::string step_words(RooflineAnswer const& report) {
     StepTime const& time = report.step->prediction.time;
     Seconds const kernels = report.totals.predicted;
     return format(kernels) + " of kernels, as `headroom predict` has it (computation " + format(time.compute) +
@@ -148,7 +148,7 @@ std::string step_words(RooflineReport const& report) {
            format(time.total() - kernels) + " besides: host, exposed communication, stragglers, overhead.";
 }
 
-std::string question_words(RooflineReport const& report) {
+std::string question_words(RooflineAnswer const& report) {
     Question const& question = report.question.model->question;
     return short_name(question.strategy) + "; micro-batches of " + whole(report.step->tokens) + " " +
            std::string{unit_of_work(question.model)} + " an accelerator, " +
@@ -169,7 +169,7 @@ std::string lever_title(GainBy by) {
     return {};
 }
 
-Table levers_table(RooflineReport const& report) {
+Table levers_table(RooflineAnswer const& report) {
     Table table{.title = "What would move all kernels together",
                 .columns = {{"lever", Align::left, true}, {"roof"}, {"gain x"}},
                 .rows = {}};
@@ -183,13 +183,13 @@ Table levers_table(RooflineReport const& report) {
     return table;
 }
 
-Items advice_items(RooflineReport const& report) {
+Items advice_items(RooflineAnswer const& report) {
     Items items{.title = "What would move them", .items = {}};
     auto const order = rows_by_time(report, most_rows);
     std::vector<std::array<std::string, 3>> told; // marks, name, advice
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];
-        std::string const advice = advice_for(row, report);
+        std::string const& advice = row.advice;
         std::string const name = report.step ? row.of.operation : row.of.name;
         auto const same = std::ranges::find_if(told, [&](auto const& one) { return one[2] == ": " + advice; });
         if (same != told.end()) { // equal shapes: one sentence for all
@@ -205,7 +205,7 @@ Items advice_items(RooflineReport const& report) {
 
 // ---- the other machine --------------------------------------------------------------------------------------------
 
-Table against_table(RooflineReport const& report) {
+Table against_table(RooflineAnswer const& report) {
     Processor const& here = report.processor();
     Processor const& there = report.question.against->processor;
     Table table{.title = "Against " + there.name,
@@ -229,7 +229,7 @@ Table against_table(RooflineReport const& report) {
     return table;
 }
 
-void add_step_blocks(std::vector<Block>& blocks, RooflineReport const& report) {
+void add_step_blocks(std::vector<Block>& blocks, RooflineAnswer const& report) {
     blocks.emplace_back(Paragraph{question_words(report), "step"});
     blocks.emplace_back(groups_table(report));
     blocks.emplace_back(groups_bars(report));
@@ -241,7 +241,7 @@ void add_step_blocks(std::vector<Block>& blocks, RooflineReport const& report) {
     }
 }
 
-void add_notes(std::vector<Block>& blocks, RooflineReport const& report) {
+void add_notes(std::vector<Block>& blocks, RooflineAnswer const& report) {
     if (auto notes = ceiling_notes(report); !notes.empty()) { blocks.emplace_back(Items{"", std::move(notes)}); }
     for (std::string const& note : report.notes) { blocks.emplace_back(Paragraph{note, "note"}); }
     blocks.emplace_back(Paragraph{"rates are dense and of the datasheet unless said otherwise; transfers run behind "
@@ -254,10 +254,10 @@ void add_notes(std::vector<Block>& blocks, RooflineReport const& report) {
 
 } // namespace
 
-Document document_of(RooflineReport const& report) {
-    Document document{"Roofline: " + report.processor().name, {}, footer(report.catalog, report.calibration)};
+Document document_of(RooflineAnswer const& report, io::Catalog const& catalog) {
+    Document document{"Roofline: " + report.processor().name, {}, footer(catalog, report.calibration)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{roofline_verdict(report), "", true});
+    blocks.emplace_back(Paragraph{report.verdict, "", true});
     if (report.step) {
         add_step_blocks(blocks, report);
     } else if (!report.rows.empty()) {
@@ -272,7 +272,7 @@ Document document_of(RooflineReport const& report) {
     if (report.rows.size() > 1) { blocks.emplace_back(levers_table(report)); }
     if (report.question.against) {
         if (!report.rows.empty()) { blocks.emplace_back(against_table(report)); }
-        blocks.emplace_back(Items{"The faster machine, or more of the same", comparison_words(report)});
+        blocks.emplace_back(Items{"The faster machine, or more of the same", report.comparison});
     }
     blocks.emplace_back(ceilings_table(report));
     add_notes(blocks, report);

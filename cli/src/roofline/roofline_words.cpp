@@ -28,7 +28,7 @@ std::string gain_words(Gain const& gain) {
     return times_words(gain.speedup) + (goes_on ? " (at most " + times_words(gain.at_most) + ")" : "");
 }
 
-std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineReport const& report) {
+std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineAnswer const& report) {
     Batched const& batched = *row.of.kernel.batched;
     auto const& model = report.question.model;
     std::string const unit = model ? " " + std::string{unit_of_work(model->question.model)} : " rows";
@@ -43,7 +43,7 @@ std::string batch_words_of(Gain const& gain, RooflineRow const& row, RooflineRep
            " are there): " + times_words(gain.speedup) + " for each";
 }
 
-std::string lever_words(Gain const& gain, RooflineRow const& row, RooflineReport const& report) {
+std::string lever_words(Gain const& gain, RooflineRow const& row, RooflineAnswer const& report) {
     switch (gain.by) {
     case GainBy::memory: {
         std::string const& level = report.processor().levels.at(row.at.level.value_or(0)).name;
@@ -60,12 +60,12 @@ std::string lever_words(Gain const& gain, RooflineRow const& row, RooflineReport
     return {};
 }
 
-std::string bound_words(RooflineRow const& row, Processor const& processor) {
+std::string bound_words(RooflineRow const& row) {
     if (row.at.bound == Bound::memory && row.of.kernel.nominal) {
         return "memory-bound: its time is that of " + format(row.of.kernel.moved) + " a run";
     }
-    std::string text = row.at.bound == Bound::memory ? "memory-bound by " + binding_name(row, processor)
-                                                     : "compute-bound by the " + binding_name(row, processor);
+    std::string text =
+        row.at.bound == Bound::memory ? "memory-bound by " + row.bound_by : "compute-bound by the " + row.bound_by;
     if (row.of.kernel.nearer.empty() && std::isfinite(row.at.intensity.base())) {
         text += " at " + significant(row.at.intensity.base()) + " FLOP/B, the ridge is at " +
                 significant(row.at.ridge.base());
@@ -79,14 +79,8 @@ std::string intensity_words(FlopsPerByte intensity) {
     return std::isfinite(intensity.base()) ? significant(intensity.base()) : "none";
 }
 
-std::string binding_name(RooflineRow const& row, Processor const& processor) {
-    return row.at.level ? processor.levels.at(*row.at.level).name
-                        : std::string{name_of(row.of.kernel.format)} + " peak";
-}
-
-std::string advice_for(RooflineRow const& row, RooflineReport const& report) {
-    Processor const& processor = report.processor();
-    std::string text = bound_words(row, processor) + "."; // behind a name and a colon
+std::string advice_for(RooflineRow const& row, RooflineAnswer const& report) {
+    std::string text = bound_words(row) + "."; // behind a name and a colon
     std::vector<std::string> helps, useless;
     for (Gain const& gain : row.gains) {
         bool const tells = gain.by == GainBy::batch && (gain.speedup >= noticeable || row.at.bound == Bound::compute);
@@ -101,7 +95,7 @@ std::string advice_for(RooflineRow const& row, RooflineReport const& report) {
     return text;
 }
 
-std::vector<std::size_t> rows_by_time(RooflineReport const& report, std::size_t most) {
+std::vector<std::size_t> rows_by_time(RooflineAnswer const& report, std::size_t most) {
     std::vector<std::size_t> order(report.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (report.step) { // given kernels stay as they were given
@@ -118,7 +112,7 @@ std::string mark_of(std::size_t index) {
 
 namespace {
 
-std::string ridge_words(RooflineReport const& report) {
+std::string ridge_words(RooflineAnswer const& report) {
     Processor const& processor = report.processor();
     NumberFormat const format_asked = report.question.format;
     return processor.name + " in " + std::string{name_of(format_asked)} + ": kernels above " +
@@ -128,7 +122,7 @@ std::string ridge_words(RooflineReport const& report) {
 }
 
 /// Share of the time of all kernels that is spent in compute-bound ones.
-double compute_bound_share(RooflineReport const& report) {
+double compute_bound_share(RooflineAnswer const& report) {
     double bound = 0.0, all = 0.0;
     for (RooflineRow const& row : report.rows) {
         all += row.share;
@@ -137,9 +131,9 @@ double compute_bound_share(RooflineReport const& report) {
     return all > 0.0 ? bound / all : 0.0;
 }
 
-std::string one_kernel_words(RooflineRow const& row, RooflineReport const& report) {
+std::string one_kernel_words(RooflineRow const& row, RooflineAnswer const& report) {
     std::string text = row.of.name + " is " + std::string{name_of(row.at.bound)} + "-bound on " +
-                       report.processor().name + " (" + binding_name(row, report.processor()) + "): ";
+                       report.processor().name + " (" + row.bound_by + "): ";
     if (row.of.kernel.work.base() > 0.0) {
         text += "at most " + format(row.at.rate) + ", " + percent(row.at.of_peak) + " % of the " +
                 std::string{name_of(row.of.kernel.format)} + " peak, ";
@@ -149,7 +143,7 @@ std::string one_kernel_words(RooflineRow const& row, RooflineReport const& repor
 
 } // namespace
 
-std::string roofline_verdict(RooflineReport const& report) {
+std::string roofline_verdict(RooflineAnswer const& report) {
     if (report.rows.empty()) { return ridge_words(report); }
     if (report.step) {
         return report.question.model->question.model.name + " on " + report.processor().name + ": " +
@@ -171,7 +165,7 @@ std::string roofline_verdict(RooflineReport const& report) {
     return text + "; one after the other they take " + format(report.totals.attainable) + " at least.";
 }
 
-std::vector<std::string> comparison_words(RooflineReport const& report) {
+std::vector<std::string> comparison_words(RooflineAnswer const& report) {
     if (!report.question.against) { return {}; }
     Processor const& here = report.processor();
     Processor const& there = report.question.against->processor;
@@ -203,6 +197,35 @@ std::vector<std::string> comparison_words(RooflineReport const& report) {
             " would where the kernels divide; one that cannot be divided is helped by the faster part alone.");
     }
     return text;
+}
+
+namespace {
+
+std::string note_words(RooflineNote note, RooflineAnswer const& report) {
+    switch (note) {
+    case RooflineNote::nominal_work:
+        return "element-wise work and the optimizer stand for one operation an element that they read or write; their "
+               "time is that of their bytes";
+    case RooflineNote::framework_pace:
+        return "predicted computation is x" + significant(report.step->prediction.pace) +
+               ": the factor fitted to this stack, whose kernels fuse what is counted apart here; below the roof is "
+               "possible";
+    case RooflineNote::calibrated_above_measured:
+        return "the calibrated rate, which chips of several kinds share, is above the best measured product of this "
+               "one: trust the measured one";
+    case RooflineNote::unknown_caches:
+        return "bandwidths of caches are not known of this machine: a machine file may state them";
+    }
+    return {};
+}
+
+} // namespace
+
+void add_words(RooflineAnswer& report) {
+    report.verdict = roofline_verdict(report);
+    report.comparison = comparison_words(report);
+    for (RooflineNote const note : report.caveats) { report.notes.push_back(note_words(note, report)); }
+    for (RooflineRow& row : report.rows) { row.advice = advice_for(row, report); }
 }
 
 } // namespace headroom::cli

@@ -5,6 +5,7 @@
 #include "setting.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/processor.hpp"
 #include "headroom/io/words.hpp"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ void check_options(Arguments const& arguments) {
 // ---- a model ------------------------------------------------------------------------------------------------------
 
 /// The cluster of a machine; of a file that describes one accelerator, that accelerator alone.
-Cluster cluster_of(io::Machine const& machine, std::string const& option) {
+Cluster cluster_of(NamedMachine const& machine, std::string const& option) {
     if (machine.cluster) { return *machine.cluster; }
     auto const& chip = machine.processor.accelerator;
     if (!chip) {
@@ -153,7 +154,7 @@ std::vector<Assumption> defaults_of(Arguments const& arguments, Setting const& s
 
 constexpr double most_workers = 1e6;
 
-RooflineModel read_model(Arguments const& arguments, io::Machine const& machine, Output const& output) {
+RooflineModel read_model(Arguments const& arguments, NamedMachine const& machine, Output const& output) {
     Arguments const full = complete(arguments);
     Setting const setting = read_setting(full, cluster_of(machine, "--machine"));
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
@@ -248,6 +249,11 @@ RooflineQuestion read_question(Arguments const& arguments, io::Catalog const& ca
     return question;
 }
 
+/// Kernels, or the ceilings where there are none.
+Sheet sheet_of(RooflineAnswer const& answer) {
+    return answer.rows.empty() ? row_sheet(ceiling_parts(answer)) : row_sheet(kernel_parts(answer));
+}
+
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
@@ -255,19 +261,23 @@ int run(Arguments const& arguments) {
     RooflineQuestion question = read_question(arguments, catalog, output);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     if (question.against) { refuse_other_machine(calibration, "--against"); }
-    RooflineReport report = answer_of(std::move(question), catalog, calibration);
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }});
+    RooflineAnswer answer = answer_of(std::move(question), calibration);
+    add_words(answer);
+    write_result(output, result_of(
+                             head_of("roofline", catalog, answer.calibration), answer,
+                             [&] { return document_of(answer, catalog); }, {{}, stats_of(output, stopwatch.seconds())},
+                             [&] { return sheet_of(answer); }));
     return Exit::done;
 }
 
 } // namespace
 
 Verb roofline_verb() {
-    return {"roofline", "what bounds each kernel of a machine, and what would move it",
-            {},         {options, step_options(), output_options()},
-            examples,   run};
+    Verb verb{"roofline", "what bounds each kernel of a machine, and what would move it",
+              {},         {options, step_options(), output_options()},
+              examples,   run};
+    verb.answers = {&field_table_of(static_cast<RooflineAnswer const*>(nullptr))};
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -300,6 +300,11 @@ inline std::optional<double> finite(double value) {
     return is_finite ? std::optional{value} : std::nullopt;
 }
 
+/// Getters of texts that may be empty: such values are null.
+inline std::optional<std::string_view> if_known(std::string const& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
+}
+
 template <auto Member> struct MemberOf;
 template <class T, class R, R T::*Pointer> struct MemberOf<Pointer> {
     constexpr R const& operator()(T const& object) const { return object.*Pointer; }

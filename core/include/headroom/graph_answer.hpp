@@ -1,6 +1,8 @@
 #pragma once
 
+#include "headroom/fields.hpp"
 #include "headroom/task_graph.hpp"
+#include "headroom/timeline.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,5 +76,94 @@ struct ResourceBounds {
 /// Source: [Graham1969]
 ResourceBounds resource_bounds(Dag const& dag, std::span<Resource const> resources,
                                std::span<std::uint16_t const> resource_of, Ticks depth);
+
+// ---- the answer of `headroom graph` ---------------------------------------------------------------------------------
+
+struct GraphQuestion {
+    TaskGraph graph;    ///< with the cost of messages that was asked for
+    std::string source; ///< as given
+    bool is_file = false;
+    std::optional<Ticks> burden, message;
+    std::vector<std::int64_t> workers; ///< empty: `telling_worker_counts`
+    ListOrder order = ListOrder::arrival;
+    std::vector<Resource> resources; ///< empty: any worker takes any task
+    std::vector<std::uint16_t> resource_of;
+    bool wants_timeline = false;
+};
+
+/// Bounds and a greedy schedule on K equal workers, in ticks.
+struct GraphSchedule {
+    std::int64_t workers = 1;
+    double lower = 0.0, brent = 0.0, graham = 0.0;
+    std::optional<Ticks> greedy; ///< empty: not simulated
+};
+
+/// Schedule on resources of several types.
+struct GraphPlacement {
+    ResourceBounds bounds;
+    std::optional<Ticks> greedy;
+};
+
+/// Worker counts whose greedy schedules would take too long.
+struct SkippedSchedules {
+    std::size_t counts = 0;
+    bool named = false; ///< whether the counts were asked for
+};
+
+struct GraphAnswer {
+    GraphQuestion question;
+    DagMeasure measured = {};
+    std::optional<Ticks> burdened_depth = {};
+    std::size_t levels = 0;
+    std::uint64_t widest = 0; ///< tasks of the fullest level
+    std::vector<LevelBin> bins = {};
+    std::vector<KindShare> kinds = {};
+    std::vector<GraphSchedule> schedules = {};
+    std::optional<GraphPlacement> placement = {};
+    std::optional<SkippedSchedules> skipped = {};
+    std::optional<Timeline> timeline = {};
+    std::optional<std::int64_t> timeline_workers = {}; ///< empty: on the resources
+    std::vector<std::string> notes = {};               ///< of the graph; the face adds those of the answer
+    std::string verdict = {};                          ///< in a sentence, by the face
+
+    [[nodiscard]] TaskGraph const& graph() const { return question.graph; }
+    /// Ticks in the graph's unit.
+    [[nodiscard]] double amount(double ticks) const { return ticks * graph().per_tick; }
+    [[nodiscard]] double amount(Ticks ticks) const { return amount(static_cast<double>(ticks)); }
+    /// Work over depth; empty without depth.
+    [[nodiscard]] std::optional<double> parallelism() const;
+    /// Work over the greedy time of a schedule; empty where there is none.
+    [[nodiscard]] std::optional<double> speedup(std::optional<Ticks> greedy) const;
+    /// Speedup over the number of workers.
+    [[nodiscard]] std::optional<double> utilization(GraphSchedule const& schedule) const;
+    /// Busy share of a resource during the greedy schedule; empty where there is none.
+    [[nodiscard]] std::optional<double> busy_share(std::size_t resource) const;
+    /// Last of the schedules that is efficient: as simulated, else as Graham's bound promises. Empty: none is.
+    [[nodiscard]] std::optional<std::size_t> efficient_row() const;
+};
+
+inline constexpr double worthwhile_share = 0.9; ///< of the ideal speedup: called efficient
+/// Kind of a task; empty where kinds have no names.
+std::string_view kind_name(TaskGraph const& graph, TaskId task);
+
+/// Work, depth and schedules of a graph. Contract: resources have a capacity of 1 at least.
+GraphAnswer answer_of(GraphQuestion question);
+
+/// Schedule in the graph's unit: a row of the CSV form.
+struct GraphScheduleRow {
+    GraphAnswer const* answer;
+    GraphSchedule const* schedule;
+};
+std::vector<GraphScheduleRow> schedule_rows(GraphAnswer const& answer);
+
+/// Answer of `headroom graph --list`.
+struct GraphBuilderList {
+    std::span<GraphBuilder const> builders = graph_builders();
+};
+
+FieldTable const& field_table_of(GraphAnswer const*);
+FieldTable const& field_table_of(GraphScheduleRow const*);
+FieldTable const& field_table_of(GraphBuilder const*);
+FieldTable const& field_table_of(GraphBuilderList const*);
 
 } // namespace headroom

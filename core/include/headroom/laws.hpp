@@ -47,6 +47,15 @@ std::optional<double> amdahl_ceiling(double serial_fraction);
 /// Source:     [Amdahl1967]
 std::optional<std::int64_t> workers_for_share_of_ceiling(double serial_fraction, double share);
 
+/// Speedup of one doubling between two worker counts; 2 is perfect, 1 is nothing.
+///
+///     (T_before / T_after)^(1 / log2(K_after / K_before))
+///
+/// Holds for:  K_after > K_before. Source: [Amdahl1967]
+double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after);
+/// Speedup of a doubling that is worth taking: at the knee the last doubling still gave as much.
+inline constexpr double knee_gain = 1.6;
+
 // ---- a profile and the worker count it belongs to -----------------------------------------------------------------
 
 /// Two parts of a step, measured on `workers`: one that divides as workers are added, one that stays.

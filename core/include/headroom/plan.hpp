@@ -157,10 +157,6 @@ struct Plan {
 /// no price, a value of time no price, a batch a worker makes more than a billion sequences.
 Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop = {});
 
-/// (T_prev / T)^(1 / log2(K / K_prev)): what one doubling between two sizes gave; 2 is perfect, 1 is nothing.
-/// Holds for: K > K_prev.
-double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after);
-
 /// Two clusters side by side at equal worker counts, and the price at which they tie.
 struct ComparisonRow {
     int workers = 0, workers2 = 0;

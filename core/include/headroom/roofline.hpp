@@ -65,6 +65,13 @@ struct Processor {
     [[nodiscard]] MemoryLevel const& memory() const { return levels.front(); }
 };
 
+/// Machine that a person names: a processor, and the cluster that it is part of where one is named.
+struct NamedMachine {
+    Processor processor;
+    std::optional<Cluster> cluster;
+    std::string origin; ///< "catalog accelerator", "catalog host" or the path of a file
+};
+
 /// An accelerator as the catalog describes it: one level of memory. The 32-bit rate of a graphics processor is that of
 /// its vector units; of other accelerators nobody says which units it belongs to.
 /// Source: [HipHardware]

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -15,6 +16,7 @@ enum class ListOrder {
     arrival,      ///< the one that became ready first
     longest_path, ///< the one with the longest chain of costs still to come, its own included
 };
+std::string_view name_of(ListOrder order); ///< "arrival", "longest-path"
 
 /// What a list schedule comes to.
 struct ScheduleResult {

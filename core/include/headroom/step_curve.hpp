@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace headroom {
 
@@ -28,6 +29,7 @@ struct StepCurve {
 
 /// How communication changes as workers are added.
 enum class Growth { fixed, logarithmic, linear };
+std::string_view name_of(Growth growth);
 
 /// The curve through a profile.
 ///

@@ -251,6 +251,8 @@ ScheduleResult schedule(Dag const& dag, std::span<Resource const> resources, gra
 
 } // namespace
 
+std::string_view name_of(ListOrder order) { return order == ListOrder::arrival ? "arrival" : "longest-path"; }
+
 ScheduleResult greedy_schedule(Dag const& dag, std::int64_t workers, ListOrder order, bool with_timeline) {
     if (workers < 1) { throw ContractError{"a schedule needs at least one worker"}; }
     Resource const pool{.name = workers == 1 ? "worker 0" : "worker", .capacity = workers};

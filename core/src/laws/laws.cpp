@@ -33,6 +33,11 @@ std::optional<std::int64_t> workers_for_share_of_ceiling(double serial_fraction,
     return laws::smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
 }
 
+double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after) {
+    double const doublings = std::log2(static_cast<double>(workers_after) / workers_before);
+    return std::pow(before / after, 1.0 / doublings);
+}
+
 Seconds step_at(Profile const& profile, Ranks workers) {
     return profile.communication + profile.compute * profile.workers.count() / workers.count();
 }

@@ -70,6 +70,15 @@ double last_hidden(StepCurve const& curve) {
 
 } // namespace
 
+std::string_view name_of(Growth growth) {
+    switch (growth) {
+    case Growth::fixed: return "fixed";
+    case Growth::logarithmic: return "log";
+    case Growth::linear: return "linear";
+    }
+    return "";
+}
+
 StepCurve curve_of(Profile const& profile, Growth growth, double overlap) {
     double const k0 = profile.workers.count();
     StepCurve curve{.work = profile.compute * k0, .fixed = {}, .per_level = {}, .per_worker = {}, .overlap = overlap};

@@ -2,6 +2,7 @@
 #include "curve.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/laws.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,6 @@ namespace {
 
 using planner::time_of;
 
-constexpr double knee_gain = 1.6;     ///< speedup of a doubling that is worth taking
 constexpr double largest_batch = 1e9; ///< sequences a step
 
 void check(PlanQuestion const& question) {
@@ -226,11 +226,6 @@ std::vector<std::size_t> pareto_points(Plan const& plan) {
 }
 
 } // namespace
-
-double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after) {
-    double const doublings = std::log2(static_cast<double>(workers_after) / workers_before);
-    return std::pow(before / after, 1.0 / doublings);
-}
 
 Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop) {
     check(question);

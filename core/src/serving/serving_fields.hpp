@@ -17,10 +17,6 @@ inline std::optional<TimeQuantiles> quantiles_of(LatencyHistogram const& times) 
 }
 FieldTable const& field_table_of(TimeQuantiles const*);
 
-inline std::optional<std::string_view> if_known(std::string const& text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
-}
-
 FieldTable const& field_table_of(ServingResult const*);
 FieldTable const& field_table_of(ServingMemory const*);
 

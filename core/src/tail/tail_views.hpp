@@ -38,10 +38,6 @@ template <class V, auto Member> struct MemberOfView {
 template <class V, auto Member> inline constexpr MemberOfView<V, Member> get{};
 
 inline std::optional<double> above_zero(double value) { return value > 0.0 ? std::optional{value} : std::nullopt; }
-inline std::optional<std::string_view> if_known(std::string const& text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>{text};
-}
-
 template <class V, auto Member> struct FiniteMember {
     std::optional<double> operator()(V const& view) const { return finite(View<V>::of(view).*Member); }
 };

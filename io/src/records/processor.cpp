@@ -195,7 +195,7 @@ bool describes_cluster(std::string_view text, std::string_view where) {
     return root.has("node") || root.has("accelerator") || root.has("accelerators") || root.has("scale_out");
 }
 
-Machine machine_of(Cluster cluster, std::string origin) {
+NamedMachine machine_of(Cluster cluster, std::string origin) {
     Processor processor = processor_of(cluster.accelerator);
     return {std::move(processor), std::move(cluster), std::move(origin)};
 }
@@ -211,7 +211,7 @@ Processor read_processor(std::string_view toml, std::string_view where) {
     return ProcessorFile{toml, std::string{where}}.read();
 }
 
-Machine load_machine(Catalog const& catalog, std::string const& what, std::string_view option) {
+NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::string_view option) {
     if (what.ends_with(".toml")) {
         std::string const text = read_file(what, record_limit);
         if (describes_cluster(text, what)) { return machine_of(read_cluster(catalog, text, what), what); }
