@@ -57,22 +57,22 @@ bool holds(double value, std::string const& comparison, double limit) {
     return value == limit;
 }
 
-/// Names under which a condition may speak of "memory.total_bytes": so, or "total_bytes", or "total".
+/// Names under which a condition may speak of "step_seconds": so, or "step". A number inside a part of the answer needs its
+/// whole path: the last word of "objective.ttft_seconds" would pass for a result.
 std::vector<std::string> names_of(std::string const& path) {
     static constexpr std::array suffixes{"_seconds", "_bytes", "_dollars"};
-    std::vector<std::string> names{path, path.substr(path.rfind('.') + 1)};
+    std::vector<std::string> names{normalised(path)};
+    if (path.find('.') != std::string::npos) { return names; }
     for (std::string_view const suffix : suffixes) {
-        std::string const& last = names[1];
-        if (last.ends_with(suffix)) { names.push_back(last.substr(0, last.size() - suffix.size())); }
+        if (path.ends_with(suffix)) { names.push_back(normalised(path.substr(0, path.size() - suffix.size()))); }
     }
-    for (std::string& name : names) { name = normalised(name); }
     return names;
 }
 
-/// The whole name counts before its end, an earlier metric before a later one.
+/// The whole name counts before that without its unit, an earlier metric before a later one.
 Metric const& metric_named(std::string const& name, std::vector<Metric> const& metrics) {
     std::string const wanted = normalised(name);
-    for (std::size_t form = 0; form < 3; ++form) {
+    for (std::size_t form = 0; form < 2; ++form) {
         for (Metric const& metric : metrics) {
             auto const forms = names_of(metric.name);
             if (form < forms.size() && forms[form] == wanted) { return metric; }

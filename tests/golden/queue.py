@@ -4,9 +4,8 @@ import json
 import math
 import re
 
-from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+from _harness import SCRATCH, answer, check, close, equal, finish, run, schema_errors, succeed
 
-SCHEMA = json.loads((SOURCE / "docs" / "schema" / "queue.json").read_text())
 EIGHT = ["--arrivals", "500/s", "--service", "12ms", "--replicas", 8]
 
 

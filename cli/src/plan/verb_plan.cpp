@@ -194,6 +194,7 @@ std::vector<Metric> size_metrics(CurvePoint const* point) {
                        {"time", "days"},
                        {"cost", "cost_dollars"},
                        {"goodput", "goodput.goodput"},
+                       {"sample_efficiency", "statistics.sample_efficiency"},
                        {"time_to_target", "time_to_target_seconds"}});
 }
 

@@ -10,6 +10,7 @@ std::vector<Metric> metrics_of(PredictAnswer const* answer) {
                        {"time", "days"},
                        {"cost", "cost_dollars"},
                        {"goodput", "goodput.goodput"},
+                       {"sample_efficiency", "statistics.sample_efficiency"},
                        {"time_to_target", "statistics.time_to_target_seconds"}});
 }
 

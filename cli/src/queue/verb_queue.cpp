@@ -59,9 +59,18 @@ constexpr char const* examples = "  headroom queue --arrivals 500/s --service 12
 /// Numbers that --require may ask about; of a report that is not known yet: null.
 std::vector<Metric> metrics_of(QueueReport const* report) {
     auto metrics = cli::metrics_of(field_table_of(report), report,
-                                   {{"throughput", "answer.throughput_per_second"},
+                                   {{"utilization", "answer.utilization"},
+                                    {"wait-probability", "answer.wait_probability"},
+                                    {"blocked", "answer.blocked"},
+                                    {"throughput", "answer.throughput_per_second"},
                                     {"capacity", "answer.capacity_per_second"},
+                                    {"wait", "answer.wait_seconds"},
+                                    {"latency", "answer.latency_seconds"},
+                                    {"replicas", "answer.replicas"},
                                     {"cost", "answer.cost_dollars_per_hour"},
+                                    {"p50", "answer.p50_seconds"},
+                                    {"p90", "answer.p90_seconds"},
+                                    {"p99", "answer.p99_seconds"},
                                     {"p99.9", "answer.p999_seconds"}});
     for (Metric& metric : metrics) {
         if (metric.name == "throughput" || metric.name == "capacity") { metric.dimension = {.seconds = -1}; }

@@ -95,7 +95,13 @@ Table skipped_table(CommunicationReport const& report) {
 } // namespace
 
 std::vector<Metric> metrics_of(fit::CommunicationAnswer const* answer) {
-    return metrics_of(field_table_of(answer), answer);
+    return metrics_of(field_table_of(answer), answer,
+                      {{"median_absolute_error_fitted", "summary.median_absolute_error_fitted"},
+                       {"median_factor_unfitted", "summary.median_factor_unfitted"},
+                       {"median_factor_above_1_mb", "summary.median_factor_above_1_mb"},
+                       {"median_factor_up_to_1_mb", "summary.median_factor_up_to_1_mb"},
+                       {"rows", "summary.rows"},
+                       {"skipped", "summary.skipped"}});
 }
 
 Document document_of(CommunicationReport const& report) {

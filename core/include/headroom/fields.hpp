@@ -227,7 +227,7 @@ constexpr FieldShape const& value_shape(FieldShape const& shape) {
     return shape.element == nullptr ? shape : value_shape(*shape.element);
 }
 
-consteval std::string_view checked_unit(std::string_view name, FieldShape const& shape, std::string_view stated) {
+constexpr std::string_view checked_unit(std::string_view name, FieldShape const& shape, std::string_view stated) {
     FieldShape const& value = value_shape(shape);
     bool const counts = value.kind == FieldKind::number || value.kind == FieldKind::integer;
     std::string_view const named = counts ? unit_in_name(name) : std::string_view{};
@@ -245,7 +245,7 @@ consteval std::string_view checked_unit(std::string_view name, FieldShape const&
 /// One figure of an answer.
 struct Field {
     template <class G>
-    consteval Field(std::string_view key, std::string_view sentence, G, Unit stated = {},
+    constexpr Field(std::string_view key, std::string_view sentence, G, Unit stated = {},
                     Presence when = Presence::always)
         : name{key}, meaning{sentence}, presence{when} {
         using Object = decltype(field_detail::object_read_by(&G::operator()));
@@ -261,7 +261,7 @@ struct Field {
         }
     }
     template <class G>
-    consteval Field(std::string_view key, std::string_view sentence, G getter, Presence when)
+    constexpr Field(std::string_view key, std::string_view sentence, G getter, Presence when)
         : Field{key, sentence, getter, Unit{}, when} {}
 
     /// Whether the fields of its value, a struct, are written as fields of the whole.
@@ -284,7 +284,7 @@ struct FieldTable {
 };
 
 /// A table whose fields are of one struct and have names of their own.
-template <class T, std::size_t N> consteval FieldTable field_table(std::string_view name, Field const (&rows)[N]) {
+template <class T, std::size_t N> constexpr FieldTable field_table(std::string_view name, Field const (&rows)[N]) {
     for (std::size_t i = 0; i < N; ++i) {
         if (rows[i].type != &field_detail::type_tag<T>) { field_detail::a_field_is_of_another_struct(); }
         for (std::size_t j = 0; j < i; ++j) {

@@ -42,7 +42,7 @@ constexpr FieldTable network_table = field_table<CommNetwork>("comm_network", ne
 
 constexpr Field simulated_rows[] = {
     {"seconds", "Time until the last rank is done.", [](SimulatedCollective const& s) { return s.total(); }},
-    {"picoseconds", "The same time, in whole picoseconds.", member<&SimulatedCollective::picoseconds>, Unit{"ps"}},
+    {"picoseconds", "Time in whole picoseconds.", member<&SimulatedCollective::picoseconds>, Unit{"ps"}},
     {"messages", "Messages of all ranks.", member<&SimulatedCollective::messages>},
     {"critical_messages", "Messages along the critical path.", member<&SimulatedCollective::critical_messages>},
 };

@@ -36,7 +36,7 @@ constexpr FieldTable exposed_table = field_table<ExposedCommunication>("exposed_
 constexpr Field communication_rows[] = {
     {"dimension", "Parallel dimension that communicates.", member<&CommunicationRow::dimension>},
     {"collective", "Collective operation.", member<&CommunicationRow::collective>},
-    {"why", "What is sent, and why.", member<&CommunicationRow::why>},
+    {"why", "Payload and reason of the communication.", member<&CommunicationRow::why>},
     {"algorithm", "Algorithm of the collective.", member<&CommunicationRow::algorithm>},
     {"bytes", "Vector size of all operations of a step on one rank.", member<&CommunicationRow::bytes>},
     {"operations", "Number of operations in a step.", member<&CommunicationRow::operations>},
