@@ -1,6 +1,7 @@
 #include "support/planning.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/laws.hpp"
 #include "headroom/plan.hpp"
 
 #include <gmock/gmock.h>

@@ -1,23 +1,31 @@
 #include "headroom/text.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 namespace headroom::text {
+
+namespace {
+
+std::string written(double value, std::chars_format format, int digits) {
+    std::array<char, 400> buffer{}; // the largest number in full
+    auto const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, digits).ptr;
+    return {buffer.data(), end};
+}
+
+} // namespace
 
 std::string significant(double value, int digits) {
     if (!std::isfinite(value)) { return "-"; }
     if (value == 0.0) { return "0"; }
-    std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*e", digits - 1, value);
-    double const rounded = std::strtod(buffer.data(), nullptr);
+    std::string const scientific = written(value, std::chars_format::scientific, digits - 1);
+    double rounded = 0.0;
+    std::from_chars(scientific.data(), scientific.data() + scientific.size(), rounded);
     int const exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-12));
-    if (exponent < -5 || exponent > 11) { return buffer.data(); }
+    if (exponent < -5 || exponent > 11) { return scientific; }
     int const decimals = exponent >= digits - 1 ? 0 : digits - 1 - exponent;
-    std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, rounded);
-    return buffer.data();
+    return written(rounded, std::chars_format::fixed, decimals);
 }
 
 std::string percent(double ratio, int digits) {

@@ -60,7 +60,7 @@ struct MachineThere {
 struct StepOfRoofline {
     RooflineAnswer const* answer;
     [[nodiscard]] Question const& question() const { return answer->question.model->question; }
-    [[nodiscard]] StepTime const& time() const { return answer->step->prediction.time; }
+    [[nodiscard]] StepTime const& step_time() const { return answer->step->prediction.time; }
 };
 
 // ---- machines -------------------------------------------------------------------------------------------------------
@@ -223,10 +223,12 @@ constexpr Field step_rows[] = {
      [](StepOfRoofline const& s) { return s.answer->totals.attainable; }},
     {"kernels_seconds", "Predicted time of the kernels of a step.",
      [](StepOfRoofline const& s) { return s.answer->totals.predicted; }},
-    {"compute_seconds", "Predicted computation of the step.", [](StepOfRoofline const& s) { return s.time().compute; }},
+    {"compute_seconds", "Predicted computation of the step.",
+     [](StepOfRoofline const& s) { return s.step_time().compute; }},
     {"optimizer_seconds", "Predicted time of the optimizer.",
-     [](StepOfRoofline const& s) { return s.time().optimizer; }},
-    {"step_seconds", "Predicted time of the whole step.", [](StepOfRoofline const& s) { return s.time().total(); }},
+     [](StepOfRoofline const& s) { return s.step_time().optimizer; }},
+    {"step_seconds", "Predicted time of the whole step.",
+     [](StepOfRoofline const& s) { return s.step_time().total(); }},
     {"groups", "Kernels of the step by group.", [](StepOfRoofline const& s) { return s.answer->groups; }},
     {"assumed", "Values that were assumed.",
      [](StepOfRoofline const& s) { return s.answer->question.model->assumptions; }},

@@ -1,5 +1,6 @@
-#include "headroom/io/catalog.hpp"
 #include "headroom/io/plan_menu.hpp"
+
+#include "headroom/io/catalog.hpp"
 
 #include <array>
 

@@ -13,14 +13,14 @@ namespace headroom::io {
 
 /// Statements of a user about a training run; what is empty is assumed. Errors name the options of the command line.
 struct TrainingRequest {
-    std::string model;                 ///< catalog name, config.json or .toml file
-    std::string cluster;               ///< catalog name or .toml file
-    std::optional<Cluster> machine;    ///< a cluster that was read already, in the place of `cluster`
-    std::vector<int> workers;          ///< accelerators
-    std::vector<int> nodes;            ///< the same in nodes of the cluster; one of the two is empty
-    PartialStrategy strategy;          ///< fields that were stated
-    std::string strategy_record;       ///< strategy of the catalog for fields that were not; empty without one
-    std::string framework;             ///< empty: by the machine
+    std::string model;              ///< catalog name, config.json or .toml file
+    std::string cluster;            ///< catalog name or .toml file
+    std::optional<Cluster> machine; ///< a cluster that was read already, in the place of `cluster`
+    std::vector<int> workers;       ///< accelerators
+    std::vector<int> nodes;         ///< the same in nodes of the cluster; one of the two is empty
+    PartialStrategy strategy;       ///< fields that were stated
+    std::string strategy_record;    ///< strategy of the catalog for fields that were not; empty without one
+    std::string framework;          ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
     std::optional<double> fill, expert_skew, tokens;
     std::optional<DollarsPerSecond> price; ///< of one accelerator
