@@ -82,7 +82,7 @@ void add_options(CLI::App& app, Options& o) {
         ->delimiter(',')
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->check(CLI::Range(1, 1 << 20).description(""));
-    predict->needs(latency)->needs(bandwidth);
+    predict->needs(latency); // and the bandwidth: the library names one of two needs by where they lie in memory
     for (auto* const option : {latency, bandwidth, load}) { option->needs(predict); }
     app.add_flag("--help")->description("this");
 }
@@ -106,6 +106,7 @@ void check_together(CLI::App const& app, Options const& o) {
         refuse("--compute", "the profile states the model", "the two might differ",
                "leave out the options of its shape");
     }
+    if (predicts && app.count("--bandwidth") == 0) { refuse("headroom-step", "--predict requires --bandwidth"); }
     if (predicts && !replays) {
         refuse("--predict", "needs what one worker measured", "", "give --compute replay:FILE of --profile FILE");
     }
