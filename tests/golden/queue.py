@@ -240,6 +240,10 @@ equal(page.read_text().count("<figure>"), 2, "a page with two figures")
 table = succeed("queue", *EIGHT, "--format", "csv").out.splitlines()
 equal(len(table), 1 + len(queue(*EIGHT)["rows"]), "a line of CSV for each row")
 
+# ---- gaps of the question that were filled --------------------------------------------------------------------------
+filled = [one["field"] for one in queue("--arrivals", "500/s", "--service", "12ms", "--replicas", 8)["assumptions"]]
+equal(filled, ["service_variation", "arrival_variation", "replicas"], "each default is listed")
+
 # ---- gates ----------------------------------------------------------------------------------------------------------
 succeed("queue", *EIGHT, "--require", "p99<=60ms,utilization<=80%,throughput>=500/s,replicas<=8")
 done = succeed("queue", *EIGHT, "--require", "p99<=50ms", code=99)

@@ -244,7 +244,8 @@ private:
                    "", "choose another --precision");
         }
         question_.against = other;
-        assume("price_against", format(*other.price), other.price_origin);
+        question_.assumptions.push_back(
+            {"price_against", format(*other.price), other.price_origin, false, Provenance::cited});
     }
 
     Arguments const& given_;

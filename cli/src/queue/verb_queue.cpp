@@ -73,7 +73,6 @@ std::vector<Metric> metrics_of(QueueReport const* report) {
                                     {"p99", "answer.p99_seconds"},
                                     {"p99.9", "answer.p999_seconds"}});
     for (Metric& metric : metrics) {
-        if (metric.name == "throughput" || metric.name == "capacity") { metric.dimension = {.seconds = -1}; }
         if (metric.dimension.dollars != 0) {
             metric.unknown = "unknown: it needs --price";
         } else if (report != nullptr && !report->answer.answer.stable) {

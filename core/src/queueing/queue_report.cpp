@@ -214,6 +214,7 @@ QueueReport queue_report(QueueQuestion question) {
     QueueReport report;
     question.queue.service = question.samples ? &question.samples->values : nullptr;
     report.question = std::move(question);
+    report.assumptions = report.question.assumptions;
     QueueQuestion const& asked = report.question;
     double const arrivals = asked.queue.load.arrivals_per_second;
     if (asked.objective) { report.fewest = fewest_replicas(asked, *asked.objective); }

@@ -36,7 +36,7 @@ void check_length(ServedQueue const& queue, Seconds duration) {
     auto const refuse = [&](char const* why, char const* hint) {
         throw InputError{Fault::usage,
                          {.where = "--simulate",
-                          .problem = format_base(requests, {}, 3) + " requests in " + format(duration),
+                          .problem = format_count(requests) + " requests in " + format(duration),
                           .why = why,
                           .hint = hint}};
     };
