@@ -1,5 +1,5 @@
 #include "support/scratch_folder.hpp"
-#include "tables/request_cells.hpp"
+#include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/request_trace.hpp"
@@ -126,7 +126,7 @@ TEST(RequestTrace, WhatIsNoTraceIsRefused) {
 }
 
 TEST(RequestCells, DatesByHand) {
-    auto const at = [](char const* text) { return time_from(text, 0.0).value().nanoseconds; };
+    auto const at = [](char const* text) { return date_and_time(text).value(); };
     EXPECT_EQ(at("1970-01-01 00:00:00"), 0);
     EXPECT_EQ(at("2000-03-01T00:00:00Z"), 951'868'800'000'000'000);
     EXPECT_EQ(at("2023-11-16 18:15:46.6805900"), 1'700'158'546'680'590'000);
@@ -136,14 +136,24 @@ TEST(RequestCells, DatesByHand) {
     for (char const* wrong :
          {"2023-02-29 00:00:00", "2023-13-01 00:00:00", "2023-11-16", "2023-11-16 24:00:00", "2023-11-16 18:15:46.",
           "2023-11-16 18:15:46 CET", "nan", "inf", "1e300", "1 apple", ""}) {
-        EXPECT_FALSE(time_from(wrong, 1.0)) << wrong;
+        EXPECT_FALSE(date_and_time(wrong)) << wrong;
     }
 }
 
-TEST(RequestCells, TokensAreWhole) {
-    EXPECT_EQ(tokens_from(" 12 "), 12.0);
-    EXPECT_EQ(tokens_from("12.0"), 12.0);
-    for (char const* wrong : {"-1", "1.5", "nan", "inf", "", "12k"}) { EXPECT_FALSE(tokens_from(wrong)) << wrong; }
+// Expectation: a row counts whose three cells are read to their ends.
+TEST(RequestTrace, CellsAreReadWhole) {
+    for (char const* wrong : {"-1", "1.5", "nan", "inf", "", "12k", "12 or so"}) {
+        RequestTrace const trace = read("arrival_s;prompt;output\n0;5;5\n1;" + std::string{wrong} + ";5\n");
+        EXPECT_EQ(trace.requests.size(), 1u) << wrong;
+    }
+    for (char const* wrong : {"nan", "inf", "1e300", "1 apple", "x"}) {
+        EXPECT_EQ(read("arrival_s,prompt,output\n0,5,5\n" + std::string{wrong} + ",5,5\n").dirt.size(), 1u) << wrong;
+    }
+    RequestTrace const trace = read("arrival_s;prompt;output;user\n0;1.024;5;a\n1,5;12;5;b\n");
+    EXPECT_EQ(trace.requests.at(0).prompt, 1024) << "the comma is decimal, so the point parts groups";
+    EXPECT_EQ(trace.requests.at(1).arrives, 1.5);
+    ASSERT_EQ(trace.unused_columns.size(), 1u);
+    EXPECT_EQ(trace.unused_columns[0], "user");
 }
 
 TEST(RequestTrace, QuotesAndSpaces) {

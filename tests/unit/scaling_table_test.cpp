@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace headroom::io {
@@ -12,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ScalingTable read(std::string_view text, ScalingTableQuestion const& question = {}) {
     return read_scaling_table(text, "t.csv", question);
@@ -107,7 +113,7 @@ TEST(ScalingTable, SeveralSeriesAreToldAndChosen) {
 TEST(ScalingTable, DamageIsNamedWithLineAndColumn) {
     EXPECT_EQ(refused("workers,seconds\n1,10\n2,fast\n"), "t.csv:3: 'seconds': 'fast' is no number");
     EXPECT_EQ(refused("workers,seconds\n1,-3\n"), "t.csv:2: 'seconds': '-3' is not above zero");
-    EXPECT_EQ(refused("workers,seconds\n1,nan\n"), "t.csv:2: 'seconds': 'nan' is not above zero");
+    EXPECT_EQ(refused("workers,seconds\n1,nan\n"), "t.csv:2: 'seconds': 'nan' is no number");
     EXPECT_EQ(refused("workers,seconds\n1,1e300\n"), "t.csv:2: 'seconds': '1e300' is too large or too small");
     EXPECT_THAT(refused("workers,seconds\n1,\n"), HasSubstr("t.csv:2: 'seconds': '' is no number"));
     EXPECT_THAT(refused("workers,seconds\n0,1\n"), HasSubstr("t.csv:2: 'workers': '0' is not above zero"));
@@ -116,10 +122,64 @@ TEST(ScalingTable, DamageIsNamedWithLineAndColumn) {
     EXPECT_THAT(refused("workers,throughput\n1,3 img/s\n2,5 tok/s\n"), HasSubstr("t.csv:3: 'throughput': in 'tok/s'"));
     EXPECT_THAT(refused("a,seconds\n1,3\n", Fault::usage), HasSubstr("t.csv:1: no column of worker counts"));
     EXPECT_THAT(refused("workers,b\n1,3\n", Fault::usage), HasSubstr("no column of seconds, throughput or speedup"));
-    EXPECT_THAT(refused("workers;seconds\n1;3\n", Fault::usage), HasSubstr("separate columns by commas"));
+    EXPECT_THAT(refused("workers,seconds\n1,3\n2,1,5\n"), HasSubstr("t.csv:3: 3 cells (the header has 2)"));
     EXPECT_THAT(refused("workers,seconds\n", Fault::insufficient), HasSubstr("no measurements"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.value_column = "second"}), HasSubstr("seconds"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.region = "main"}), HasSubstr("belongs to a text"));
+}
+
+// Expectation: the counts are those of the column that varies, unless somebody names another.
+TEST(ScalingTable, OfSeveralCountsTheOneThatVariesIsTaken) {
+    char const* text = "processes,threads,compute_ms,total_ms\n1,1,70,90\n1,2,40,50\n1,4,25,30\n";
+    ScalingTable const table = read(text);
+    EXPECT_EQ(table.workers_column, "threads");
+    EXPECT_EQ(table.value_column, "total_ms");
+    EXPECT_DOUBLE_EQ(table.rows[1].value, 0.05);
+    EXPECT_THAT(table.ignored, ElementsAre("processes", "compute_ms"));
+    EXPECT_EQ(read("gpus,nodes,time\n8,1,3\n16,2,2\n").workers_column, "gpus");
+    EXPECT_EQ(read("MPI Ranks,OpenMP Threads per Rank,rate\n2,1,3\n2,4,9\n").workers_column, "OpenMP Threads per Rank");
+}
+
+// Expectation: whole numbers that differ within one count are settings, fractions are results.
+TEST(ScalingTable, SettingsOfNumbersAreSeriesToo) {
+    char const* text = "n_cells,np,time,gain\n1000,1,8.5,1\n1000,2,4.5,1.9\n500,1,4.25,1\n500,2,2.5,1.7\n";
+    ASSERT_THAT(read(text).notes, testing::Contains(HasSubstr("choose with --where 'n_cells=1000'")));
+    ScalingTable const one = read(text, {.where = "n_cells=500"});
+    EXPECT_EQ(one.rows.size(), 2U);
+    for (std::string const& note : one.notes) { EXPECT_THAT(note, Not(HasSubstr("--where"))); }
+    EXPECT_THAT(read("np,run,time\n1,1,3\n1,2,4\n2,1,2\n2,2,3\n").notes, IsEmpty()) << "repeats";
+}
+
+TEST(ScalingTable, ColumnsMayHoldRepeats) {
+    for (char const* header : {"np,time1,time2", "np,time_run1 (s),time_run2 (s)", "np,time,time", "np,t 1,t 2"}) {
+        ScalingTable const table = read(std::string{header} + "\n1,8,9\n2,4,5\n");
+        ASSERT_EQ(table.rows.size(), 4U) << header;
+        EXPECT_EQ(table.rows[1].value, 9.0);
+        EXPECT_EQ(table.rows[3].workers, 2.0);
+    }
+}
+
+TEST(ScalingTable, WithoutAHeaderFallingFractionsAreSeconds) {
+    ScalingTable const table = read("1,640,12.5\n2,640,6.75\n4,640,3.5\n");
+    EXPECT_EQ(table.workers_column, "1");
+    EXPECT_EQ(table.value_column, "3");
+    EXPECT_EQ(table.rows[2].value, 3.5);
+    EXPECT_THAT(table.notes, ElementsAre(HasSubstr("no header: column 1 is taken for worker counts, column 3")));
+    EXPECT_THAT(refused("1,12.5\n2,22.5\n", Fault::usage), HasSubstr("--quantity throughput or speedup"));
+    EXPECT_THAT(refused("1,12.5,1.5\n2,6.5,2.5\n", Fault::usage), HasSubstr("2 of 3 hold fractions"));
+    EXPECT_EQ(read("# cores seconds\n1 12.5\n2 6.5\n").value_column, "seconds") << "named in a comment";
+    EXPECT_EQ(read("1,12.5\n2,22.5\n", {.quantity = "throughput"}).rows[1].value, 22.5);
+}
+
+TEST(ScalingTable, NumbersAreReadWholeOrRefused) {
+    EXPECT_EQ(read("np;time\n1;1.500,25\n2;800,5\n").rows[0].value, 1500.25);
+    EXPECT_EQ(read("np\tthroughput\n1\t1,500\n2\t2,900\n").rows[0].value, 1500.0);
+    EXPECT_DOUBLE_EQ(read("np,time\n1,2m5.5s\n2,1:03\n").rows[0].value, 125.5);
+    EXPECT_EQ(read("np,time\n1,2m5.5s\n2,1:03\n").rows[1].value, 63.0);
+    EXPECT_THAT(refused("np;time\n1;1,500\n2;2,900\n"),
+                HasSubstr("t.csv:2: 'time': '1,500' is ambiguous: its mark may part decimals or groups of digits"));
+    EXPECT_THAT(refused("np,throughput\n1,\"1,50,00\"\n"), HasSubstr("groups of digits are uneven"));
+    EXPECT_THAT(refused("np,speedup\n1,1.5 or so\n"), HasSubstr("'1.5 or so' is not a speedup"));
 }
 
 char const* const text = "# a comment\nPARAMETER p\nPOINTS (4) (8)\n\nREGION main\nMETRIC time\nDATA 8 9\nDATA 22\n"
@@ -158,6 +218,62 @@ TEST(ScalingTable, ItsSizeIsBounded) {
     for (int i = 1; i <= 1001; ++i) { many += std::to_string(i) + ",1\n"; }
     EXPECT_THAT(refused(many), HasSubstr("1001 worker counts"));
     EXPECT_THAT(refused("workers,seconds,weight\n1,1,1e-20\n2,1,1\n"), HasSubstr("weighs less"));
+}
+
+/// A table of somebody else's report; empty where the folder of such cases is not there.
+std::string case_text(char const* name) {
+    char const* shared = std::getenv("HEADROOM_SHARED");
+    std::filesystem::path const folder =
+        shared != nullptr ? std::filesystem::path{shared} : std::filesystem::path{HEADROOM_SOURCE_DIR} / "../shared";
+    std::ifstream file{folder / "cases" / name};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+struct Reported {
+    char const* name;
+    std::size_t rows;
+    char const *workers, *value;
+    double last;
+};
+
+// Expectation: the rows, columns and last value that a person reads in each.
+TEST(ScalingTable, TablesOfReportsAreRead) {
+    if (case_text("laws-digit-groups/l2.csv").empty()) { GTEST_SKIP() << "no folder of cases: HEADROOM_SHARED"; }
+    for (Reported const& one : std::array{
+             Reported{"laws-digit-groups/l2.csv", 6, "OpenMP Threads per Rank", "Inactive [particles/sec]", 134937.0},
+             Reported{"laws-digit-groups/thousand.csv", 5, "threads", "throughput", 11500.0},
+             Reported{"laws-digit-groups/thousand_ok.csv", 5, "threads", "throughput", 11500.0},
+             Reported{"laws-digit-groups/th_us.csv", 4, "cores", "throughput", 7500.0},
+             Reported{"laws-read-right/negative_scaling.csv", 5, "threads", "time_us", 8038e-6},
+             Reported{"laws-read-right/algorithms.csv", 15, "threads", "seconds", 0.00408871},
+             Reported{"laws-read-right/ranks.csv", 3, "ranks", "time_seconds", 2.720954},
+             Reported{"laws-speedup-from-4/speedups.csv", 3, "cores", "speed-up", 5.21},
+             Reported{"laws-speedup-from-4/with_one.csv", 4, "cores", "speed-up", 5.21},
+             Reported{"laws-tables-as-found/comment_first.csv", 4, "cores", "time (s)", 187.4},
+             Reported{"laws-tables-as-found/jdftx.md", 26, "CPUs", "timeOfOneLCAOMinimize(s)", 20.77},
+             Reported{"laws-tables-as-found/n_procs.csv", 23, "n_procs", "time_taken", 1.16},
+             Reported{"laws-tables-as-found/no_header.csv", 8, "1", "6", 0.0194741},
+             Reported{"laws-tables-as-found/omp_threads.csv", 4, "OMP_NUM_THREADS", "wall clock time", 146.595},
+             Reported{"laws-tables-as-found/omp_threads.md", 4, "OMP_NUM_THREADS", "wall clock time", 146.595},
+             Reported{"laws-tables-as-found/openmc.md", 6, "OpenMP Threads per Rank", "Inactive [particles/sec]",
+                      134937.0},
+             Reported{"laws-tables-as-found/semicolon.csv", 5, "cores", "time (s)", 115.0},
+             Reported{"laws-tables-as-found/tab.csv", 4, "cores", "time (s)", 187.4},
+             Reported{"laws-two-sizes/two_sizes.csv", 6, "nprocs", "time", 3.3}}) {
+        ScalingTable const table = read(case_text(one.name));
+        EXPECT_EQ(table.rows.size(), one.rows) << one.name;
+        EXPECT_EQ(table.workers_column, one.workers) << one.name;
+        EXPECT_EQ(table.value_column, one.value) << one.name;
+        EXPECT_DOUBLE_EQ(table.rows.back().value, one.last) << one.name;
+    }
+    EXPECT_THAT(read(case_text("laws-two-sizes/two_sizes.csv")).notes,
+                testing::Contains(HasSubstr("--where 'size=100000000'")));
+    std::string const processes = case_text("laws-worker-column-constant/processes.csv");
+    ScalingTable const open_mp = read(processes, {.where = "model=openmp"});
+    EXPECT_EQ(open_mp.workers_column, "threads");
+    EXPECT_EQ(open_mp.value_column, "total_ms");
+    EXPECT_EQ(open_mp.rows.back().value, 0.472);
+    EXPECT_EQ(read(processes, {.where = "model=hybrid"}).workers_column, "processes");
 }
 
 } // namespace

@@ -241,7 +241,9 @@ int run_runs(Arguments const& arguments) {
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
-    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog);
+    std::vector<std::string> unused;
+    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &unused);
+    if (!unused.empty()) { note(output, printable(text.name + ": columns that were not used: " + join(unused, ", "))); }
     if (runs.empty()) {
         throw InputError{Fault::insufficient,
                          {.where = text.name,

@@ -33,7 +33,8 @@ struct LatencySamples {
     };
     std::vector<Dirt> dirt;
     std::uint64_t rows = 0, bytes = 0;
-    std::vector<std::string> notes; ///< choices that somebody could have made otherwise
+    std::vector<std::string> unused_columns; ///< of a table whose writer is not known
+    std::vector<std::string> notes;          ///< choices that somebody could have made otherwise
 };
 
 } // namespace headroom

@@ -1,9 +1,9 @@
 #include "latencies/csv_layout.hpp"
 
 #include "latencies/sample_columns.hpp"
-#include "latencies/time_stamp.hpp"
-#include "logs/log_lines.hpp"
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
 
@@ -11,72 +11,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
 namespace headroom::io {
 namespace {
 
-constexpr std::size_t looked_at = 200; ///< lines
-
-/// The first lines of a table, as they stand.
-struct TableHead {
-    std::vector<std::string_view> lines;
-    std::size_t skipped = 0; ///< comments and empty lines before the first
-};
-
-TableHead table_head(std::string_view text) {
-    TableHead head;
-    while (!text.empty() && head.lines.size() < looked_at) {
-        std::size_t const end = std::min(text.find('\n'), text.size());
-        std::string_view const line = trimmed_line(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (line.empty() || line.starts_with('#')) {
-            head.skipped += head.lines.empty() ? 1 : 0;
-            continue;
-        }
-        head.lines.push_back(line);
-    }
-    return head;
-}
-
-/// How many of the lines have as many cells as the first, which must have two at least.
-std::size_t agreeing(TableHead const& head, char delimiter) {
-    CsvRow row;
-    if (!row.split(head.lines.front(), delimiter) || row.cells().size() < 2) { return 0; }
-    std::size_t const cells = row.cells().size();
-    return static_cast<std::size_t>(std::ranges::count_if(
-        head.lines, [&](std::string_view line) { return row.split(line, delimiter) && row.cells().size() == cells; }));
-}
-
-/// The delimiter that cuts more lines alike than others; a comma, which cuts none, for a single column.
-char delimiter_of(TableHead const& head) {
-    char best = ',';
-    std::size_t most = 0;
-    for (char const delimiter : {',', '\t', ';', '|'}) {
-        std::size_t const lines = agreeing(head, delimiter);
-        if (lines > most) {
-            most = lines;
-            best = delimiter;
-        }
-    }
-    if (most > 0) { return best; }
-    // "180 ms" is one cell.
-    bool const units = latency_cell(head.lines.back()).kind == LatencyCell::Kind::with_unit;
-    return !units && agreeing(head, ' ') > head.lines.size() / 2 ? ' ' : ',';
-}
-
-bool is_number(std::string_view cell) {
-    auto const kind = latency_cell(cell).kind;
-    return kind == LatencyCell::Kind::bare || kind == LatencyCell::Kind::with_unit;
-}
-
-bool has_names(std::vector<std::string_view> const& cells) {
-    return std::ranges::none_of(cells, is_number) &&
-           std::ranges::none_of(cells, [](std::string_view cell) { return date_and_time(cell).has_value(); }) &&
-           std::ranges::any_of(
-               cells, [](std::string_view cell) { return latency_cell(cell).kind == LatencyCell::Kind::text; });
-}
+bool is_number(std::string_view cell) { return cell_value(cell, CellMeasure::time).is_number(); }
 
 int named(std::vector<std::string> const& names, std::string_view name) {
     auto const at = std::ranges::find(names, name);
@@ -135,14 +77,6 @@ bool know_vegeta(CsvLayout& layout, std::vector<std::string_view> const& cells) 
     return true;
 }
 
-std::vector<std::string> column_names(std::vector<std::string_view> const& cells, bool header) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        names.push_back(header ? std::string{cells[i]} : fmt::format("{}", i + 1));
-    }
-    return names;
-}
-
 /// Columns whose cells in a row are numbers, or times.
 std::vector<int> numeric(std::vector<std::string_view> const& cells) {
     std::vector<int> columns;
@@ -152,10 +86,10 @@ std::vector<int> numeric(std::vector<std::string_view> const& cells) {
     return columns;
 }
 
-/// Whether a cell is surely a time: a date, or a number of seconds or less since 2001.
+/// Whether a cell is surely a time: a date, a time of day, or a number of seconds or less since 2001.
 bool is_surely_time(std::string_view cell) {
     auto const number = decimal_number(cell);
-    return date_and_time(cell).has_value() || (number && *number >= 1e9);
+    return clock_duration(cell).has_value() || date_and_time(cell).has_value() || (number && *number >= 1e9);
 }
 
 /// The column of values where no name tells it: the only one that holds numbers beside a time.
@@ -177,9 +111,10 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
 void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cells, SampleBuilder& samples) {
     LatencyQuestion const& question = samples.question();
     bool const known = layout.header ? know_writer(layout) : know_vegeta(layout, cells);
-    SampleColumn chosen;
+    layout.known_writer = known;
+    ColumnMatch chosen;
     if (!question.column.empty()) {
-        chosen = asked_column(layout.names, question.column, layout.header, samples.where());
+        chosen = asked_column(layout.names, layout.header, question.column, CellMeasure::time, samples.where());
         if (known && chosen.column != layout.value) {
             layout.unit.clear();
             layout.unit_from.clear();
@@ -189,8 +124,8 @@ void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cell
     }
     if (chosen.found()) {
         layout.value = chosen.column;
-        if (layout.unit.empty() && !chosen.unit.empty()) {
-            layout.unit = chosen.unit;
+        if (layout.unit.empty() && chosen.unit) {
+            layout.unit = unit_of_column(chosen);
             layout.unit_from = "header";
         }
     } else if (!known) {
@@ -199,20 +134,24 @@ void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cell
     if (question.time_column == "none") {
         layout.time = -1;
     } else if (!question.time_column.empty()) {
-        auto const asked = asked_column(layout.names, question.time_column, layout.header, samples.where());
+        auto const asked =
+            asked_column(layout.names, layout.header, question.time_column, CellMeasure::time, samples.where());
         layout.time = asked.column;
-        layout.time_unit = asked.unit;
+        layout.time_unit = unit_of_column(asked);
     } else if (!known && layout.header) {
         auto const found = time_column(layout.names, layout.value);
         layout.time = found.column;
-        layout.time_unit = found.unit;
+        layout.time_unit = unit_of_column(found);
     }
-    if (!question.time_unit.empty()) { layout.time_unit = asked_unit(question.time_unit, samples.where()).name; }
+    if (!question.time_unit.empty()) {
+        layout.time_unit = std::string{asked_unit(question.time_unit, samples.where()).name};
+    }
 }
 
 void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
     for (auto const& [name, cell] : samples.question().where) {
-        int const column = asked_column(layout.names, name, layout.header, samples.where()).column;
+        int const column =
+            asked_column(layout.names, layout.header, name, CellMeasure::nothing, samples.where()).column;
         // What was asked goes before what a known writer's table is read for.
         std::erase_if(layout.where, [&](auto const& one) { return one.first == column; });
         layout.where.emplace_back(column, cell);
@@ -222,13 +161,23 @@ void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
 
 } // namespace
 
+bool FailureMark::failed(std::string_view cell) const {
+    cell = trimmed_line(cell);
+    if (kind == Kind::error) { return !cell.empty(); }
+    if (kind == Kind::is_false) { return cell.size() == 5 && find_caseless(cell, "false") == 0; }
+    int status = 0;
+    auto const [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), status);
+    constexpr int first_good = 200, first_bad = 400;
+    return error != std::errc{} || stop != cell.data() + cell.size() || status < first_good || status >= first_bad;
+}
+
 void assume_unit(std::vector<double> numbers, SampleBuilder& samples) {
     constexpr double surely_nanoseconds = 1e5;
     auto const middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
     std::ranges::nth_element(numbers, middle);
     bool const whole = std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
     bool const nanoseconds = !numbers.empty() && whole && *middle >= surely_nanoseconds;
-    samples.set_unit(nanoseconds ? *latency_unit("ns") : *latency_unit("s"), "assumed");
+    samples.set_unit(nanoseconds ? *time_unit("ns") : *time_unit("s"), "assumed");
     if (numbers.empty() || samples.found().unit_from != "assumed") { return; }
     samples.note(
         nanoseconds
@@ -237,36 +186,39 @@ void assume_unit(std::vector<double> numbers, SampleBuilder& samples) {
 }
 
 CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
-    TableHead const head = table_head(text);
+    TableHead head = table_head(text);
     CsvLayout layout;
     layout.skipped = head.skipped;
     if (head.lines.empty()) { return layout; }
-    layout.delimiter = delimiter_of(head);
-    CsvRow row;
-    row.split(head.lines.front(), layout.delimiter);
-    layout.header = has_names(row.cells());
-    layout.names = column_names(row.cells(), layout.header);
-    std::vector<CsvRow> rows;
+    if (!head.comment.empty() && !value_column(head.names(), samples.where()).found()) { head.comment = {}; }
+    layout.dialect = head.dialect;
+    layout.header = head.has_names();
+    layout.names = head.names();
+    layout.skipped += head.named ? 1 : 0;
+    std::vector<CellRow> rows;
     rows.reserve(head.lines.size()); // cells may point into their row
-    for (std::size_t i = layout.header ? 1 : 0; i < head.lines.size(); ++i) {
+    for (std::size_t i = head.named ? 1 : 0; i < head.lines.size(); ++i) {
         rows.emplace_back();
-        if (!rows.back().split(head.lines[i], layout.delimiter)) { rows.pop_back(); }
+        if (rows.back().split(head.lines[i], layout.dialect) > RowFault::stray_quote) { rows.pop_back(); }
     }
-    CsvRow const none;
+    CellRow const none;
     // The first row is looked at that has a number at all.
-    auto const first = std::ranges::find_if(rows, [](CsvRow const& one) { return !numeric(one.cells()).empty(); });
+    auto const first = std::ranges::find_if(rows, [](CellRow const& one) { return !numeric(one.cells()).empty(); });
     choose_columns(layout, first == rows.end() ? none.cells() : first->cells(), samples);
     choose_rows(layout, samples);
+    auto const value = static_cast<std::size_t>(layout.value);
+    auto const marks = number_marks(head);
+    if (value < marks.size()) { samples.set_marks(marks[value]); }
     if (!layout.unit.empty()) {
-        samples.set_unit(*latency_unit(layout.unit), layout.unit_from);
-    } else {
-        std::vector<double> numbers;
-        for (CsvRow const& one : rows) {
-            LatencyCell const cell = latency_cell(one.cell(layout.value));
-            if (cell.kind == LatencyCell::Kind::bare) { numbers.push_back(cell.value); }
-        }
-        assume_unit(std::move(numbers), samples);
+        samples.set_unit(*time_unit(layout.unit), layout.unit_from);
+        return layout;
     }
+    std::vector<double> numbers;
+    for (CellRow const& one : rows) {
+        CellValue const cell = cell_value(one.cell(layout.value), CellMeasure::time, samples.marks());
+        if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
+    }
+    assume_unit(std::move(numbers), samples);
     return layout;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "latencies/csv_row.hpp"
-#include "latencies/latency_unit.hpp"
 #include "latencies/sample_builder.hpp"
+#include "tables/numbers.hpp"
+#include "tables/rows.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,9 +25,10 @@ struct FailureMark {
 
 /// What is where in a table.
 struct CsvLayout {
-    char delimiter = ',';
-    bool header = false;
-    std::size_t skipped = 0; ///< lines before the header or the first row
+    CsvDialect dialect;
+    bool header = false;       ///< the columns have names
+    bool known_writer = false; ///< whose tables are known by their columns
+    std::size_t skipped = 0;   ///< lines before the first row
     std::vector<std::string> names;
     int value = 0, time = -1;
     std::string unit;      ///< of bare numbers; empty: nobody says

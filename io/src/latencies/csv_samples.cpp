@@ -1,8 +1,9 @@
 #include "latencies/csv_layout.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/plain_number.hpp"
-#include "latencies/time_stamp.hpp"
-#include "logs/log_lines.hpp"
+#include "latencies/sample_columns.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/time_stamp.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -33,12 +34,18 @@ char const* next_mark(char const* at, char delimiter) {
 #endif
 }
 
+bool point_is_decimal(NumberMarks const& marks) {
+    return marks.point == NumberMarks::Meaning::decimal || marks.point == NumberMarks::Meaning::unknown;
+}
+
 class CsvReader {
 public:
     CsvReader(CsvLayout const& layout, SampleBuilder& samples)
         : layout_{layout}, samples_{samples}, times_{layout.time_unit}, unit_{samples.unit()} {
-        quick_ = layout.where.empty() && layout.failures.empty() && !layout.time_is_end && layout.delimiter != ' ' &&
-                 unit_.factor == 1.0;
+        quick_ = layout.where.empty() && layout.failures.empty() && !layout.time_is_end &&
+                 layout.dialect.delimiter != ' ' && !layout.dialect.framed && unit_.factor == 1.0 &&
+                 point_is_decimal(samples.marks());
+        width_ = layout.header ? layout.names.size() : 0;
         time_first_ = layout.time >= 0 && layout.time < layout.value;
     }
 
@@ -55,14 +62,17 @@ private:
         return static_cast<char const*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
     }
     void row(std::string_view line, std::uint64_t number);
+    [[nodiscard]] bool has_width_of_header() const;
+    [[nodiscard]] char const* end_of_row(char const* at, std::size_t cells) const;
     std::optional<std::int64_t> time_of(double seconds, std::uint64_t number);
 
     CsvLayout const& layout_;
     SampleBuilder& samples_;
     TimeStamps times_;
-    LatencyUnit unit_;
-    CsvRow row_;
+    CellUnit unit_;
+    CellRow row_;
     char const* end_ = nullptr; ///< of the chunk, whose last byte ends a line
+    std::size_t width_ = 0;     ///< of the header; 0: there is none
     bool quick_ = false, time_first_ = false;
 };
 
@@ -77,7 +87,7 @@ void CsvReader::read(LineFeed& lines) {
 void CsvReader::read_chunk(std::string_view chunk, std::uint64_t& line) {
     char const* at = chunk.data();
     end_ = at + chunk.size();
-    std::uint64_t const head = layout_.skipped + (layout_.header ? 1 : 0);
+    std::uint64_t const head = layout_.skipped;
     while (at < end_) {
         char const* const begin = at;
         ++line;
@@ -96,7 +106,9 @@ bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
     if (layout_.time < 0) {
         char const* cell = skip_cells(at, layout_.value);
         if (cell == nullptr || !quick_value(cell, seconds)) { return false; }
-        at = cell;
+        char const* const end = end_of_row(cell, static_cast<std::size_t>(layout_.value));
+        if (end == nullptr) { return false; }
+        at = end + 1;
         if (seconds != 0.0) { samples_.bare_seen(line); }
         samples_.take(seconds, line);
     } else {
@@ -106,27 +118,39 @@ bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
         if (*cell == '\n' || *cell == '\r') { return false; }
         cell = skip_cells(cell + 1, std::abs(layout_.time - layout_.value) - 1);
         if (cell == nullptr || !(time_first_ ? quick_value(cell, seconds) : quick_time(cell, sent))) { return false; }
-        at = cell;
+        char const* const end = end_of_row(cell, static_cast<std::size_t>(std::max(layout_.time, layout_.value)));
+        if (end == nullptr) { return false; }
+        at = end + 1;
         if (seconds != 0.0) { samples_.bare_seen(line); }
         samples_.take(seconds, sent, line);
     }
-    if (*at != '\n') { at = end_of_line(at); }
-    ++at;
     return true;
+}
+
+/// The end of the line from a place on that has so many cells before it; null where the row is of another width than the
+/// header, or a cell is quoted.
+char const* CsvReader::end_of_row(char const* at, std::size_t cells) const {
+    if (width_ == 0) { return *at == '\n' ? at : end_of_line(at); }
+    for (;; ++at) {
+        at = next_mark(at, layout_.dialect.delimiter);
+        if (*at == '\n') { return cells + 1 == width_ ? at : nullptr; }
+        if (*at == '"') { return nullptr; }
+        ++cells;
+    }
 }
 
 /// Behind so many cells; null where the line ends before, or one is quoted.
 char const* CsvReader::skip_cells(char const* at, int cells) const {
     for (; cells > 0; --cells) {
-        at = next_mark(at, layout_.delimiter);
-        if (*at != layout_.delimiter) { return nullptr; }
+        at = next_mark(at, layout_.dialect.delimiter);
+        if (*at != layout_.dialect.delimiter) { return nullptr; }
         ++at;
     }
     return at;
 }
 
 bool CsvReader::at_end_of_cell(char const* at) const {
-    return *at == '\n' || *at == layout_.delimiter || (*at == '\r' && at[1] == '\n');
+    return *at == '\n' || *at == layout_.dialect.delimiter || (*at == '\r' && at[1] == '\n');
 }
 
 bool CsvReader::quick_value(char const*& at, double& seconds) const {
@@ -159,28 +183,44 @@ std::optional<std::int64_t> CsvReader::time_of(double seconds, std::uint64_t num
     return time;
 }
 
+/// Cells beyond the header's are nothing where they are empty: a delimiter ends the row.
+bool CsvReader::has_width_of_header() const {
+    auto const& cells = row_.cells();
+    if (width_ == 0 || cells.size() == width_) { return true; }
+    return cells.size() > width_ &&
+           std::ranges::all_of(cells.begin() + static_cast<std::ptrdiff_t>(width_), cells.end(),
+                               [](std::string_view cell) { return cell.empty(); });
+}
+
 void CsvReader::row(std::string_view line, std::uint64_t number) {
-    if (trimmed_line(line).starts_with('#')) { return; }
-    if (!row_.split(line, layout_.delimiter)) { return samples_.leave_out(RowDirt::open_quote, number); }
+    if (!line.empty() && is_no_row(line, layout_.dialect)) { return; }
+    if (row_.split(line, layout_.dialect) > RowFault::stray_quote) {
+        return samples_.leave_out(RowDirt::open_quote, number);
+    }
     for (auto const& [column, wanted] : layout_.where) {
         if (row_.cell(column) != wanted) { return; }
     }
     if (static_cast<std::size_t>(layout_.value) >= row_.cells().size()) {
         return samples_.leave_out(RowDirt::no_column, number);
     }
+    if (!has_width_of_header()) { return samples_.leave_out(RowDirt::other_length, number); }
     for (FailureMark const& mark : layout_.failures) {
         if (mark.failed(row_.cell(mark.column))) { return samples_.leave_out(RowDirt::failed, number); }
     }
-    std::string_view const cell = row_.cell(layout_.value);
+    CellValue const value = cell_value(row_.cell(layout_.value), CellMeasure::time, samples_.marks());
     std::optional<std::int64_t> sent;
-    if (layout_.time >= 0) {
-        LatencyCell const value = latency_cell(cell);
-        using Kind = LatencyCell::Kind;
-        bool const good = value.kind == Kind::bare || value.kind == Kind::with_unit;
-        double const seconds = value.kind == Kind::bare ? unit_.seconds(value.value) : value.value;
-        if (good && seconds >= 0.0) { sent = time_of(seconds, number); }
+    if (layout_.time >= 0 && value.is_number()) {
+        double const seconds = value.kind == CellValue::Kind::bare ? unit_.base(value.value) : value.value;
+        if (seconds >= 0.0) { sent = time_of(seconds, number); }
     }
-    samples_.take_cell(cell, sent, number);
+    samples_.take_cell(value, sent, number);
+}
+
+void tell_unused(CsvLayout const& layout, SampleBuilder& samples) {
+    std::vector<int> used{layout.value, layout.time};
+    for (auto const& condition : layout.where) { used.push_back(condition.first); }
+    samples.found().unused_columns = unused_columns(layout.names, used);
+    if (!samples.found().unused_columns.empty()) { samples.note(unused_words(samples.found().unused_columns)); }
 }
 
 } // namespace
@@ -198,6 +238,7 @@ void read_csv_samples(HeadSource& source, SampleBuilder& samples) {
         if (layout.time >= 0) { samples.found().time_column = layout.names.at(static_cast<std::size_t>(layout.time)); }
     }
     if (!layout.note.empty()) { samples.note(layout.note); }
+    if (layout.header && !layout.known_writer) { tell_unused(layout, samples); }
     LineFeed lines{source, samples.where()};
     CsvReader{layout, samples}.read(lines);
     samples.found().rows = lines.number();

@@ -1,7 +1,7 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "logs/log_lines.hpp"
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 
 #include "headroom/error.hpp"
 
@@ -52,15 +52,15 @@ void read_google_benchmark(HeadSource& source, SampleBuilder& samples) {
             samples.leave_out(RowDirt::failed, number);
             continue;
         }
-        auto const unit = latency_unit(text_in(run, "time_unit"));
-        samples.set_unit(unit.value_or(*latency_unit("ns")), "format");
+        auto const unit = time_unit(text_in(run, "time_unit"));
+        samples.set_unit(unit.value_or(*time_unit("ns")), "format");
         auto const value = number_in(run, column);
         if (!value) {
             samples.leave_out(RowDirt::no_column, number);
             continue;
         }
         names.insert(text_in(run, "name"));
-        samples.take(samples.unit().seconds(*value), number);
+        samples.take(samples.unit().base(*value), number);
     }
     samples.found().rows = number;
     samples.note("Google Benchmark: a sample is the mean of the iterations of a repetition; rows are its runs");

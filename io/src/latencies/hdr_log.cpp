@@ -1,8 +1,8 @@
 #include "latencies/csv_layout.hpp"
 #include "latencies/hdr_counts.hpp"
 #include "latencies/latency_formats.hpp"
-#include "logs/log_lines.hpp"
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 
 #include "headroom/error.hpp"
 
@@ -20,9 +20,9 @@ struct LogLine {
     std::string_view tag, histogram;
 };
 
-LogLine log_line(std::string_view line, CsvRow& row) {
+LogLine log_line(std::string_view line, CellRow& row) {
     LogLine found;
-    if (!row.split(line, ',')) { return found; }
+    if (row.split(line, CsvDialect{}) > RowFault::stray_quote) { return found; }
     auto const& cells = row.cells();
     if (cells.front().starts_with("Tag=")) { found.tag = cells.front().substr(4); }
     found.histogram = cells.back();
@@ -49,7 +49,7 @@ private:
     void choose_unit();
 
     SampleBuilder& samples_;
-    CsvRow row_;
+    CellRow row_;
     std::optional<std::string> only_;
     std::set<std::string, std::less<>> tags_;
     bool unit_chosen_ = false;
@@ -80,7 +80,7 @@ void HdrLogReader::take(LogLine const& line, std::uint64_t number) {
     choose_unit();
     LatencyHistogram values;
     for (auto const& [value, count] : cells) {
-        double const seconds = samples_.unit().seconds(value);
+        double const seconds = samples_.unit().base(value);
         constexpr double most = 1e38;
         if (!(seconds >= 0.0 && seconds <= most)) {
             samples_.leave_out(RowDirt::too_large, number, count);
@@ -96,7 +96,7 @@ void HdrLogReader::take(LogLine const& line, std::uint64_t number) {
 void HdrLogReader::choose_unit() {
     if (unit_chosen_) { return; }
     unit_chosen_ = true;
-    samples_.set_unit(*latency_unit("ns"), "assumed");
+    samples_.set_unit(*time_unit("ns"), "assumed");
     if (samples_.found().unit_from != "assumed") { return; }
     samples_.note("values are taken for nanoseconds, as histogram logs have them by custom (--unit us)");
 }

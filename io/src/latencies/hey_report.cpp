@@ -1,6 +1,6 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 namespace headroom::io {
 namespace {
@@ -51,7 +51,7 @@ bool looks_like_hey(std::string_view head) {
 
 void read_hey(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
-    samples.set_unit(*latency_unit("s"), "format");
+    samples.set_unit(*time_unit("s"), "format");
     ReportLines lines{text};
     Part part = Part::other;
     for (std::string_view line; lines.next(line);) {

@@ -1,6 +1,6 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 namespace headroom::io {
 
@@ -18,7 +18,7 @@ void read_json_array(HeadSource& source, SampleBuilder& samples) {
         lines += element.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         lines += '\n';
     }
-    HeadSource elements{open_source(lines, samples.where(), {}), sniffed_sample_bytes};
+    HeadSource elements{open_source(lines, samples.where(), {}), table_head_bytes};
     read_json_lines(elements, samples);
     samples.note("a list of JSON: its elements are numbered where lines are told");
 }

@@ -49,7 +49,7 @@ void state_quantiles(nlohmann::json const& object, std::string const& mean, Samp
     for (auto const& [key, value] : object.items()) {
         auto const number = number_in(object, key);
         if (!number) { continue; }
-        double const seconds = samples.unit().seconds(*number);
+        double const seconds = samples.unit().base(*number);
         if (key == mean) {
             samples.found().stated_mean = seconds;
         } else if (auto const share = share_of(key)) {

@@ -2,9 +2,9 @@
 #include "latencies/json_fields.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/sample_columns.hpp"
-#include "latencies/time_stamp.hpp"
-#include "logs/log_lines.hpp"
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
 
@@ -61,17 +61,17 @@ bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
     return true;
 }
 
-SampleColumn choose_value(std::vector<std::string> const& names, std::vector<ReadField> const& fields,
-                          SampleBuilder const& samples) {
+ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<ReadField> const& fields,
+                         SampleBuilder const& samples) {
     LatencyQuestion const& question = samples.question();
-    if (!question.column.empty()) { return asked_column(names, question.column, true, samples.where()); }
+    if (!question.column.empty()) {
+        return asked_column(names, true, question.column, CellMeasure::time, samples.where());
+    }
     if (auto known = value_column(names, samples.where()); known.found()) { return known; }
     std::vector<std::string> numbers;
-    SampleColumn only;
+    ColumnMatch only;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        auto const kind = latency_cell(fields[i].value).kind;
-        bool const number = kind == LatencyCell::Kind::bare || kind == LatencyCell::Kind::with_unit;
-        if (fields[i].is_nested || !number) { continue; }
+        if (fields[i].is_nested || !cell_value(fields[i].value, CellMeasure::time).is_number()) { continue; }
         only.column = static_cast<int>(i);
         numbers.push_back(names[i]);
     }
@@ -87,27 +87,29 @@ JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
     JsonLayout layout;
     bool const known = know_writer(layout, names);
     if (!known || !question.column.empty()) {
-        SampleColumn const value = choose_value(names, first.fields(), samples);
+        ColumnMatch const value = choose_value(names, first.fields(), samples);
         std::size_t const place = layout.want(names.at(static_cast<std::size_t>(value.column)));
         if (layout.value != place) {
             layout.value = place;
-            layout.unit = value.unit;
-            layout.unit_from = value.unit.empty() ? "" : "header";
+            layout.unit = unit_of_column(value);
+            layout.unit_from = value.unit ? "header" : "";
         }
         auto const time = time_column(names, value.column);
         if (!known && time.found()) {
             layout.time = layout.want(names.at(static_cast<std::size_t>(time.column)));
-            layout.time_unit = time.unit;
+            layout.time_unit = unit_of_column(time);
         }
     }
     if (question.time_column == "none") {
         layout.time.reset();
     } else if (!question.time_column.empty()) {
-        SampleColumn const time = asked_column(names, question.time_column, true, samples.where());
+        ColumnMatch const time = asked_column(names, true, question.time_column, CellMeasure::time, samples.where());
         layout.time = layout.want(names.at(static_cast<std::size_t>(time.column)));
-        layout.time_unit = time.unit;
+        layout.time_unit = unit_of_column(time);
     }
-    if (!question.time_unit.empty()) { layout.time_unit = asked_unit(question.time_unit, samples.where()).name; }
+    if (!question.time_unit.empty()) {
+        layout.time_unit = std::string{asked_unit(question.time_unit, samples.where()).name};
+    }
     for (auto const& [name, wanted] : question.where) {
         std::size_t const place = layout.want(name);
         std::erase_if(layout.where, [&](auto const& one) { return one.first == place; });
@@ -126,7 +128,7 @@ public:
 
 private:
     void object(std::string_view text, std::uint64_t number);
-    std::optional<std::int64_t> time_of(ReadField const& value, std::uint64_t number);
+    std::optional<std::int64_t> time_of(CellValue const& cell, std::uint64_t number);
 
     SampleBuilder& samples_;
     JsonLayout layout_;
@@ -141,7 +143,7 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
     samples_.found().column = layout_.value ? layout_.wanted[*layout_.value] : std::string{};
     if (layout_.time) { samples_.found().time_column = layout_.wanted[*layout_.time]; }
     if (!layout_.note.empty()) { samples_.note(layout_.note); }
-    if (!layout_.unit.empty()) { return samples_.set_unit(*latency_unit(layout_.unit), layout_.unit_from); }
+    if (!layout_.unit.empty()) { return samples_.set_unit(*time_unit(layout_.unit), layout_.unit_from); }
     std::vector<double> numbers;
     while (!head.empty()) {
         std::size_t const end = std::min(head.find('\n'), head.size());
@@ -149,8 +151,8 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
         head.remove_prefix(std::min(end + 1, head.size()));
         bool const is_object = text.starts_with('{');
         if (is_object && (!layout_.value || !fields_.read_wanted(text))) { continue; }
-        LatencyCell const cell = latency_cell(is_object ? fields_.fields()[*layout_.value].value : text);
-        if (cell.kind == LatencyCell::Kind::bare) { numbers.push_back(cell.value); }
+        CellValue const cell = cell_value(is_object ? fields_.fields()[*layout_.value].value : text, CellMeasure::time);
+        if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
     }
     assume_unit(std::move(numbers), samples_);
 }
@@ -160,17 +162,16 @@ void JsonLineReader::line(std::string_view text, std::uint64_t number) {
     if (text.empty()) { return samples_.leave_out(RowDirt::empty, number); }
     if (text[0] == '{') { return object(text, number); }
     if (text.size() > 1 && text[0] == '"' && text.back() == '"') { text = text.substr(1, text.size() - 2); }
-    samples_.take_cell(text, std::nullopt, number);
+    samples_.take_cell(cell_value(text, CellMeasure::time), std::nullopt, number);
 }
 
-std::optional<std::int64_t> JsonLineReader::time_of(ReadField const& value, std::uint64_t number) {
+std::optional<std::int64_t> JsonLineReader::time_of(CellValue const& cell, std::uint64_t number) {
     auto time = times_.read(fields_.fields()[*layout_.time].value);
     if (!time) {
         samples_.leave_out(RowDirt::no_time, number);
         return SampleBuilder::no_time_known;
     }
-    LatencyCell const cell = latency_cell(value.value);
-    double const seconds = cell.kind == LatencyCell::Kind::bare ? samples_.unit().seconds(cell.value) : cell.value;
+    double const seconds = cell.kind == CellValue::Kind::bare ? samples_.unit().base(cell.value) : cell.value;
     constexpr double nano = 1e9, most = 4e18;
     std::int64_t earlier = 0;
     bool const subtract = layout_.time_is_end && seconds >= 0.0 && seconds * nano < most;
@@ -193,12 +194,10 @@ void JsonLineReader::object(std::string_view text, std::uint64_t number) {
         bool const told = fields[place].value.data() != nullptr;
         if (told && mark.failed(fields[place].value)) { return samples_.leave_out(RowDirt::failed, number); }
     }
-    ReadField const& value = fields[*layout_.value];
-    bool const number_there = latency_cell(value.value).kind == LatencyCell::Kind::bare ||
-                              latency_cell(value.value).kind == LatencyCell::Kind::with_unit;
+    CellValue const value = cell_value(fields[*layout_.value].value, CellMeasure::time);
     std::optional<std::int64_t> sent;
-    if (layout_.time && number_there) { sent = time_of(value, number); }
-    samples_.take_cell(value.value, sent, number);
+    if (layout_.time && value.is_number()) { sent = time_of(value, number); }
+    samples_.take_cell(value, sent, number);
 }
 
 /// The first line that is an object, read with all its fields; what is broken before it is left out with the rest.

@@ -1,7 +1,7 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 namespace headroom::io {
 namespace {
@@ -81,7 +81,7 @@ bool looks_like_k6_report(std::string_view head) {
 
 void read_k6_report(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
-    samples.set_unit(*latency_unit("ms"), "format");
+    samples.set_unit(*time_unit("ms"), "format");
     samples.found().column = metric;
     samples.note("a summary of k6: quantiles without their samples (k6 run --out json writes them)");
     std::string_view const begin = text;

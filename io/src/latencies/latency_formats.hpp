@@ -2,6 +2,7 @@
 
 #include "latencies/line_feed.hpp"
 #include "latencies/sample_builder.hpp"
+#include "tables/rows.hpp"
 #include "traces/head_source.hpp"
 
 #include <span>
@@ -16,14 +17,9 @@ struct LatencyFormat {
     void (*read)(HeadSource& source, SampleBuilder& samples);
 };
 
-/// What is looked at to tell a format.
-inline constexpr std::size_t sniffed_sample_bytes = std::size_t{64} << 10;
-
 /// All of a report, which is short.
 /// Errors: InputError{unreadable} beyond 16 MiB.
 std::string whole_report(HeadSource& source, SampleBuilder& samples);
-/// Of the beginning of a text, what ends with a line.
-std::string_view whole_lines(std::string_view head);
 /// Counts the bytes that were read, and damage of the source as dirt behind the last line.
 void tell_source(HeadSource const& source, LineFeed const& lines, SampleBuilder& samples);
 

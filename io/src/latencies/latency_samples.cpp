@@ -70,13 +70,13 @@ LatencyFormat const& format_of(std::string_view head, std::string const& where, 
 }
 
 LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& where, LatencyQuestion const& question) {
-    HeadSource source{std::move(bytes), sniffed_sample_bytes};
+    HeadSource source{std::move(bytes), table_head_bytes};
     std::string_view head = source.head();
     if (head.empty() && !source.damage().empty()) {
         unreadable_error(where, "cannot be read", "nothing could be decompressed: " + std::string{source.damage()});
     }
     if (head.starts_with(byte_order_mark)) { head.remove_prefix(byte_order_mark.size()); }
-    if (head.find_first_not_of(" \t\r\n") == std::string_view::npos && head.size() < sniffed_sample_bytes / 2) {
+    if (head.find_first_not_of(" \t\r\n") == std::string_view::npos && head.size() < table_head_bytes / 2) {
         throw InputError{Fault::insufficient,
                          {.where = where, .problem = "an empty file", .why = "no sample", .hint = "give at least one"}};
     }
@@ -100,13 +100,6 @@ std::vector<std::string> latency_formats() {
     std::vector<std::string> names;
     for (LatencyFormat const& format : formats) { names.emplace_back(format.name); }
     return names;
-}
-
-std::string_view whole_lines(std::string_view head) {
-    if (head.starts_with(byte_order_mark)) { head.remove_prefix(byte_order_mark.size()); }
-    std::size_t const last = head.rfind('\n');
-    bool const cut = head.size() + byte_order_mark.size() >= sniffed_sample_bytes && last != std::string_view::npos;
-    return cut ? head.substr(0, last + 1) : head;
 }
 
 std::string whole_report(HeadSource& source, SampleBuilder& samples) {

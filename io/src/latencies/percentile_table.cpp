@@ -1,7 +1,7 @@
 #include "latencies/percentile_table.hpp"
 
 #include "latencies/latency_formats.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 #include <fmt/format.h>
 
@@ -76,14 +76,14 @@ void read_percentile_rows(ReportLines& lines, SampleBuilder& samples) {
         if (line.empty()) { continue; }
         if (line.starts_with("#[")) {
             if (auto const mean = stated_number(line, "Mean")) {
-                samples.found().stated_mean = samples.unit().seconds(*mean);
+                samples.found().stated_mean = samples.unit().base(*mean);
             }
             if (auto const count = stated_number(line, "Total count")) { stated = count; }
             continue;
         }
         auto const row = table_row(line);
         if (!row) { break; }
-        double const seconds = samples.unit().seconds(row->value);
+        double const seconds = samples.unit().base(row->value);
         constexpr double most = 1e38;
         if (!(seconds >= 0.0 && seconds <= most) || row->total < before.total || row->value < before.value) {
             samples.leave_out(seconds < 0.0 ? RowDirt::negative : RowDirt::text, lines.number());
@@ -120,10 +120,10 @@ void read_percentiles(HeadSource& source, SampleBuilder& samples) {
     ReportLines lines{text};
     std::string_view line;
     while (lines.next(line) && !is_percentile_header(line)) {}
-    if (auto const unit = latency_unit(unit_of_percentile_header(line))) {
+    if (auto const unit = time_unit(unit_of_percentile_header(line))) {
         samples.set_unit(*unit, "header");
     } else {
-        samples.set_unit(*latency_unit("ms"), "assumed");
+        samples.set_unit(*time_unit("ms"), "assumed");
         if (samples.found().unit_from == "assumed") {
             samples.note("values are taken for milliseconds, as tables of percentiles have them by custom (--unit us)");
         }

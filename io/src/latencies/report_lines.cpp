@@ -1,6 +1,6 @@
 #include "latencies/report_lines.hpp"
 
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -15,7 +15,7 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::array<std::string_view, 13> dirt_names{
+constexpr std::array<std::string_view, 14> dirt_names{
     "negative value",
     "NaN",
     "infinite value",
@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 13> dirt_names{
     "value that is no number",
     "failed request",
     "row without the column",
-    "quote that does not end in its line",
+    "row of another length than the header",
+    "quote that does not end its cell",
     "line that is no JSON",
     "histogram that cannot be decoded",
     "time that cannot be read",
@@ -32,6 +33,13 @@ constexpr std::array<std::string_view, 13> dirt_names{
 };
 
 } // namespace
+
+CellUnit asked_unit(std::string const& name, std::string_view where) {
+    if (name == "1") { return {.name = "1"}; }
+    if (auto unit = time_unit(name)) { return *unit; }
+    usage_error(where, "unknown unit " + headroom::quoted(name), {},
+                "one of s, ms, us, ns, min, h, and 1 for plain numbers");
+}
 
 SampleBuilder::SampleBuilder(std::string_view where, LatencyQuestion const& question)
     : where_{where}, question_{question} {
@@ -43,7 +51,7 @@ SampleBuilder::SampleBuilder(std::string_view where, LatencyQuestion const& ques
     }
 }
 
-void SampleBuilder::set_unit(LatencyUnit unit, std::string_view from) {
+void SampleBuilder::set_unit(CellUnit unit, std::string_view from) {
     if (found_.unit_from == "--unit") { return; }
     unit_ = std::move(unit);
     found_.unit = unit_.name;
@@ -77,9 +85,8 @@ void SampleBuilder::take(double seconds, std::int64_t sent, std::uint64_t line) 
     if (held_ == values_.size()) { flush(); }
 }
 
-bool SampleBuilder::take_cell(std::string_view cell, std::optional<std::int64_t> sent, std::uint64_t line) {
-    using Kind = LatencyCell::Kind;
-    LatencyCell const read = latency_cell(cell);
+bool SampleBuilder::take_cell(CellValue const& read, std::optional<std::int64_t> sent, std::uint64_t line) {
+    using Kind = CellValue::Kind;
     double seconds = read.value;
     switch (read.kind) {
     case Kind::empty: leave_out(RowDirt::empty, line); return false;
@@ -91,7 +98,7 @@ bool SampleBuilder::take_cell(std::string_view cell, std::optional<std::int64_t>
         break;
     case Kind::bare:
         if (seconds != 0.0) { bare_seen(line); }
-        seconds = unit_.seconds(seconds);
+        seconds = unit_.base(seconds);
         break;
     }
     bool const good = seconds >= 0.0 && seconds < beyond;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "latencies/latency_unit.hpp"
+#include "tables/numbers.hpp"
 
 #include "headroom/io/latency_samples.hpp"
 
@@ -23,12 +23,17 @@ enum class RowDirt {
     text,
     failed,
     no_column,
+    other_length,
     open_quote,
     broken_json,
     broken_histogram,
     no_time,
     damaged_file,
 };
+
+/// Unit that a question names, "1" (plain numbers) among them.
+/// Errors: InputError{usage}.
+CellUnit asked_unit(std::string const& name, std::string_view where);
 
 /// Collects what a reader finds: samples in seconds, and what was wrong with other rows.
 class SampleBuilder {
@@ -40,8 +45,11 @@ public:
     [[nodiscard]] LatencySamples& found() { return found_; }
 
     /// Bare numbers are in this unit. The question's own unit goes first; assumed ones are noted by the caller.
-    void set_unit(LatencyUnit unit, std::string_view from);
-    [[nodiscard]] LatencyUnit const& unit() const { return unit_; }
+    void set_unit(CellUnit unit, std::string_view from);
+    [[nodiscard]] CellUnit const& unit() const { return unit_; }
+    /// Meaning of commas and points in the cells of values.
+    void set_marks(NumberMarks marks) { marks_ = marks; }
+    [[nodiscard]] NumberMarks const& marks() const { return marks_; }
     /// Whether nobody said in what bare numbers are: then they may not stand among cells with units.
     [[nodiscard]] bool unit_is_open() const { return found_.unit_from == "assumed" || found_.unit_from == "cells"; }
 
@@ -54,7 +62,7 @@ public:
     /// The same with a time in nanoseconds after anything; unknown where it is `no_time_known`.
     void take(double seconds, std::int64_t sent, std::uint64_t line);
     /// A cell of the column of values, with what is wrong with it. False where it is no sample.
-    bool take_cell(std::string_view cell, std::optional<std::int64_t> sent, std::uint64_t line);
+    bool take_cell(CellValue const& read, std::optional<std::int64_t> sent, std::uint64_t line);
     void take(LatencyHistogram const& values);
 
     void leave_out(RowDirt why, std::uint64_t line, std::uint64_t count = 1);
@@ -84,7 +92,8 @@ private:
     std::string where_;
     LatencyQuestion const& question_;
     LatencySamples found_;
-    LatencyUnit unit_;
+    CellUnit unit_;
+    NumberMarks marks_;
     std::array<double, buffered> values_{}, sent_{};
     std::size_t held_ = 0;
     bool timed_ = false;

@@ -1,7 +1,7 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 #include <cmath>
 #include <vector>
@@ -63,7 +63,7 @@ bool looks_like_vegeta_report(std::string_view head) {
 
 void read_vegeta_report(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
-    samples.set_unit(*latency_unit("ns"), "format");
+    samples.set_unit(*time_unit("ns"), "format");
     samples.note("a report of vegeta: quantiles without their samples (vegeta encode writes them)");
     if (std::string_view const begin = text; begin.substr(begin.find_first_not_of(" \t\r\n")).starts_with('{')) {
         auto const report = parse_report(text, samples);

@@ -1,7 +1,7 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/percentile_table.hpp"
 #include "latencies/report_lines.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
 
 #include <fmt/format.h>
 
@@ -87,7 +87,7 @@ bool looks_like_wrk(std::string_view head) {
 
 void read_wrk(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
-    samples.set_unit(*latency_unit("ms"), "format"); // of the spectrum; all else has its unit beside it
+    samples.set_unit(*time_unit("ms"), "format"); // of the spectrum; all else has its unit beside it
     samples.found().column = "Latency";
     WrkReader{text, samples}.read();
 }

@@ -1,5 +1,7 @@
 #include "logs/log_columns.hpp"
 #include "logs/log_formats.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/rows.hpp"
 
 #include "headroom/comparison.hpp"
 #include "headroom/error.hpp"
@@ -16,46 +18,6 @@ namespace {
 /// Half a unit of the last printed digit may be this share of a bandwidth that a time is made from.
 constexpr double coarsest_rounding = 0.02;
 
-/// Where the header begins: after empty lines and comments.
-std::size_t header_begin(std::string_view text) {
-    std::size_t at = 0;
-    while (at < text.size() && (text[at] == '#' || text[at] == '\n' || text[at] == '\r')) {
-        at = std::min(text.find('\n', at), text.size() - 1) + 1;
-    }
-    return at;
-}
-
-/// Comments before the header become empty lines, and tabs or semicolons commas where there are no commas.
-std::string plain_table(std::string_view text) {
-    std::size_t const begin = header_begin(text);
-    std::string copy(static_cast<std::size_t>(std::ranges::count(text.substr(0, begin), '\n')), '\n');
-    text.remove_prefix(begin);
-    std::string_view const header = text.substr(0, text.find('\n'));
-    copy += text;
-    if (text.find_first_of(",\"") != std::string_view::npos) { return copy; }
-    std::ranges::replace(copy, header.find('\t') != std::string_view::npos ? '\t' : ';', ',');
-    return copy;
-}
-
-/// The header of the table alone; empty when it cannot be read.
-std::vector<std::string> header_of(std::string_view text) {
-    constexpr std::size_t longest_header = 64 * 1024;
-    text.remove_prefix(header_begin(text));
-    std::string_view const line = text.substr(0, text.find('\n'));
-    if (line.empty() || line.size() > longest_header) { return {}; }
-    try {
-        return read_csv(plain_table(line), "header").header;
-    } catch (InputError const&) { return {}; }
-}
-
-/// Cells that say that nothing was measured.
-bool says_nothing(std::string_view cell) {
-    for (std::string_view const word : {"", "-", "--", "n/a", "na", "nan", "none", "null"}) {
-        if (cell.size() == word.size() && find_caseless(cell, word) == 0) { return true; }
-    }
-    return false;
-}
-
 /// Thrown inside this file only: a row that is not used.
 struct NotUsed {
     Unused why;
@@ -64,48 +26,49 @@ struct NotUsed {
 /// One record of the table.
 class Row {
 public:
-    Row(LogHeader const& header, CsvTable::Record const& record) : header_{header}, record_{record} {}
+    Row(LogHeader const& header, std::vector<NumberMarks> const& marks, CsvTable::Record const& record)
+        : header_{header}, marks_{marks}, record_{record} {}
 
     [[nodiscard]] std::string_view text(LogColumn what) const {
-        auto const place = header_.at(what);
-        return place.column < 0 ? std::string_view{}
-                                : trimmed_line(record_.cells[static_cast<std::size_t>(place.column)]);
+        int const column = header_.at(what).column;
+        return column < 0 ? std::string_view{} : trimmed_line(record_.cells[static_cast<std::size_t>(column)]);
     }
 
-    /// A number in base units, of a column with units; empty when the cell says nothing.
-    [[nodiscard]] std::optional<PrintedNumber> number(LogColumn what,
-                                                      std::optional<double> (*unit_of)(std::string_view),
-                                                      double otherwise) const {
-        std::string_view const cell = text(what);
-        if (says_nothing(cell)) { return std::nullopt; }
-        std::string_view rest;
-        auto const printed = printed_number(cell, rest);
-        if (!printed) { throw NotUsed{Unused::unreadable}; }
-        double unit = header_.at(what).unit;
-        if (unit == 0.0) { unit = otherwise; }
-        if (!rest.empty()) {
-            auto const own = unit_of(rest);
-            if (!own) { throw NotUsed{Unused::unreadable}; }
-            unit = *own;
-        }
-        if (unit == 0.0) { throw NotUsed{Unused::unitless_time}; }
-        return PrintedNumber{printed->value * unit, printed->half_unit * unit};
+    /// A number in base units; empty when the cell says nothing. `otherwise`: base units in a bare number of a column
+    /// whose name gives no unit; 0 where nobody knows them.
+    [[nodiscard]] std::optional<PrintedNumber> number(LogColumn what, double otherwise) const {
+        using Kind = CellValue::Kind;
+        CellValue const value = read(what);
+        if (value.kind == Kind::empty || value.kind == Kind::not_a_number) { return std::nullopt; }
+        if (!value.is_number()) { throw NotUsed{Unused::unreadable}; }
+        if (value.kind == Kind::with_unit) { return PrintedNumber{value.value, value.half_unit}; }
+        CellUnit const unit = header_.at(what).unit.value_or(CellUnit{.factor = otherwise});
+        if (unit.factor == 0.0) { throw NotUsed{Unused::unitless_time}; }
+        return PrintedNumber{unit.base(value.value), unit.base(value.half_unit)};
     }
 
     /// A whole number from 1; 0 when the cell says nothing.
     [[nodiscard]] int count(LogColumn what) const {
-        std::string_view const cell = text(what);
-        if (says_nothing(cell)) { return 0; }
-        auto const printed = printed_number(cell);
-        if (!printed || printed->value != std::floor(printed->value)) { throw NotUsed{Unused::unreadable}; }
-        if (printed->value < 1.0 || printed->value > most_log_ranks) { throw NotUsed{Unused::too_many_ranks}; }
-        return static_cast<int>(printed->value);
+        CellValue const value = read(what);
+        if (value.kind == CellValue::Kind::empty || value.kind == CellValue::Kind::not_a_number) { return 0; }
+        if (!value.is_number() || value.value != std::floor(value.value)) { throw NotUsed{Unused::unreadable}; }
+        if (value.value < 1.0 || value.value > most_log_ranks) { throw NotUsed{Unused::too_many_ranks}; }
+        return static_cast<int>(value.value);
     }
 
 private:
+    [[nodiscard]] CellValue read(LogColumn what) const {
+        int const column = header_.at(what).column;
+        if (column < 0) { return {.kind = CellValue::Kind::empty}; }
+        return cell_value(text(what), measure_of(what), marks_[static_cast<std::size_t>(column)]);
+    }
+
     LogHeader const& header_;
+    std::vector<NumberMarks> const& marks_;
     CsvTable::Record const& record_;
 };
+
+bool is_missing(std::string_view text) { return says_nothing(text) || same_caseless(text, "nan"); }
 
 std::optional<Collective> collective_in(std::string_view name) {
     if (name.ends_with("_perf")) { name.remove_suffix(5); }
@@ -114,7 +77,7 @@ std::optional<Collective> collective_in(std::string_view name) {
 
 Collective collective_of(Row const& row, LogBuilder const& log) {
     std::string_view name = row.text(LogColumn::collective);
-    if (says_nothing(name)) { name = log.question().collective; }
+    if (is_missing(name)) { name = log.question().collective; }
     if (name.empty()) { throw NotUsed{Unused::no_collective}; }
     auto const collective = collective_in(name);
     if (!collective) { throw NotUsed{Unused::other_collective}; }
@@ -145,7 +108,7 @@ Seconds derived_time(MeasuredCollective const& row, PrintedBandwidths const& pri
 
 /// In GB/s of 10^9 bytes; other units are turned into it.
 std::optional<PrintedNumber> bandwidth_of(Row const& row, LogColumn what) {
-    auto const rate = row.number(what, rate_unit, 1e9);
+    auto const rate = row.number(what, 1e9);
     return rate ? std::optional{PrintedNumber{rate->value / 1e9, rate->half_unit / 1e9}} : std::nullopt;
 }
 
@@ -159,7 +122,7 @@ void refuse_marked(Row const& row) {
     std::string_view const wrong = row.text(LogColumn::wrong);
     auto const wrongs = printed_number(wrong);
     if (wrongs && wrongs->value != 0.0) { throw NotUsed{Unused::wrong_results}; }
-    if (!wrongs && !says_nothing(wrong)) { throw NotUsed{Unused::unreadable}; }
+    if (!wrongs && !is_missing(wrong)) { throw NotUsed{Unused::unreadable}; }
 }
 
 void take_row(Row const& row, double bare_time, std::size_t line, std::string_view example, LogBuilder& log) {
@@ -176,12 +139,12 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
         log.note("where no nodes are stated, one node is assumed; --nodes says otherwise");
         one.nodes = 1;
     }
-    auto const size = row.number(LogColumn::size, size_unit, 1.0);
+    auto const size = row.number(LogColumn::size, 1.0);
     if (!size && one.collective != Collective::barrier) { throw NotUsed{Unused::zero_size}; }
     one.size = TotalBytes{Bytes{size ? size->value : 0.0}};
     PrintedBandwidths const printed{bandwidth_of(row, LogColumn::algorithm_bandwidth),
                                     bandwidth_of(row, LogColumn::bus_bandwidth)};
-    auto const time = row.number(LogColumn::time, time_unit, bare_time);
+    auto const time = row.number(LogColumn::time, bare_time);
     if (!time) { log.note("where no time is stated, it is taken from the bandwidth"); }
     one.time = time ? Seconds{time->value} : derived_time(one, printed);
     one.id = row.text(LogColumn::id);
@@ -207,13 +170,14 @@ std::string joined(CsvTable::Record const& record) {
 
 /// Seconds in a bare number of a column of times without a unit: the unit in which the bandwidth of a row is its
 /// bytes / time; 0 when no row tells.
-double bare_time_unit(CsvTable const& table, LogHeader const& header, LogBuilder& log) {
-    if (!header.has(LogColumn::time) || header.at(LogColumn::time).unit > 0.0) { return 0.0; }
+double bare_time_unit(CsvTable const& table, LogHeader const& header, std::vector<NumberMarks> const& marks,
+                      LogBuilder& log) {
+    if (!header.has(LogColumn::time) || header.at(LogColumn::time).unit) { return 0.0; }
     for (CsvTable::Record const& record : table.records) {
         try {
-            Row const row{header, record};
-            auto const time = row.number(LogColumn::time, time_unit, 1.0);
-            auto const size = row.number(LogColumn::size, size_unit, 1.0);
+            Row const row{header, marks, record};
+            auto const time = row.number(LogColumn::time, 1.0);
+            auto const size = row.number(LogColumn::size, 1.0);
             auto const rate = bandwidth_of(row, LogColumn::algorithm_bandwidth);
             if (!time || !size || !rate || !(rate->value > 0.0) || !(time->value > 0.0)) { continue; }
             for (auto const& [unit, name] : {std::pair{1e-6, "us"}, std::pair{1e-3, "ms"}, std::pair{1.0, "s"}}) {
@@ -230,25 +194,31 @@ double bare_time_unit(CsvTable const& table, LogHeader const& header, LogBuilder
 } // namespace
 
 bool looks_like_csv_log(std::string_view text) {
-    auto const names = header_of(text);
-    if (names.size() < 2) { return false; }
+    constexpr std::size_t longest_header = 64 * 1024;
+    TableHead const head = table_head(text.substr(0, longest_header));
+    auto names = head.names();
+    if (names.size() < 2 || !head.has_names()) { return false; }
     LogHeader const header = match_log_header(names, false);
     bool const value = header.has(LogColumn::time) || header.has(LogColumn::bus_bandwidth) ||
                        header.has(LogColumn::algorithm_bandwidth);
-    return header.has(LogColumn::size) && value;
+    std::ranges::sort(names); // the heads of a printed report are not those of a table: they repeat
+    return header.has(LogColumn::size) && value && std::ranges::adjacent_find(names) == names.end();
 }
 
 ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<CsvTable::Record> ragged;
-    CsvTable const table = read_csv(plain_table(text), log.where(), &ragged);
+    CsvTable const table = read_csv(text, log.where(), {.ragged = &ragged});
     LogHeader const header = match_log_header(table.header, log.question().in_place);
-    double const bare_time = bare_time_unit(table, header, log);
+    std::vector<NumberMarks> const marks = number_marks(table);
+    double const bare_time = bare_time_unit(table, header, marks, log);
+    std::vector<int> used;
+    for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
     std::size_t last = 1;
     for (CsvTable::Record const& record : table.records) {
         last = std::max(last, record.line);
         std::string const example = joined(record);
         try {
-            take_row({header, record}, bare_time, record.line, example, log);
+            take_row({header, marks, record}, bare_time, record.line, example, log);
         } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
     }
     for (CsvTable::Record const& record : ragged) {
@@ -261,7 +231,10 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     if (open_end && table.records.back().line == last) {
         log.note("the last line has no end: if the file was cut, its last number is cut too");
     }
+    auto unused = unused_columns(table.header, used);
     bool const published = table.column("table_id") >= 0 && table.column("busbw_gbps") >= 0;
+    if (!published && !unused.empty()) { log.note(unused_words(unused)); }
+    log.unused(std::move(unused));
     return {.format = published ? "published" : "csv", .lines = last};
 }
 

@@ -1,4 +1,3 @@
-#include "logs/log_columns.hpp"
 #include "logs/log_formats.hpp"
 #include "logs/log_hints.hpp"
 
@@ -56,7 +55,8 @@ bool read_columns(std::string_view line, Columns& columns) {
         if (name != "t" && name != "t_avg") { continue; }
         columns.time = columns.count;
         std::string_view const unit = bracket == std::string_view::npos ? "" : word.substr(bracket + 1);
-        columns.unit = time_unit(unit.substr(0, unit.find(']'))).value_or(0.0);
+        auto const known = time_unit(unit.substr(0, unit.find(']')));
+        columns.unit = known ? known->base(1.0) : 0.0;
     }
     return true;
 }

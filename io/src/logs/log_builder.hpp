@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace headroom::io {
 
@@ -54,6 +56,7 @@ public:
     [[nodiscard]] LogQuestion const& question() const { return question_; }
     [[nodiscard]] std::string_view where() const { return where_; }
 
+    void unused(std::vector<std::string> columns) { log_.unused_columns = std::move(columns); }
     void leave_out(Unused why, std::size_t line, std::string_view example);
     /// Said once, however often it is noted.
     void note(std::string text);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "logs/log_lines.hpp"
+#include "tables/columns.hpp"
 
 #include <array>
 #include <optional>
@@ -32,24 +32,17 @@ enum class LogColumn {
 };
 inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::wrong) + 1;
 
-/// Where each stands in a header, and the unit that its name gives: seconds, bytes or bytes a second; 0 when none.
+/// Where each stands in a header, and the unit that its name gives.
 struct LogHeader {
-    struct Place {
-        int column = -1;
-        double unit = 0.0;
-    };
-    std::array<Place, log_columns> places{};
-    [[nodiscard]] Place at(LogColumn what) const { return places.at(static_cast<std::size_t>(what)); }
-    [[nodiscard]] bool has(LogColumn what) const { return at(what).column >= 0; }
+    std::array<ColumnMatch, log_columns> matches{};
+    [[nodiscard]] ColumnMatch const& at(LogColumn what) const { return matches.at(static_cast<std::size_t>(what)); }
+    [[nodiscard]] bool has(LogColumn what) const { return at(what).found(); }
 };
+
+/// Quantity of a column's numbers.
+CellMeasure measure_of(LogColumn what);
 
 /// Matches a header's names. Of several times the average is taken before the shortest, in-place columns where `in_place`.
 LogHeader match_log_header(std::vector<std::string> const& names, bool in_place);
-
-/// Seconds, bytes or bytes a second in a unit of a measurement; empty when it is none. A bare K, M or G is of 1024, as
-/// the benchmarks write sizes; kB and KB are 1000 bytes.
-std::optional<double> time_unit(std::string_view unit);
-std::optional<double> size_unit(std::string_view unit);
-std::optional<double> rate_unit(std::string_view unit);
 
 } // namespace headroom::io

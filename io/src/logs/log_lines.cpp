@@ -1,19 +1,13 @@
 #include "logs/log_lines.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace headroom::io {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\f\v";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 std::size_t digits_at(std::string_view text, std::size_t at) {
     std::size_t count = 0;
-    while (at + count < text.size() && is_digit(text[at + count])) { ++count; }
+    while (at + count < text.size() && is_decimal_digit(text[at + count])) { ++count; }
     return count;
 }
 
@@ -67,20 +61,6 @@ std::string_view without_prefixes(std::string_view line) {
 
 } // namespace
 
-std::string_view trimmed_line(std::string_view text) {
-    auto const first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-std::string_view next_word(std::string_view& text) {
-    text = trimmed_line(text);
-    auto const end = std::min(text.find_first_of(blanks), text.size());
-    std::string_view const word = text.substr(0, end);
-    text = trimmed_line(text.substr(end));
-    return word;
-}
-
 bool LogLines::next(std::string_view& line) {
     if (text_.empty()) { return false; }
     auto const end = text_.find('\n');
@@ -89,51 +69,6 @@ bool LogLines::next(std::string_view& line) {
     text_.remove_prefix(unfinished_ ? text_.size() : end + 1);
     ++number_;
     return true;
-}
-
-std::optional<PrintedNumber> printed_number(std::string_view word, std::string_view& rest) {
-    std::string_view const text = trimmed_line(word);
-    double value = 0.0;
-    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || !std::isfinite(value)) { return std::nullopt; }
-    std::string_view const digits = text.substr(0, static_cast<std::size_t>(stop - text.data()));
-    auto const point = digits.find('.');
-    auto const exponent = digits.find_first_of("eE");
-    double unit = point == std::string_view::npos
-                      ? 1.0
-                      : std::pow(10.0, -static_cast<double>(std::min(exponent, digits.size()) - point - 1));
-    if (exponent != std::string_view::npos) {
-        double power = 0.0;
-        std::string_view shift = digits.substr(exponent + 1);
-        if (shift.starts_with('+')) { shift.remove_prefix(1); }
-        std::from_chars(shift.data(), shift.data() + shift.size(), power);
-        unit *= std::pow(10.0, power);
-    }
-    rest = trimmed_line(text.substr(digits.size()));
-    return PrintedNumber{value, 0.5 * unit};
-}
-
-std::optional<PrintedNumber> printed_number(std::string_view word) {
-    std::string_view rest;
-    auto const number = printed_number(word, rest);
-    return rest.empty() ? number : std::nullopt;
-}
-
-std::optional<int> printed_count(std::string_view word) {
-    std::string_view const text = trimmed_line(word);
-    int count = 0;
-    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    bool const whole = error == std::errc{} && stop == text.data() + text.size() && count >= 0;
-    return whole ? std::optional{count} : std::nullopt;
-}
-
-char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::size_t find_caseless(std::string_view text, std::string_view part) {
-    auto const found = std::search(text.begin(), text.end(), part.begin(), part.end(),
-                                   [](char a, char b) { return lowered(a) == lowered(b); });
-    return found == text.end() && !part.empty() ? std::string_view::npos
-                                                : static_cast<std::size_t>(found - text.begin());
 }
 
 } // namespace headroom::io

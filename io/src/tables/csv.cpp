@@ -1,10 +1,13 @@
 #include "headroom/io/csv.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom::io {
 
@@ -16,93 +19,82 @@ constexpr std::size_t most_columns = 16'384;
 /// Splits a text into records, one call a record.
 class CsvReader {
 public:
-    CsvReader(std::string_view text, std::string_view where) : text_{text}, where_{where} {
-        if (text_.starts_with(byte_order_mark)) { text_.remove_prefix(byte_order_mark.size()); }
-        auto const nul = text_.find('\0');
-        if (nul != std::string_view::npos) {
-            line_ += static_cast<std::size_t>(std::ranges::count(text_.substr(0, nul), '\n'));
-            fail("a zero byte", "the file is not text");
-        }
-    }
+    CsvReader(std::string_view text, std::string_view where, CsvDialect dialect)
+        : text_{text}, where_{where}, dialect_{dialect} {}
 
-    /// The next record; false at the end. Empty lines are skipped.
+    /// The next record; false at the end.
     bool next(CsvTable::Record& record) {
-        while (at_ < text_.size() && end_of_line()) { take_line_end(); }
-        if (at_ >= text_.size()) { return false; }
-        record.line = line_;
-        record.cells.clear();
-        for (;;) {
-            if (record.cells.size() == most_columns) {
-                fail_at(record.line, fmt::format("more than {} cells in a line", most_columns), "it is no table");
-            }
-            bool const quote = at_ < text_.size() && text_[at_] == '"';
-            record.cells.push_back(quote ? quoted_cell() : plain_cell());
-            if (at_ >= text_.size()) { return true; }
-            if (end_of_line()) {
-                take_line_end();
-                return true;
-            }
-            ++at_; // the comma
+        std::string_view const row = next_row(record.line);
+        if (row.empty()) { return false; }
+        RowFault const fault = row_.split(row, dialect_);
+        bool const delimited = dialect_.delimiter != '|' && dialect_.delimiter != ' ';
+        if (fault == RowFault::open_quote) {
+            fail(record.line, "a quote that is never closed", "the cell runs to the end");
         }
+        if (fault == RowFault::text_behind_quote) {
+            fail(record.line, "text after a closing quote", "a quoted cell ends at a delimiter or a line end",
+                 "double the quotes inside a cell");
+        }
+        if (fault == RowFault::stray_quote && delimited) {
+            fail(record.line, "a quote inside a cell", "a cell with quotes is quoted whole");
+        }
+        if (row_.cells().size() > most_columns) {
+            fail(record.line, fmt::format("more than {} cells in a line", most_columns), "it is no table");
+        }
+        record.cells.assign(row_.cells().begin(), row_.cells().end());
+        return true;
     }
 
-    [[noreturn]] void fail(std::string problem, std::string why, std::string hint = {}) const {
-        fail_at(line_, std::move(problem), std::move(why), std::move(hint));
-    }
-
-    [[noreturn]] void fail_at(std::size_t line, std::string problem, std::string why, std::string hint = {}) const {
+    [[noreturn]] void fail(std::size_t line, std::string problem, std::string why, std::string hint = {}) const {
         unreadable_error(fmt::format("{}:{}", where_, line), std::move(problem), std::move(why), std::move(hint));
     }
 
 private:
-    /// At a line feed, or at a carriage return before one or before the end.
-    [[nodiscard]] bool end_of_line() const {
-        if (text_[at_] == '\n') { return true; }
-        return text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n');
-    }
-
-    void take_line_end() {
-        if (text_[at_] == '\r') { ++at_; }
-        if (at_ < text_.size() && text_[at_] == '\n') { ++at_; }
-        ++line_;
-    }
-
-    std::string plain_cell() {
-        std::size_t const begin = at_;
-        while (at_ < text_.size() && text_[at_] != ',' && !end_of_line()) {
-            if (text_[at_] == '"') { fail("a quote inside a cell", "a cell with quotes is quoted whole"); }
-            ++at_;
+    /// The text of the next row, up to a line end outside of quotes; empty at the end.
+    std::string_view next_row(std::size_t& line) {
+        while (!text_.empty()) {
+            line = line_;
+            std::size_t end = 0, quotes = 0, lines = 0;
+            do {
+                std::size_t const begin = lines == 0 ? 0 : end + 1;
+                end = std::min(text_.find('\n', begin), text_.size());
+                quotes += static_cast<std::size_t>(std::ranges::count(text_.substr(begin, end - begin), '"'));
+                ++lines;
+            } while (quotes % 2 == 1 && end < text_.size() && dialect_.delimiter != '|' && dialect_.delimiter != ' ');
+            std::string_view const row = text_.substr(0, end);
+            text_.remove_prefix(std::min(end + 1, text_.size()));
+            line_ += lines;
+            if (!is_no_row(row, dialect_)) { return row; }
         }
-        return std::string{text_.substr(begin, at_ - begin)};
-    }
-
-    std::string quoted_cell() {
-        std::size_t const opened = line_;
-        std::string cell;
-        for (++at_;; ++at_) {
-            if (at_ >= text_.size()) { fail_at(opened, "a quote that is never closed", "the cell runs to the end"); }
-            char const c = text_[at_];
-            if (c == '\n') { ++line_; }
-            if (c != '"') {
-                cell += c;
-            } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-                cell += c;
-                ++at_;
-            } else {
-                break;
-            }
-        }
-        ++at_;
-        if (at_ < text_.size() && text_[at_] != ',' && !end_of_line()) {
-            fail("text after a closing quote", "a quoted cell ends at a comma or a line end",
-                 "double the quotes inside a cell");
-        }
-        return cell;
+        return {};
     }
 
     std::string_view text_, where_;
-    std::size_t at_ = 0, line_ = 1;
+    CsvDialect dialect_;
+    CellRow row_;
+    std::size_t line_ = 1;
 };
+
+void check_names(CsvTable const& table, CsvReader const& reader) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        auto const& name = table.header[i];
+        if (!name.empty() && table.column(name) != static_cast<int>(i)) {
+            reader.fail(table.head_line, fmt::format("column {} twice", headroom::quoted(name)),
+                        "columns are told apart by name");
+        }
+    }
+}
+
+/// Names from the first row, from the comment above it, or numbers from 1.
+void name_columns(CsvTable& table, TableHead const& head, CsvTable::Record const& first, bool required) {
+    table.head_line = first.line;
+    table.header = first.cells;
+    auto names = head.names();
+    if (required || head.named || names.size() != first.cells.size()) { return; }
+    table.header = std::move(names);
+    table.named = head.has_names();
+    table.records.push_back(first);
+}
 
 } // namespace
 
@@ -111,28 +103,30 @@ int CsvTable::column(std::string_view name) const {
     return found == header.end() ? -1 : static_cast<int>(found - header.begin());
 }
 
-CsvTable read_csv(std::string_view text, std::string_view where, std::vector<CsvTable::Record>* ragged) {
-    CsvReader reader{text, where};
+CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions const& options) {
+    if (text.starts_with(byte_order_mark)) { text.remove_prefix(byte_order_mark.size()); }
+    TableHead head = options.sniff ? table_head(text) : TableHead{};
+    CsvReader reader{text, where, head.dialect};
+    if (auto const nul = text.find('\0'); nul != std::string_view::npos) {
+        auto const line = static_cast<std::size_t>(std::ranges::count(text.substr(0, nul), '\n')) + 1;
+        reader.fail(line, "a zero byte", "the file is not text");
+    }
     CsvTable table;
+    table.dialect = head.dialect;
     CsvTable::Record record;
     if (!reader.next(record)) { unreadable_error(where, "an empty table", "there is no header line"); }
-    table.header = record.cells;
-    for (std::size_t i = 0; i < table.header.size(); ++i) {
-        auto const& name = table.header[i];
-        if (table.column(name) != static_cast<int>(i)) {
-            reader.fail_at(record.line, fmt::format("column {} twice", headroom::quoted(name)),
-                           "columns are told apart by name");
-        }
-    }
+    bool const required = options.header_required || !options.sniff;
+    name_columns(table, head, record, required && head.comment.empty());
+    if (!options.repeated_names) { check_names(table, reader); }
     while (reader.next(record)) {
         bool const fits = record.cells.size() == table.header.size();
-        if (!fits && ragged != nullptr) {
-            ragged->push_back(std::move(record));
+        if (!fits && options.ragged != nullptr) {
+            options.ragged->push_back(std::move(record));
             continue;
         }
         if (!fits) {
-            reader.fail_at(record.line, fmt::format("{} cells", record.cells.size()),
-                           fmt::format("the header has {}", table.header.size()));
+            reader.fail(record.line, fmt::format("{} cells", record.cells.size()),
+                        fmt::format("the header has {}", table.header.size()));
         }
         table.records.push_back(std::move(record));
     }

@@ -1,10 +1,12 @@
 #include "headroom/io/request_trace.hpp"
 
-#include "latencies/csv_row.hpp"
 #include "latencies/line_feed.hpp"
 #include "records/record.hpp"
-#include "tables/request_columns.hpp"
-#include "traces/byte_source.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/columns.hpp"
+#include "tables/rows.hpp"
+#include "tables/time_stamp.hpp"
+#include "traces/head_source.hpp"
 
 #include "headroom/error.hpp"
 
@@ -12,6 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -20,15 +24,127 @@ namespace {
 
 constexpr SourceLimits limits{.text = std::uint64_t{64} << 30, .ratio = 2000.0};
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+// Fields of a request, in this order everywhere; of several columns that fit one the surest is taken.
+constexpr std::size_t request_fields = 3;
+constexpr std::array<ColumnRow, request_fields> request_rows{{
+    {.names =
+         "timestamp arrival arrivaltime arrivaltimestamp arrivedat arrivesat arrives arrived requesttime requestedat "
+         "requesttimestamp sentat senttime submittime starttime createdat time datetime offset ts t",
+     .measure = CellMeasure::time,
+     .required = true,
+     .what = "when a request arrived",
+     .option = "--time-column"},
+    {.names = "prompttokens inputtokens contexttokens requesttokens promptlength inputlength promptlen inputlen "
+              "prefilltokens contextlength numprefilltokens numprompttokens numinputtokens numcontexttokens tokensin "
+              "prefilllength prompt input",
+     .required = true,
+     .what = "the tokens of a prompt",
+     .option = "--prompt-column"},
+    {.names = "outputtokens generatedtokens responsetokens completiontokens outputlength outputlen decodetokens "
+              "generationtokens responselength generatedlength numdecodetokens numoutputtokens numgeneratedtokens "
+              "completionlength tokensout decodelength output completion",
+     .required = true,
+     .what = "the tokens that came out",
+     .option = "--output-column"},
+}};
 
-/// The character that cuts the header most often.
-char separator_of(std::string_view header) {
-    char best = ',';
-    for (char const one : {';', '\t'}) {
-        if (std::ranges::count(header, one) > std::ranges::count(header, best)) { best = one; }
+/// Traces whose authors state the unit of bare times.
+struct KnownTrace {
+    std::string_view name;
+    std::array<std::string_view, request_fields> columns;
+    bool objects;
+    std::string_view unit;
+};
+constexpr std::array known_traces{
+    KnownTrace{"Mooncake", {"timestamp", "input_length", "output_length"}, true, "ms"},
+    KnownTrace{"BurstGPT", {"Timestamp", "Request tokens", "Response tokens"}, false, "s"},
+    KnownTrace{"Vidur", {"arrived_at", "num_prefill_tokens", "num_decode_tokens"}, false, "s"},
+};
+
+/// Which columns of a file (or keys of its objects) hold a request, and the unit of a bare time.
+struct RequestColumns {
+    std::array<int, request_fields> at{};            ///< indices into the header
+    std::array<std::string, request_fields> names{}; ///< as the file has them
+    std::array<NumberMarks, request_fields> marks{};
+    std::optional<CellUnit> unit; ///< of bare times
+    std::string unit_from;
+};
+
+void find_unit(RequestColumns& found, std::optional<CellUnit> of_head, bool objects,
+               RequestTraceQuestion const& question, std::vector<std::string>& notes) {
+    if (!question.time_unit.empty()) {
+        found.unit = time_unit(question.time_unit);
+        found.unit_from = "given";
+        if (found.unit) { return; }
+        usage_error("--time-unit", fmt::format("{} is no unit of time", headroom::quoted(question.time_unit)), {},
+                    "write s, ms, us or ns");
     }
-    return best;
+    found.unit = of_head;
+    found.unit_from = "header";
+    for (KnownTrace const& trace : known_traces) {
+        if (found.unit || trace.objects != objects || !std::ranges::equal(trace.columns, found.names)) { continue; }
+        found.unit = time_unit(trace.unit);
+        found.unit_from = "format";
+        notes.push_back(fmt::format("bare times are {} as in the traces of {}", trace.unit, trace.name));
+    }
+}
+
+/// The columns asked for, else those of the usual names.
+/// Errors: InputError{usage} where one is not there, or --time-unit is no unit of time.
+RequestColumns find_columns(std::vector<std::string> const& header, bool named, std::string_view where, bool objects,
+                            RequestTraceQuestion const& question, RequestTrace& trace) {
+    std::array<std::string, request_fields> const asked{question.time_column, question.prompt_column,
+                                                        question.output_column};
+    RequestColumns found;
+    std::optional<CellUnit> unit;
+    for (std::size_t i = 0; i < request_fields; ++i) {
+        ColumnRow const& row = request_rows.at(i);
+        ColumnMatch const match = asked.at(i).empty()
+                                      ? match_column(header, row)
+                                      : asked_column(header, named, asked.at(i), row.measure, row.option);
+        bool const sure = !asked.at(i).empty() || match.rank < ColumnMatch::unit_alone;
+        if (!match.found() || !sure) {
+            refuse_missing_column(header, where, row.what, fmt::format("name it: {} NAME", row.option));
+        }
+        found.at.at(i) = match.column;
+        found.names.at(i) = header.at(static_cast<std::size_t>(match.column));
+        if (i == 0) { unit = match.unit; }
+    }
+    if (found.at[0] == found.at[1] || found.at[0] == found.at[2] || found.at[1] == found.at[2]) {
+        usage_error(std::string{where}, "one column is asked for twice", "a time and two counts are three columns",
+                    "name three");
+    }
+    find_unit(found, unit, objects, question, trace.notes);
+    trace.unused_columns = objects ? std::vector<std::string>{} : unused_columns(header, found.at);
+    if (!trace.unused_columns.empty()) { trace.notes.push_back(unused_words(trace.unused_columns)); }
+    return found;
+}
+
+enum class TimeText { unknown, bare, with_unit, date };
+
+/// A time as whole nanoseconds, and how it was written.
+struct TimeCell {
+    std::int64_t nanoseconds = 0;
+    TimeText text = TimeText::unknown;
+};
+
+/// "2023-11-16 18:15:46.6805900", "12.5ms", "1:02:03" or "12.5"; nothing where it is none of these, or beyond 290 years.
+std::optional<TimeCell> time_from(std::string_view cell, RequestColumns const& columns) {
+    constexpr double in_a_second = 1e9, longest_seconds = 9.1e9; // 2^63 nanoseconds are 9.22e9 seconds
+    if (auto const date = date_and_time(cell)) { return TimeCell{*date, TimeText::date}; }
+    CellValue const value = cell_value(cell, CellMeasure::time, columns.marks[0]);
+    bool const bare = value.kind == CellValue::Kind::bare;
+    if (!value.is_number()) { return std::nullopt; }
+    double const seconds = bare ? columns.unit.value_or(CellUnit{}).base(value.value) : value.value;
+    if (std::abs(seconds) > longest_seconds) { return std::nullopt; }
+    return TimeCell{std::llround(seconds * in_a_second), bare ? TimeText::bare : TimeText::with_unit};
+}
+
+/// Whole tokens, not negative; nothing for anything else.
+std::optional<double> tokens_from(std::string_view cell, NumberMarks const& marks) {
+    CellValue const value = cell_value(cell, CellMeasure::nothing, marks);
+    bool const whole = value.is_number() && value.value >= 0.0 && value.value == std::floor(value.value);
+    return whole ? std::optional{value.value} : std::nullopt;
 }
 
 /// Rows one by one, and what was wrong with them.
@@ -38,7 +154,6 @@ public:
 
     void columns(RequestColumns columns) {
         columns_ = std::move(columns);
-        trace_.notes.insert(trace_.notes.end(), columns_.notes.begin(), columns_.notes.end());
         trace_.time_column = columns_.names[0];
         trace_.prompt_column = columns_.names[1];
         trace_.output_column = columns_.names[2];
@@ -55,12 +170,12 @@ public:
     }
 
     void row(std::string_view time, std::string_view prompt, std::string_view output, std::uint64_t line) {
-        auto const when = time_from(time, columns_.unit_seconds);
+        auto const when = time_from(time, columns_);
         if (!when) { return dirty("arrival is no time", line); }
-        if (when->text == TimeText::bare && columns_.unit_seconds <= 0.0) { refuse_bare(time, line); }
+        if (when->text == TimeText::bare && !columns_.unit) { refuse_bare(time, line); }
         if (kind_ == TimeText::unknown) { kind_ = when->text; }
         if (when->text != kind_) { return dirty("arrival is written in another way than those before", line); }
-        auto const in = tokens_from(prompt), out = tokens_from(output);
+        auto const in = tokens_from(prompt, columns_.marks[1]), out = tokens_from(output, columns_.marks[2]);
         if (!in) { return dirty("prompt is no count of tokens", line); }
         if (!out) { return dirty("output is no count of tokens", line); }
         if (*in < 1.0) { return dirty("prompt without tokens", line); }
@@ -88,7 +203,9 @@ public:
         }
         if (trace_.out_of_order > 0) { std::ranges::stable_sort(trace_.requests, {}, &ServingRequest::arrives); }
         bool const bare = kind_ == TimeText::bare;
-        trace_.time_unit = bare ? columns_.unit : kind_ == TimeText::date ? "date and time" : "own units";
+        trace_.time_unit = bare                      ? std::string{columns_.unit->name}
+                           : kind_ == TimeText::date ? "date and time"
+                                                     : "own units";
         trace_.unit_from = bare ? columns_.unit_from : "cells";
     }
 
@@ -113,25 +230,30 @@ private:
     std::vector<std::int64_t> times_;
 };
 
-void read_table(LineFeed& lines, std::string_view header, std::string_view where, RequestTraceQuestion const& question,
+void read_table(LineFeed& lines, TableHead const& head, std::string_view where, RequestTraceQuestion const& question,
                 RequestTrace& trace, Collector& collector) {
     trace.format = "csv";
-    char const separator = separator_of(header);
-    CsvRow row;
-    if (!row.split(header, separator)) {
-        unreadable_error(fmt::format("{}:{}", where, lines.number()), "a quote that is never closed", "");
+    CellRow row;
+    if (!head.lines.empty() && row.split(head.lines.front(), head.dialect) > RowFault::stray_quote) {
+        unreadable_error(fmt::format("{}:{}", where, head.skipped + 1), "a quote that is never closed", "");
     }
-    collector.columns(find_request_columns({row.cells().begin(), row.cells().end()}, where, false, question));
-    auto const at = collector.columns().at;
-    std::size_t const width = row.cells().size();
+    std::vector<std::string> const header = head.names();
+    RequestColumns columns = find_columns(header, head.has_names(), where, false, question, trace);
+    auto const marks = number_marks(head);
+    for (std::size_t i = 0; i < request_fields; ++i) {
+        columns.marks.at(i) = marks.at(static_cast<std::size_t>(columns.at.at(i)));
+    }
+    auto const at = columns.at;
+    collector.columns(std::move(columns));
     for (std::string_view line; lines.next(line);) {
-        if (is_blank(line)) { continue; }
+        bool const is_header = head.named && lines.number() == head.skipped + 1;
+        if (is_header || is_no_row(line, head.dialect)) { continue; }
         ++trace.rows;
-        if (!row.split(line, separator) || row.cells().size() != width) {
+        bool const split = row.split(line, head.dialect) <= RowFault::stray_quote;
+        if (!split || row.cells().size() != header.size()) {
             collector.dirty("not as many cells as the header", lines.number());
         } else {
-            auto const& cells = row.cells();
-            collector.row(cells[at[0]], cells[at[1]], cells[at[2]], lines.number());
+            collector.row(row.cell(at[0]), row.cell(at[1]), row.cell(at[2]), lines.number());
         }
     }
 }
@@ -144,13 +266,12 @@ std::optional<std::string> cell_of(nlohmann::json const& object, std::string con
     return found->is_number() ? std::optional{found->dump()} : std::nullopt;
 }
 
-void read_objects(LineFeed& lines, std::string_view first, std::string_view where, RequestTraceQuestion const& question,
-                  RequestTrace& trace, Collector& collector) {
+void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion const& question, RequestTrace& trace,
+                  Collector& collector) {
     trace.format = "jsonl";
     bool known = false;
-    std::string_view line = first;
-    do {
-        if (is_blank(line)) { continue; }
+    for (std::string_view line; lines.next(line);) {
+        if (trimmed_line(line).empty()) { continue; }
         ++trace.rows;
         auto const object = nlohmann::json::parse(line, nullptr, false);
         if (!object.is_object()) {
@@ -160,7 +281,7 @@ void read_objects(LineFeed& lines, std::string_view first, std::string_view wher
         if (!known) {
             std::vector<std::string> keys;
             for (auto const& member : object.items()) { keys.push_back(member.key()); }
-            collector.columns(find_request_columns(keys, where, true, question));
+            collector.columns(find_columns(keys, true, where, true, question, trace));
             known = true;
         }
         auto const& names = collector.columns().names;
@@ -171,7 +292,7 @@ void read_objects(LineFeed& lines, std::string_view first, std::string_view wher
         } else {
             collector.dirty("an object without one of the three", lines.number());
         }
-    } while (lines.next(line));
+    }
 }
 
 void check_whole(ByteSource const& source, std::string_view where) {
@@ -179,31 +300,28 @@ void check_whole(ByteSource const& source, std::string_view where) {
     unreadable_error(where, fmt::format("the archive is {}", source.damage()), "", "fetch it again");
 }
 
-RequestTrace read_source(ByteSource& source, std::string_view where, RequestTraceQuestion const& question) {
-    RequestTrace trace;
-    LineFeed lines{source, where};
-    Collector collector{where, trace};
-    std::string_view line;
-    bool any = lines.next(line);
-    while (any && is_blank(line)) { any = lines.next(line); }
-    if (!any) {
+RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view where,
+                         RequestTraceQuestion const& question) {
+    HeadSource source{std::move(bytes), table_head_bytes};
+    std::string_view const begin = whole_lines(source.head());
+    auto const first = begin.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) {
         check_whole(source, where);
         throw InputError{Fault::insufficient,
                          {.where = std::string{where}, .problem = "no requests", .why = "it is empty"}};
     }
-    if (line.find('\0') != std::string_view::npos) {
-        unreadable_error(fmt::format("{}:{}", where, lines.number()), "a zero byte", "the file is not text");
-    }
-    char const begins = line[line.find_first_not_of(" \t\r")];
-    if (begins == '[') {
+    if (begin.find('\0') != std::string_view::npos) { unreadable_error(where, "a zero byte", "the file is not text"); }
+    if (begin[first] == '[') {
         unreadable_error(where, "one JSON array", "requests are read line by line",
                          "write one object a line: jq -c '.[]'");
     }
-    std::string const held{line}; // what `line` shows moves when more is read
-    if (begins == '{') {
-        read_objects(lines, held, where, question, trace, collector);
+    RequestTrace trace;
+    LineFeed lines{source, where};
+    Collector collector{where, trace};
+    if (begin[first] == '{') {
+        read_objects(lines, where, question, trace, collector);
     } else {
-        read_table(lines, held, where, question, trace, collector);
+        read_table(lines, table_head(begin), where, question, trace, collector);
     }
     check_whole(source, where);
     collector.finish();
@@ -217,13 +335,11 @@ Seconds RequestTrace::span() const {
 }
 
 RequestTrace read_request_trace(std::filesystem::path const& path, RequestTraceQuestion const& question) {
-    auto const source = open_source(path, limits);
-    return read_source(*source, path.string(), question);
+    return read_source(open_source(path, limits), path.string(), question);
 }
 
 RequestTrace read_request_text(std::string_view text, std::string_view where, RequestTraceQuestion const& question) {
-    auto const source = open_source(text, std::string{where}, limits);
-    return read_source(*source, where, question);
+    return read_source(open_source(text, std::string{where}, limits), where, question);
 }
 
 } // namespace headroom::io

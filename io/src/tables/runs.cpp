@@ -1,5 +1,8 @@
 #include "headroom/io/runs.hpp"
 
+#include "tables/cell_text.hpp"
+#include "tables/columns.hpp"
+#include "tables/rows.hpp"
 #include "tables/run_cells.hpp"
 #include "tables/run_facts.hpp"
 #include "tables/run_models.hpp"
@@ -192,28 +195,67 @@ std::string table_of(RunCells const& row) {
     return key;
 }
 
-constexpr std::array required_columns{"id",
-                                      "arch",
-                                      "model_name",
-                                      "layers",
-                                      "hidden",
-                                      "seq_len",
-                                      "accelerator",
-                                      "accelerators_total",
-                                      "global_batch_sequences"};
+/// Columns of a table of published runs; those of a kind side by side.
+struct RunColumns {
+    std::string_view names; ///< parted by blanks
+    bool number, required;
+};
+constexpr std::array run_columns{
+    RunColumns{"id arch model_name accelerator", false, true},
+    RunColumns{"layers hidden seq_len accelerators_total global_batch_sequences", true, true},
+    RunColumns{
+        "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
+        "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency",
+        false, false},
+    RunColumns{
+        "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "
+        "dp tp pp virtual_pp cp ep measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu "
+        "measured_tflops_per_gpu measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s",
+        true, false},
+};
+
+/// Writes the numbers of a column without marks of groups and with a decimal point; other text stays as it is.
+void write_plainly(CsvTable& table, std::size_t column, NumberMarks const& marks) {
+    for (auto& record : table.records) {
+        CellValue const cell = cell_value(record.cells[column], CellMeasure::nothing, marks);
+        if (cell.kind == CellValue::Kind::bare) { record.cells[column] = fmt::format("{}", cell.value); }
+    }
+}
+
+/// The table with its columns under the names above, and its numbers as programs write them.
+CsvTable read_table(std::string_view csv, std::string_view where, std::vector<std::string>& unused) {
+    CsvTable table = read_csv(csv, where);
+    auto const marks = number_marks(table);
+    std::vector<int> used;
+    for (RunColumns const& row : run_columns) {
+        for (std::string_view left = row.names; !left.empty();) {
+            std::string_view const name = next_word(left);
+            std::string const key = normalised(name);
+            int const column = match_column(table.header, {.names = key}).column;
+            if (column < 0 && row.required) {
+                throw InputError{Fault::unreadable,
+                                 {.where = fmt::format("{}:{}", where, table.head_line),
+                                  .problem = fmt::format("no column '{}'", name),
+                                  .hint = "the columns are those of validation/published_runs.csv"}};
+            }
+            if (column < 0) { continue; }
+            used.push_back(column);
+            table.header[static_cast<std::size_t>(column)] = name;
+            if (row.number) {
+                write_plainly(table, static_cast<std::size_t>(column), marks[static_cast<std::size_t>(column)]);
+            }
+        }
+    }
+    unused = unused_columns(table.header, used);
+    return table;
+}
 
 } // namespace
 
-std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog) {
-    auto const table = read_csv(csv, where);
-    for (auto const* column : required_columns) {
-        if (table.column(column) < 0) {
-            throw InputError{Fault::unreadable,
-                             {.where = std::string{where} + ":1",
-                              .problem = std::string{"no column '"} + column + "'",
-                              .hint = "the columns are those of validation/published_runs.csv"}};
-        }
-    }
+std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
+                                    std::vector<std::string>* unused) {
+    std::vector<std::string> ignored;
+    CsvTable const table = read_table(csv, where, unused != nullptr ? *unused : ignored);
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
     runs.reserve(table.records.size());

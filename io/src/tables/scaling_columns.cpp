@@ -1,6 +1,8 @@
 #include "tables/scaling_columns.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
@@ -9,265 +11,313 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <span>
+#include <cmath>
+#include <set>
 
 namespace headroom::io {
 namespace {
 
-using Names = std::span<std::string_view const>;
+constexpr ColumnRow workers_row{
+    .names =
+        "workers worker processors processor gpus gpu ngpus accelerators devices cores core ncores cpus cpu ncpus "
+        "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads nodes nnodes hosts machines "
+        "tasks ntasks load users clients concurrency n p k threadsperrank threadsperprocess threadspertask "
+        "processespernode rankspernode gpuspernode corespernode",
+    .required = true,
+    .what = "worker counts",
+    .option = "--workers-column"};
+constexpr std::array worker_words{HeadWords{"n num number nr no count of omp openmp mpi the used all", 0},
+                                  HeadWords{"total", -1}};
+constexpr std::array value_words{HeadWords{"avg average mean median", 0}, HeadWords{"total overall", -1},
+                                 HeadWords{"min best", 30}, HeadWords{"max worst std stddev", ColumnMatch::never}};
 
-/// Names of each kind, the plainest first: of several columns the earliest name wins.
-constexpr std::array<std::string_view, 26> workers_names{
-    "workers", "worker",  "processors",  "processor", "gpus",     "gpu",       "accelerators",
-    "devices", "ranks",   "np",          "processes", "procs",    "worldsize", "cores",
-    "cpus",    "threads", "nodes",       "hosts",     "machines", "tasks",     "load",
-    "users",   "clients", "concurrency", "n",         "p"};
-constexpr std::array<std::string_view, 1> workers_letter{"k"};
-constexpr std::array<std::string_view, 20> seconds_names{
-    "seconds",     "stepseconds",    "time",          "steptime",  "step",    "runtime",     "duration",
-    "walltime",    "wall",           "wallseconds",   "wallclock", "elapsed", "elapsedtime", "executiontime",
-    "timeperstep", "secondsperstep", "iterationtime", "latency",   "t",       "totaltime"};
-constexpr std::array<std::string_view, 19> throughput_names{"throughput",
-                                                            "x",
-                                                            "samplespersecond",
-                                                            "tokenspersecond",
-                                                            "imagespersecond",
-                                                            "sequencespersecond",
-                                                            "stepspersecond",
-                                                            "itemspersecond",
-                                                            "requestspersecond",
-                                                            "transactionspersecond",
-                                                            "operationspersecond",
-                                                            "rate",
-                                                            "examplespersecond",
-                                                            "wordspersecond",
-                                                            "qps",
-                                                            "rps",
-                                                            "tps",
-                                                            "ips",
-                                                            "tput"};
-constexpr std::array<std::string_view, 2> speedup_names{"speedup", "relativespeedup"};
-constexpr std::array<std::string_view, 12> sync_names{"syncseconds",
-                                                      "sync",
-                                                      "synctime",
-                                                      "synchronisation",
-                                                      "synchronization",
-                                                      "synchronisationseconds",
-                                                      "synchronizationseconds",
-                                                      "synchronisationtime",
-                                                      "synchronizationtime",
-                                                      "barrier",
-                                                      "barrierseconds",
-                                                      "barriertime"};
-constexpr std::array<std::string_view, 4> weight_names{"weight", "weights", "repeats", "repetitions"};
-constexpr std::array<std::string_view, 8> error_names{"sigma", "stderr", "standarderror",     "se",
-                                                      "std",   "stddev", "standarddeviation", "sd"};
-
-struct Kind {
+struct ValueRow {
     ScalingQuantity quantity;
     std::string_view word;
-    Names names;
-    bool time;
+    ColumnRow columns;
 };
-constexpr std::array<Kind, 4> kinds{{
-    {ScalingQuantity::seconds, "seconds", seconds_names, true},
-    {ScalingQuantity::throughput, "throughput", throughput_names, false},
-    {ScalingQuantity::speedup, "speedup", speedup_names, false},
-    {ScalingQuantity::sync, "sync", sync_names, true},
+constexpr std::array<ValueRow, 4> value_rows{{
+    {ScalingQuantity::seconds,
+     "seconds",
+     {.names =
+          "seconds stepseconds time steptime step runtime duration walltime wall wallseconds wallclock wallclocktime "
+          "elapsed elapsedtime executiontime exectime timeperstep secondsperstep iterationtime timeperiteration "
+          "latency t timetaken timetosolution makespan",
+      .measure = CellMeasure::time}},
+    {ScalingQuantity::throughput,
+     "throughput",
+     {.names = "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
+               "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
+               "wordspersecond qps rps tps ips tput"}},
+    {ScalingQuantity::speedup, "speedup", {.names = "speedup relativespeedup"}},
+    {ScalingQuantity::sync,
+     "sync",
+     {.names = "syncseconds sync synctime synchronisation synchronization synchronisationseconds "
+               "synchronizationseconds synchronisationtime synchronizationtime barrier barrierseconds barriertime",
+      .measure = CellMeasure::time}},
 }};
+constexpr ColumnRow weight_row{.names = "weight weights repeats repetitions"};
+constexpr ColumnRow error_row{.names = "sigma stderr standarderror se std stddev standarddeviation sd",
+                              .measure = CellMeasure::time};
 
-/// A header without the unit that it ends in: "time_ms", "time (ms)", "ms".
-struct Header {
-    std::string name;
-    double unit = 1.0;
-    bool has_unit = false;
-};
+bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::time; }
 
-Header without_unit(std::string_view header) {
-    std::string text{header};
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::erase_if(text, [](char c) { return c == ')' || c == ']'; });
-    while (!text.empty() && text.back() == ' ') { text.pop_back(); }
-    auto const cut = text.find_last_of(" _-([./");
-    std::string const unit = cut == std::string::npos ? text : text.substr(cut + 1);
-    bool const rate = cut != std::string::npos && text[cut] == '/'; // samples/s
-    bool const bracket = cut != std::string::npos && (text[cut] == '(' || text[cut] == '[');
-    bool const unclear = unit == "min" || unit == "h" || (cut == std::string::npos && unit == "s"); // minimum, speedup
-    auto const seconds = seconds_in(unit);
-    if (!seconds || rate || (unclear && !bracket)) { return {.name = normalised(header)}; }
-    std::string const rest = cut == std::string::npos ? "" : normalised(text.substr(0, cut));
-    return {.name = rest.empty() ? "time" : rest, .unit = *seconds, .has_unit = true};
-}
-
-/// "pictures/s", "frames_per_second".
-bool names_a_rate(std::string_view header) {
-    std::string const name = normalised(header);
-    return header.ends_with("/s") || header.ends_with("/sec") || name.ends_with("persecond") ||
+/// "pictures/s", "frames_per_second", "Active [particles/sec]".
+bool names_a_rate(std::string_view head) {
+    head = trimmed_line(head);
+    while (head.ends_with(')') || head.ends_with(']')) { head.remove_suffix(1); }
+    std::string const name = normalised(head);
+    return head.ends_with("/s") || head.ends_with("/sec") || head.ends_with("/second") || name.ends_with("persecond") ||
            name.ends_with("persec");
 }
 
-struct Match {
-    int column = -1;
-    double unit = 1.0;
-    std::size_t rank = 0;
-};
+ColumnMatch match_value(std::string_view head, ValueRow const& row) {
+    ColumnMatch match = match_head(head, row.columns, value_words);
+    bool const rate = row.quantity == ScalingQuantity::throughput && names_a_rate(head);
+    if (rate && match.rank > ColumnMatch::unit_alone) { match = {0, ColumnMatch::unit_alone, {}}; }
+    // what ends in a unit of time may be any time, but no time of synchronisation
+    bool const unit_alone = match.rank >= ColumnMatch::unit_alone - 1;
+    return row.quantity == ScalingQuantity::sync && unit_alone ? ColumnMatch{} : match;
+}
 
-/// Whole names go before names with a unit taken off: "seconds" is no "time" in seconds.
-Match best_match(CsvTable const& table, Names names, bool time) {
-    Match best{.column = -1, .unit = 1.0, .rank = 2 * names.size()};
+/// "time (s)" of "time 2 (s)", "time_run2 (s)"; empty where no number ends it.
+std::string without_run(std::string_view head) {
+    head = trimmed_line(head);
+    bool const bracket = head.ends_with(')') || head.ends_with(']');
+    std::size_t const open = bracket ? std::min(head.find_last_of("(["), head.size()) : head.size();
+    std::string_view stem = trimmed_line(head.substr(0, open));
+    auto const cut = [&](std::string_view marks) {
+        auto const last = stem.find_last_not_of(marks);
+        stem = stem.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    };
+    if (stem.empty() || !is_decimal_digit(stem.back())) { return {}; }
+    cut("0123456789");
+    cut(" _-#.");
+    for (std::string_view const word : {"run", "trial", "repeat", "rep"}) {
+        bool const ends = stem.size() > word.size() && same_caseless(stem.substr(stem.size() - word.size()), word);
+        if (ends) { stem.remove_suffix(word.size()); }
+    }
+    cut(" _-#.");
+    return stem.empty() ? std::string{} : std::string{stem} + std::string{head.substr(open)};
+}
+
+std::set<std::string> values_of(CsvTable const& table, int column) {
+    std::set<std::string> values;
+    for (auto const& record : table.records) { values.insert(record.cells[static_cast<std::size_t>(column)]); }
+    return values;
+}
+
+std::string name_at(CsvTable const& table, int column) {
+    return headroom::quoted(table.header[static_cast<std::size_t>(column)]);
+}
+
+std::string head_place(CsvTable const& table, std::string_view where) {
+    return fmt::format("{}:{}", where, table.head_line);
+}
+
+/// Of several counts of workers the surest that varies.
+int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
+    std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        auto const whole = std::ranges::find(names, normalised(table.header[i])) - names.begin();
-        auto rank = static_cast<std::size_t>(whole);
-        double unit = 1.0;
-        if (rank >= names.size() && names.data() == throughput_names.data() && names_a_rate(table.header[i])) {
-            rank = names.size(); // after every name that is known
-            if (rank < best.rank) { best = {static_cast<int>(i), unit, rank}; }
-            continue;
-        }
-        if (rank >= names.size()) {
-            Header const header = without_unit(table.header[i]);
-            if (!time || !header.has_unit) { continue; }
-            rank = static_cast<std::size_t>(std::ranges::find(names, header.name) - names.begin());
-            if (rank >= names.size()) { continue; }
-            unit = header.unit;
-        }
-        if (rank < best.rank) { best = {static_cast<int>(i), unit, rank}; }
+        ColumnMatch match = match_head(table.header[i], workers_row, worker_words);
+        match.column = static_cast<int>(i);
+        if (match.rank < ColumnMatch::never) { matches.push_back(match); }
     }
-    return best;
-}
-
-std::string listed(CsvTable const& table) {
-    std::string list;
-    constexpr std::size_t most = 12;
-    for (std::size_t i = 0; i < table.header.size() && i < most; ++i) {
-        list += (i > 0 ? ", " : "") + headroom::quoted(table.header[i]);
+    if (matches.empty()) { return -1; }
+    std::ranges::stable_sort(matches, {}, &ColumnMatch::rank);
+    auto const varies = [&](ColumnMatch const& match) { return values_of(table, match.column).size() > 1; };
+    auto const first = std::ranges::find_if(matches, varies);
+    int const chosen = (first == matches.end() ? matches.front() : *first).column;
+    for (ColumnMatch const& match : matches) {
+        if (match.column == chosen || (first != matches.end() && !varies(match))) { continue; }
+        notes.push_back(fmt::format("workers are column {}, not {}: say --workers-column to change that",
+                                    name_at(table, chosen), name_at(table, match.column)));
     }
-    return "the columns are " + list + (table.header.size() > most ? ", ..." : "");
-}
-
-[[noreturn]] void no_column(CsvTable const& table, std::string_view where, std::string_view what, std::string hint) {
-    if (table.header.size() == 1 && table.header.front().find_first_of(";\t|") != std::string::npos) {
-        hint = "separate columns by commas";
-    }
-    usage_error(fmt::format("{}:1", where), fmt::format("no column of {}", what), listed(table), std::move(hint));
-}
-
-int named_column(CsvTable const& table, std::string_view where, std::string const& name, std::string_view option) {
-    int const exact = table.column(name);
-    if (exact >= 0) { return exact; }
-    for (std::size_t i = 0; i < table.header.size(); ++i) {
-        if (normalised(table.header[i]) == normalised(name)) { return static_cast<int>(i); }
-    }
-    std::string const near = did_you_mean(name, table.header);
-    usage_error(option, fmt::format("no column {} in {}", headroom::quoted(name), where), listed(table), near);
+    return chosen;
 }
 
 void find_workers(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
                   ScalingColumns& columns) {
-    if (!question.workers_column.empty()) {
-        columns.workers = named_column(table, where, question.workers_column, "--workers-column");
-        return;
-    }
-    columns.workers = best_match(table, workers_names, false).column;
-    if (columns.workers < 0) { columns.workers = best_match(table, workers_letter, false).column; }
+    columns.workers = question.workers_column.empty() ? varying_workers(table, columns.notes)
+                                                      : asked_column(table.header, table.named, question.workers_column,
+                                                                     CellMeasure::nothing, workers_row.option)
+                                                            .column;
     if (columns.workers < 0) {
-        no_column(table, where, "worker counts", "name it workers, or say --workers-column NAME");
+        refuse_missing_column(table.header, head_place(table, where), workers_row.what,
+                              "name it workers, or say --workers-column NAME");
     }
-    for (std::size_t i = 0; i < table.header.size(); ++i) {
-        bool const other = std::ranges::find(workers_names, normalised(table.header[i])) != workers_names.end();
-        if (other && static_cast<int>(i) != columns.workers) {
-            columns.notes.push_back(
-                fmt::format("workers are column {}, not {}: say --workers-column to change that",
-                            headroom::quoted(table.header[static_cast<std::size_t>(columns.workers)]),
-                            headroom::quoted(table.header[i])));
+}
+
+/// The heads with the numbers of runs taken off where several columns are runs of one quantity.
+std::vector<std::string> heads_of_runs(std::vector<std::string> const& header) {
+    std::vector<std::string> heads = header;
+    for (std::string& head : heads) {
+        std::string const stem = without_run(head);
+        auto const same = [&](std::string const& other) { return without_run(other) == stem; };
+        if (!stem.empty() && std::ranges::count_if(header, same) > 1) { head = stem; }
+    }
+    return heads;
+}
+
+void take_value(CsvTable const& table, std::vector<std::string> const& heads, ValueRow const& row,
+                ColumnMatch const& best, ScalingColumns& columns) {
+    columns.quantity = row.quantity;
+    columns.unit = best.unit.value_or(CellUnit{});
+    columns.values = {best.column};
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+        auto const column = static_cast<int>(i);
+        if (column == best.column || column == columns.workers || match_value(heads[i], row).rank != best.rank) {
+            continue;
+        }
+        if (heads[i] == heads[static_cast<std::size_t>(best.column)]) { // a run of the same
+            columns.values.push_back(column);
+        } else if (best.rank >= ColumnMatch::unit_alone - 1) {
+            columns.notes.push_back(fmt::format("the value is column {}, not {}: say --value-column to change that",
+                                                name_at(table, best.column), name_at(table, column)));
         }
     }
 }
 
 void find_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
                 ScalingColumns& columns) {
-    bool found = false;
-    for (Kind const& kind : kinds) {
-        Match const match = best_match(table, kind.names, kind.time);
-        if (match.column < 0 || match.column == columns.workers) { continue; }
-        // of times somebody may say that they are times of synchronisation
-        bool const asked =
-            question.quantity.empty() || question.quantity == kind.word || (question.quantity == "sync" && kind.time);
-        if (!asked) { continue; }
-        std::string const name = headroom::quoted(table.header[static_cast<std::size_t>(match.column)]);
-        if (found && match.column != columns.value && question.quantity.empty()) {
-            columns.notes.push_back(fmt::format("column {} is not used: say --quantity {} for it", name, kind.word));
+    std::vector<std::string> const heads = heads_of_runs(table.header);
+    for (bool const unit_alone : {false, true}) { // a name that is known goes before any that only has a unit
+        for (ValueRow const& row : value_rows) {
+            ColumnMatch best;
+            for (std::size_t i = 0; i < heads.size(); ++i) {
+                ColumnMatch match = match_value(heads[i], row);
+                match.column = static_cast<int>(i);
+                bool const sure = match.rank < ColumnMatch::unit_alone - 1;
+                if (match.column != columns.workers && sure != unit_alone && match.rank < best.rank) { best = match; }
+            }
+            // of times somebody may say that they are times of synchronisation
+            bool const asked = question.quantity.empty() || question.quantity == row.word ||
+                               (question.quantity == "sync" && is_time(row));
+            if (!best.found() || !asked) { continue; }
+            bool const found = !columns.values.empty();
+            bool const taken = found && std::ranges::find(columns.values, best.column) != columns.values.end();
+            if (found && !taken && !unit_alone && question.quantity.empty()) {
+                columns.notes.push_back(fmt::format("column {} is not used: say --quantity {} for it",
+                                                    name_at(table, best.column), row.word));
+            }
+            if (found && (unit_alone || question.quantity != row.word)) { continue; }
+            take_value(table, heads, row, best, columns);
+            if (question.quantity == "sync") { columns.quantity = ScalingQuantity::sync; }
         }
-        if (found && question.quantity != kind.word) { continue; }
-        columns.value = match.column;
-        columns.unit = match.unit;
-        columns.quantity = question.quantity == "sync" ? ScalingQuantity::sync : kind.quantity;
-        found = true;
     }
-    if (!found) {
-        no_column(table, where, question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
-                  "rename one, or say --value-column NAME --quantity seconds");
+    if (columns.values.empty()) {
+        refuse_missing_column(table.header, head_place(table, where),
+                              question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
+                              "rename one, or say --value-column NAME --quantity seconds");
     }
 }
 
-void find_named_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
-                      ScalingColumns& columns) {
-    columns.value = named_column(table, where, question.value_column, "--value-column");
-    std::string const& name = table.header[static_cast<std::size_t>(columns.value)];
-    columns.unit = without_unit(name).unit;
+void find_named_value(CsvTable const& table, ScalingTableQuestion const& question, ScalingColumns& columns) {
+    ColumnMatch const asked =
+        asked_column(table.header, table.named, question.value_column, CellMeasure::time, "--value-column");
+    columns.values = {asked.column};
+    columns.unit = asked.unit.value_or(CellUnit{});
     if (!question.quantity.empty()) {
         columns.quantity = scaling_quantity(question.quantity, "--quantity");
         return;
     }
-    for (Kind const& kind : kinds) {
-        CsvTable const alone{.header = {name}, .records = {}};
-        if (best_match(alone, kind.names, kind.time).column == 0) {
-            columns.quantity = kind.quantity;
-            return;
-        }
+    auto const row = std::ranges::find_if(value_rows, [&](ValueRow const& one) {
+        return match_value(table.header[static_cast<std::size_t>(asked.column)], one).rank < ColumnMatch::never;
+    });
+    if (row == value_rows.end()) {
+        usage_error("--value-column",
+                    fmt::format("{} may be times, throughputs or speedups", name_at(table, asked.column)),
+                    "its name does not say", "say --quantity seconds, throughput or speedup");
     }
-    usage_error("--value-column", fmt::format("{} may be times, throughputs or speedups", headroom::quoted(name)),
-                "its name does not say", "say --quantity seconds, throughput or speedup");
+    columns.quantity = row->quantity;
 }
 
 void find_weight(CsvTable const& table, ScalingColumns& columns) {
-    Match const weight = best_match(table, weight_names, false), error = best_match(table, error_names, true);
-    bool const taken = weight.column == columns.workers || weight.column == columns.value;
-    if (weight.column >= 0 && !taken) {
+    ColumnMatch const weight = match_column(table.header, weight_row), error = match_column(table.header, error_row);
+    auto const taken = [&](int column) {
+        return column == columns.workers || std::ranges::find(columns.values, column) != columns.values.end();
+    };
+    if (weight.found() && !taken(weight.column)) {
         columns.weight = weight.column;
         return;
     }
-    if (error.column < 0 || error.column == columns.value) { return; }
+    if (!error.found() || error.rank >= ColumnMatch::unit_alone || taken(error.column)) { return; }
     columns.weight = error.column;
     columns.weight_is_error = true;
-    std::string const& name = table.header[static_cast<std::size_t>(error.column)];
-    columns.weight_unit = without_unit(name).has_unit ? error.unit : columns.unit;
+    columns.weight_unit = error.unit.value_or(columns.unit);
+}
+
+/// Numbers of a column without a name; empty where a cell is none.
+std::vector<double> numbers_of(CsvTable const& table, std::size_t column) {
+    std::vector<double> numbers;
+    for (auto const& record : table.records) {
+        CellValue const cell = cell_value(record.cells[column], CellMeasure::time);
+        if (!cell.is_number()) { return {}; }
+        numbers.push_back(cell.value);
+    }
+    return numbers;
+}
+
+/// Columns by what they hold: counts are whole and vary, the one column with fractions is the value.
+void find_by_content(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
+                     ScalingColumns& columns) {
+    std::vector<int> fractions;
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::vector<double> const numbers = numbers_of(table, i);
+        bool const whole =
+            std::ranges::all_of(numbers, [](double one) { return one >= 1.0 && one == std::floor(one); });
+        auto const column = static_cast<int>(i);
+        bool const varies = values_of(table, column).size() > 1;
+        if (numbers.empty()) { continue; }
+        if (!whole) { fractions.push_back(column); }
+        if (whole && varies && columns.workers < 0) { columns.workers = column; }
+    }
+    std::string const hint = "say --workers-column 1 --value-column 2 --quantity seconds";
+    if (columns.workers < 0 || fractions.size() != 1) {
+        usage_error(head_place(table, where), "columns without names",
+                    fmt::format("{} of {} hold fractions", fractions.size(), table.header.size()), hint);
+    }
+    columns.values = {fractions.front()};
+    auto const counts = numbers_of(table, static_cast<std::size_t>(columns.workers));
+    auto const values = numbers_of(table, static_cast<std::size_t>(fractions.front()));
+    auto const least = std::ranges::min_element(counts) - counts.begin(),
+               most = std::ranges::max_element(counts) - counts.begin();
+    bool const falls = values[static_cast<std::size_t>(most)] < values[static_cast<std::size_t>(least)];
+    if (question.quantity.empty() && !falls) {
+        usage_error(head_place(table, where), "columns without names",
+                    "values that rise may be throughputs or speedups", "say --quantity throughput or speedup");
+    }
+    columns.quantity =
+        question.quantity.empty() ? ScalingQuantity::seconds : scaling_quantity(question.quantity, "--quantity");
+    columns.notes.push_back(fmt::format(
+        "the table has no header: column {} is taken for worker counts, column {} for {}", columns.workers + 1,
+        fractions.front() + 1, question.quantity.empty() ? "seconds, as it falls" : question.quantity));
 }
 
 } // namespace
 
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {
     std::string const known = parse_choice(word, {"seconds", "throughput", "speedup", "sync"}, where);
-    for (Kind const& kind : kinds) {
-        if (kind.word == known) { return kind.quantity; }
-    }
-    return ScalingQuantity::value;
+    return std::ranges::find(value_rows, std::string_view{known}, &ValueRow::word)->quantity;
 }
 
 ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view where,
                                     ScalingTableQuestion const& question) {
     ScalingColumns columns;
+    if (!table.named && question.workers_column.empty() && question.value_column.empty()) {
+        find_by_content(table, where, question, columns);
+        return columns;
+    }
     find_workers(table, where, question, columns);
     if (question.value_column.empty()) {
         find_value(table, where, question, columns);
     } else {
-        find_named_value(table, where, question, columns);
+        find_named_value(table, question, columns);
     }
-    if (columns.value == columns.workers) {
+    if (columns.values.front() == columns.workers) {
         usage_error("--value-column", "names the column of workers", {}, "name another");
     }
-    find_weight(table, columns);
+    if (table.named) { find_weight(table, columns); }
     return columns;
 }
 

@@ -1,24 +1,29 @@
 #pragma once
 
-// Which column of a CSV is what, by the names that people give them.
-
-#include "tables/scaling_cells.hpp"
+#include "tables/columns.hpp"
 
 #include "headroom/io/csv.hpp"
+#include "headroom/io/scaling_table.hpp"
+
+#include <string>
+#include <vector>
 
 namespace headroom::io {
 
 struct ScalingColumns {
-    int workers = -1, value = -1, weight = -1;
+    int workers = -1, weight = -1;
+    std::vector<int> values;      ///< several where a row holds repeats
     bool weight_is_error = false; ///< a standard error: the weight is one over its square
     ScalingQuantity quantity = ScalingQuantity::seconds;
-    double unit = 1.0, weight_unit = 1.0; ///< seconds in a bare number of each
+    CellUnit unit, weight_unit; ///< of a bare number of each
     std::vector<std::string> notes;
 };
 
 /// "seconds" and the other words of `ScalingTableQuestion::quantity`. Errors: InputError{usage}.
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where);
 
+/// The columns that a question names, else those whose heads say what they are: of several counts of workers the first that
+/// varies. Of a table without a header: the first whole number that varies, and the one column of fractions.
 /// Errors: InputError{usage} with the columns that are there.
 ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view where,
                                     ScalingTableQuestion const& question);

@@ -1,4 +1,6 @@
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
 #include "tables/scaling_text.hpp"
 
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -17,12 +21,6 @@ struct Condition {
     int column = -1;
     std::string value;
 };
-
-std::string_view trimmed(std::string_view text) {
-    auto const first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// "framework=OneFlow;config=FP32, batch size = 128": the name ends at the first equals sign.
 std::vector<Condition> conditions_of(CsvTable const& table, std::string_view text) {
@@ -35,13 +33,9 @@ std::vector<Condition> conditions_of(CsvTable const& table, std::string_view tex
             usage_error("--where", fmt::format("cannot read {}", headroom::quoted(part)), "it is not column=value",
                         "write it like framework=OneFlow");
         }
-        std::string const name{trimmed(part.substr(0, equals))};
-        int const column = table.column(name);
-        if (column < 0) {
-            usage_error("--where", fmt::format("no column {}", headroom::quoted(name)), {},
-                        did_you_mean(name, table.header));
-        }
-        conditions.push_back({column, std::string{trimmed(part.substr(equals + 1))}});
+        std::string const name{trimmed_line(part.substr(0, equals))};
+        int const column = asked_column(table.header, table.named, name, CellMeasure::nothing, "--where").column;
+        conditions.push_back({column, std::string{trimmed_line(part.substr(equals + 1))}});
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return conditions;
@@ -49,7 +43,7 @@ std::vector<Condition> conditions_of(CsvTable const& table, std::string_view tex
 
 bool holds(std::vector<Condition> const& conditions, CsvTable::Record const& record) {
     return std::ranges::all_of(conditions, [&](Condition const& one) {
-        return trimmed(record.cells[static_cast<std::size_t>(one.column)]) == one.value;
+        return trimmed_line(record.cells[static_cast<std::size_t>(one.column)]) == one.value;
     });
 }
 
@@ -71,25 +65,44 @@ bool holds(std::vector<Condition> const& conditions, CsvTable::Record const& rec
     usage_error("--where", "no row meets all conditions", {}, "leave one out");
 }
 
-/// Columns of text whose values differ between rows of one count: several series in one table.
-void note_series(CsvTable const& table, ScalingColumns const& columns, std::vector<Condition> const& conditions,
+/// Leaves the rows that meet `--where`; returns the columns that it names.
+std::vector<int> choose_rows(CsvTable& table, std::string const& where) {
+    std::vector<Condition> const conditions = conditions_of(table, where);
+    bool const any = std::ranges::any_of(table.records, [&](auto const& record) { return holds(conditions, record); });
+    if (!any && !table.records.empty()) { refuse_conditions(table, conditions); }
+    std::erase_if(table.records, [&](auto const& record) { return !holds(conditions, record); });
+    std::vector<int> columns;
+    for (Condition const& one : conditions) { columns.push_back(one.column); }
+    return columns;
+}
+
+/// Columns that count the repeats of one configuration.
+constexpr ColumnRow repeat_row{.names = "run runs trial repeat repetition rep iteration iter it seed id index sample"};
+
+/// Whether a cell may be a setting: a text, or a whole number of a few.
+bool is_setting(std::string const& cell, bool& text) {
+    CellNumber const number = cell_number(cell);
+    text = text || (number.fault != CellNumber::Fault::none && !says_nothing(cell));
+    return number.fault != CellNumber::Fault::none || (number.rest.empty() && number.value == std::floor(number.value));
+}
+
+/// Settings that differ between rows of one count: several series in one table.
+void note_series(CsvTable const& table, ScalingColumns const& columns, std::vector<int> const& used,
                  std::vector<std::string>& notes) {
     for (std::size_t c = 0; c < table.header.size(); ++c) {
-        auto const column = static_cast<int>(c);
-        if (column == columns.workers || column == columns.value || column == columns.weight) { continue; }
+        bool const is_used = std::ranges::find(used, static_cast<int>(c)) != used.end();
+        if (is_used || match_head(table.header[c], repeat_row).rank < ColumnMatch::never) { continue; }
         std::set<std::string> values;
         std::map<std::string, std::string> of_count;
-        bool mixed = false;
+        bool mixed = false, setting = true, text = false;
         for (auto const& record : table.records) {
-            if (!holds(conditions, record)) { continue; }
             std::string const& cell = record.cells[c];
-            bool const text = cell.find_first_not_of("0123456789.+-eE ") != std::string::npos;
-            if (!text || values.size() > 20) { continue; }
+            setting = setting && is_setting(cell, text);
             values.insert(cell);
             auto const [seen, first] = of_count.emplace(record.cells[static_cast<std::size_t>(columns.workers)], cell);
             mixed = mixed || (!first && seen->second != cell);
         }
-        if (mixed) {
+        if (mixed && setting && 2 * values.size() <= table.records.size()) {
             notes.push_back(
                 fmt::format("rows of one worker count differ in {} ({} values): they are fitted as repeats; "
                             "choose with --where '{}={}'",
@@ -99,19 +112,16 @@ void note_series(CsvTable const& table, ScalingColumns const& columns, std::vect
 }
 
 double weight_of(CsvTable::Record const& record, CsvTable const& table, ScalingColumns const& columns,
-                 std::string_view where) {
+                 NumberMarks const& marks, std::string_view where) {
     if (columns.weight < 0) { return 1.0; }
     auto const at = static_cast<std::size_t>(columns.weight);
     CellPlace const place{where, record.line, table.header[at]};
-    if (columns.weight_is_error) {
-        bool const rate = columns.quantity == ScalingQuantity::throughput;
-        ValueCells cells{.quantity = rate ? ScalingQuantity::value : columns.quantity,
-                         .header_unit = columns.weight_unit};
-        double const error = read_value_cell(record.cells[at], place, cells);
-        return 1.0 / (error * error);
-    }
-    ValueCells cells{.quantity = ScalingQuantity::value};
-    return read_value_cell(record.cells[at], place, cells);
+    ValueCells cells{.quantity = ScalingQuantity::value, .marks = marks};
+    if (!columns.weight_is_error) { return read_value_cell(record.cells[at], place, cells); }
+    if (columns.quantity != ScalingQuantity::throughput) { cells.quantity = columns.quantity; }
+    cells.header_unit = columns.weight_unit;
+    double const error = read_value_cell(record.cells[at], place, cells);
+    return 1.0 / (error * error);
 }
 
 /// Weights must differ by less than what the digits of a double hold.
@@ -134,35 +144,44 @@ void check_size(std::vector<ScalingRow> const& rows, std::string_view where) {
     }
 }
 
-ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
-    CsvTable const csv = read_csv(text, where);
-    ScalingColumns const columns = find_scaling_columns(csv, where, question);
-    std::vector<Condition> const conditions = conditions_of(csv, question.where);
-    ScalingTable table{.rows = {}, .quantity = columns.quantity};
-    auto const workers = static_cast<std::size_t>(columns.workers), value = static_cast<std::size_t>(columns.value);
+void read_rows(CsvTable const& csv, ScalingColumns const& columns, std::string_view where, ScalingTable& table) {
+    std::vector<NumberMarks> const marks = number_marks(csv);
+    auto const at = [](int column) { return static_cast<std::size_t>(column); };
     ValueCells cells{.quantity = columns.quantity, .header_unit = columns.unit};
     for (auto const& record : csv.records) {
-        if (!holds(conditions, record)) { continue; }
-        table.rows.push_back(
-            {.workers = read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]}),
-             .value = read_value_cell(record.cells[value], {where, record.line, csv.header[value]}, cells),
-             .weight = weight_of(record, csv, columns, where),
-             .line = record.line});
+        std::size_t const workers = at(columns.workers);
+        double const count =
+            read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]}, marks[workers]);
+        double const weight =
+            weight_of(record, csv, columns, columns.weight < 0 ? NumberMarks{} : marks[at(columns.weight)], where);
+        for (int const column : columns.values) {
+            cells.marks = marks[at(column)];
+            CellPlace const place{where, record.line, csv.header[at(column)]};
+            double const value = read_value_cell(record.cells[at(column)], place, cells);
+            table.rows.push_back({.workers = count, .value = value, .weight = weight, .line = record.line});
+        }
     }
-    if (table.rows.empty() && !conditions.empty() && !csv.records.empty()) { refuse_conditions(csv, conditions); }
-    table.workers_column = csv.header[workers];
-    table.value_column = csv.header[value];
     table.unit = cells.label;
-    table.notes = columns.notes;
-    if (columns.weight >= 0) { table.weight_column = csv.header[static_cast<std::size_t>(columns.weight)]; }
-    for (std::size_t c = 0; c < csv.header.size(); ++c) {
-        auto const column = static_cast<int>(c);
-        bool const used = column == columns.workers || column == columns.value || column == columns.weight;
-        bool const chosen = std::ranges::any_of(conditions, [&](Condition const& one) { return one.column == column; });
-        if (!used && !chosen) { table.ignored.push_back(csv.header[c]); }
+}
+
+ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
+    CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
+    std::vector<int> used = choose_rows(csv, question.where);
+    ScalingColumns const columns = find_scaling_columns(csv, where, question);
+    ScalingTable table{.rows = {}, .quantity = columns.quantity};
+    read_rows(csv, columns, where, table);
+    auto const name = [&](int column) { return csv.header[static_cast<std::size_t>(column)]; };
+    table.workers_column = name(columns.workers);
+    for (int const column : columns.values) {
+        table.value_column += (table.value_column.empty() ? "" : ", ") + name(column);
     }
-    note_series(csv, columns, conditions, table.notes);
-    if (!table.weight_column.empty() && !table.rows.empty()) { check_weights(table.rows, where, table.weight_column); }
+    if (columns.weight >= 0) { table.weight_column = name(columns.weight); }
+    table.notes = columns.notes;
+    used.insert(used.end(), columns.values.begin(), columns.values.end());
+    used.insert(used.end(), {columns.workers, columns.weight});
+    table.ignored = unused_columns(csv.header, used);
+    note_series(csv, columns, used, table.notes);
+    if (columns.weight >= 0 && !table.rows.empty()) { check_weights(table.rows, where, table.weight_column); }
     return table;
 }
 

@@ -1,6 +1,7 @@
 #include "tables/scaling_text.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
 
@@ -18,23 +19,6 @@ constexpr std::array<std::string_view, 5> fields{"PARAMETER", "POINTS", "REGION"
 constexpr std::array<std::string_view, 6> time_metrics{"time",     "runtime",   "seconds",
                                                        "walltime", "wallclock", "duration"};
 
-constexpr std::string_view spaces = " \t\r\f\v";
-
-std::string_view trimmed(std::string_view text) {
-    auto const first = text.find_first_not_of(spaces);
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
-
-/// The first word of a text; what follows stays in it.
-std::string_view take_word(std::string_view& text) {
-    text = trimmed(text);
-    auto const end = std::min(text.find_first_of(spaces), text.size());
-    std::string_view const word = text.substr(0, end);
-    text = trimmed(text.substr(end));
-    return word;
-}
-
 /// Lines with something on them, numbered; comments are passed over.
 class Lines {
 public:
@@ -44,7 +28,7 @@ public:
     bool next(std::string_view& line) {
         while (!text_.empty()) {
             auto const end = std::min(text_.find('\n'), text_.size());
-            line = trimmed(text_.substr(0, end));
+            line = trimmed_line(text_.substr(0, end));
             text_.remove_prefix(std::min(end + 1, text_.size()));
             ++number_;
             if (!line.empty() && !line.starts_with('#')) { return true; }
@@ -79,7 +63,7 @@ public:
         std::string_view line;
         while (lines_.next(line)) {
             std::string_view rest = line;
-            std::string_view const field = take_word(rest);
+            std::string_view const field = next_word(rest);
             if (field == "PARAMETER") {
                 parameter(rest);
             } else if (field == "POINTS") {
@@ -105,7 +89,7 @@ private:
     }
 
     void parameter(std::string_view rest) {
-        std::string_view const name = take_word(rest);
+        std::string_view const name = next_word(rest);
         if (name.empty()) { fail("a parameter without a name"); }
         if (!rest.empty() || !parsed_.parameter.empty()) {
             usage_error(fmt::format("{}:{}", where_, lines_.number()), "several parameters",
@@ -121,8 +105,8 @@ private:
         std::ranges::replace_if(
             plain, [](char c) { return c == '(' || c == ')'; }, ' ');
         std::string_view left = plain;
-        while (!trimmed(left).empty()) {
-            std::string_view const word = take_word(left);
+        while (!trimmed_line(left).empty()) {
+            std::string_view const word = next_word(left);
             parsed_.points.push_back(read_parameter_cell(word, {where_, lines_.number(), "POINTS"}));
             if (parsed_.points.size() > most_scaling_rows) { fail("too many points"); }
         }
@@ -197,7 +181,7 @@ void add_rows(Block const& block, std::vector<double> const& points, std::string
     for (std::size_t i = 0; i < block.data.size(); ++i) {
         std::string_view rest = block.data[i];
         while (!rest.empty()) {
-            std::string_view const word = take_word(rest);
+            std::string_view const word = next_word(rest);
             table.rows.push_back({.workers = points[i],
                                   .value = read_value_cell(word, {where, block.lines[i], "DATA"}, cells),
                                   .weight = 1.0,
@@ -213,7 +197,7 @@ bool is_extra_p_text(std::string_view text) {
     Lines lines{text};
     std::string_view line;
     if (!lines.next(line)) { return false; }
-    return std::ranges::find(fields, take_word(line)) != fields.end() && line.find(',') == std::string_view::npos;
+    return std::ranges::find(fields, next_word(line)) != fields.end() && line.find(',') == std::string_view::npos;
 }
 
 ScalingTable read_extra_p_text(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {

@@ -1,6 +1,7 @@
 #include "headroom/io/work.hpp"
 
 #include "records/record.hpp"
+#include "tables/rows.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
@@ -8,8 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string>
 
 namespace headroom::io {
@@ -18,17 +17,13 @@ namespace {
 /// Far beyond any unit of work; a sum of as many as fit a file stays finite.
 constexpr double largest_amount = 1e30;
 
-double amount_of(std::string_view cell, std::string const& place) {
-    auto const begin = cell.find_first_not_of(" \t");
-    auto const end = cell.find_last_not_of(" \t");
-    std::string_view const text = begin == std::string_view::npos ? "" : cell.substr(begin, end - begin + 1);
-    double amount = 0.0;
-    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-    bool const whole = error == std::errc{} && stop == text.data() + text.size();
-    if (!whole || !std::isfinite(amount)) {
-        unreadable_error(place, "no amount of work " + headroom::quoted(cell), "it is not a number",
-                         "write it like 1.08");
+double amount_of(std::string_view cell, NumberMarks const& marks, std::string const& place) {
+    CellValue const value = cell_value(cell, CellMeasure::nothing, marks);
+    if (value.kind != CellValue::Kind::bare) {
+        std::string const why{value.fault == CellNumber::Fault::none ? "it is not a number" : words_of(value.fault)};
+        unreadable_error(place, "no amount of work " + headroom::quoted(cell), why, "write it like 1.08");
     }
+    double const amount = value.value;
     if (amount < 0.0) { unreadable_error(place, "a negative amount of work " + headroom::quoted(cell), ""); }
     if (amount > largest_amount) { unreadable_error(place, headroom::quoted(cell) + " is too large", "1e30 is most"); }
     return amount;
@@ -45,9 +40,10 @@ std::vector<double> read_work(std::string_view csv, std::string_view where) {
     }
     std::vector<double> work;
     work.reserve(table.records.size());
+    auto const at = static_cast<std::size_t>(column);
+    auto const marks = number_marks(table);
     for (auto const& record : table.records) {
-        work.push_back(
-            amount_of(record.cells[static_cast<std::size_t>(column)], fmt::format("{}:{}", where, record.line)));
+        work.push_back(amount_of(record.cells[at], marks[at], fmt::format("{}:{}", where, record.line)));
     }
     if (work.empty()) { unreadable_error(where, "no rank", "the table ends after its first line", "one row a rank"); }
     if (std::ranges::all_of(work, [](double one) { return one == 0.0; })) {

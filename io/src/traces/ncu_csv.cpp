@@ -119,7 +119,7 @@ void NcuTable::find_header() {
 template <class Take> void NcuTable::give(std::string& rows, std::vector<std::size_t>& lines, Take take) {
     if (lines.empty()) { return; }
     std::vector<CsvTable::Record> ragged;
-    CsvTable const table = read_csv(fmt::format("{}\n{}", header_, rows), where_, &ragged);
+    CsvTable const table = read_csv(fmt::format("{}\n{}", header_, rows), where_, {.sniff = false, .ragged = &ragged});
     bool const aligned = ragged.empty() && table.records.size() == lines.size();
     for (std::size_t i = 0; i < table.records.size(); ++i) {
         take(table, table.records[i], aligned ? lines[i] : lines.front());
@@ -260,7 +260,7 @@ void NcuTable::lay_out(std::vector<RankTrace>& traces) {
 
 std::vector<RankTrace> NcuTable::read(WholeText const& text) {
     find_header();
-    CsvTable const table = read_csv(header_, where_);
+    CsvTable const table = read_csv(header_, where_, {.sniff = false});
     id_ = table.column("ID"), process_ = table.column("Process ID"), kernel_ = table.column("Kernel Name");
     device_ = table.column("Device"), stream_ = table.column("Stream"), metric_ = table.column("Metric Name");
     unit_ = table.column("Metric Unit"), value_ = metric_ < 0 ? -1 : table.column("Metric Value");

@@ -25,7 +25,8 @@ struct BenchmarkLog {
     std::string format; ///< "nccl-tests", "nccl-tests json", "osu", "imb", "csv", "published"
     std::size_t lines = 0;
     std::vector<LogTrouble> troubles;
-    std::vector<std::string> notes; ///< what was assumed: ranks from the name of the file, units, ...
+    std::vector<std::string> unused_columns; ///< of a table
+    std::vector<std::string> notes;          ///< what was assumed: ranks from the name of the file, units, ...
 };
 
 /// Longest text that is read.

@@ -26,8 +26,8 @@ std::vector<std::string> latency_formats();
 using headroom::LatencySamples;
 using headroom::StatedQuantile;
 
-/// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: tables of any
-/// delimiter, with a header or none (those of k6, JMeter, hey, ApacheBench and vegeta are known by their columns); JSON
+/// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: tables
+/// (see `read_csv`), with a header or none (those of k6, JMeter, hey, ApacheBench and vegeta are known by their columns); JSON
 /// lines or one list, of numbers or objects (vegeta's and k6's are known); HdrHistogram logs and percentile tables; what
 /// wrk, wrk2, hey, vegeta and k6 report; repetitions of Google Benchmark.
 ///

@@ -20,7 +20,8 @@ struct RequestTraceQuestion {
 
 /// Requests to a language model as somebody recorded them.
 struct RequestTrace : RequestRecord {
-    std::vector<ServingRequest> requests; ///< in order of arrival, the first one at 0
+    std::vector<ServingRequest> requests;    ///< in order of arrival, the first one at 0
+    std::vector<std::string> unused_columns; ///< of a table
     /// From the first arrival to the last.
     [[nodiscard]] Seconds span() const;
 };
@@ -29,7 +30,7 @@ struct RequestTrace : RequestRecord {
 inline constexpr std::size_t most_recorded_requests = 50'000'000;
 inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and of one output
 
-/// Reads recorded requests in one pass from a file, plain, gzip or zstd: CSV with a header (comma, semicolon or tab), or
+/// Reads recorded requests in one pass from a file, plain, gzip or zstd: a table with a header (see `read_csv`), or
 /// JSON lines. A column each of arrival, prompt tokens and output tokens is found under its usual names, among them those
 /// of the traces of Azure (TIMESTAMP, ContextTokens, GeneratedTokens), Mooncake (timestamp, input_length, output_length),
 /// BurstGPT (Timestamp, Request tokens, Response tokens) and Vidur (arrived_at, num_prefill_tokens, num_decode_tokens).

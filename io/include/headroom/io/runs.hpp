@@ -2,6 +2,7 @@
 
 #include "headroom/validation.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace headroom::io {
 class Catalog;
 
 /// Reads a published-runs table and turns every row into a question, or into the reason why not.
-/// Gaps are filled by `assume`; which, is listed on the run.
-std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog);
+/// Gaps are filled by `assume`; which, is listed on the run. Columns that no rule reads are added to `unused`.
+std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
+                                    std::vector<std::string>* unused = nullptr);
 
 } // namespace headroom::io

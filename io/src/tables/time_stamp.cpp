@@ -1,26 +1,23 @@
-#include "latencies/time_stamp.hpp"
+#include "tables/time_stamp.hpp"
 
-#include "latencies/latency_unit.hpp"
-#include "latencies/plain_number.hpp"
-#include "logs/log_lines.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
 
 #include <array>
-#include <charconv>
 #include <chrono>
+#include <cmath>
 
 namespace headroom::io {
 namespace {
 
 constexpr std::int64_t nano = 1'000'000'000;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// Exactly so many digits.
 bool take_digits(std::string_view& text, std::size_t count, int& value) {
     if (text.size() < count) { return false; }
     value = 0;
     for (char const c : text.substr(0, count)) {
-        if (!is_digit(c)) { return false; }
+        if (!is_decimal_digit(c)) { return false; }
         value = 10 * value + (c - '0');
     }
     text.remove_prefix(count);
@@ -33,9 +30,11 @@ bool take_mark(std::string_view& text, std::string_view marks) {
     return true;
 }
 
-std::int64_t take_fraction(std::string_view& text) {
+/// Nanoseconds of digits behind a point; digits behind the ninth are below one.
+std::optional<std::int64_t> take_fraction(std::string_view& text) {
     std::int64_t unit = nano, sum = 0;
-    while (!text.empty() && is_digit(text[0])) {
+    if (text.empty() || !is_decimal_digit(text[0])) { return std::nullopt; }
+    while (!text.empty() && is_decimal_digit(text[0])) {
         unit /= 10;
         sum += unit * (text[0] - '0');
         text.remove_prefix(1);
@@ -52,20 +51,21 @@ std::optional<std::int64_t> offset(std::string_view text) {
     if (!take_mark(text, "+-") || !take_digits(text, 2, hours)) { return std::nullopt; }
     static_cast<void>(take_mark(text, ":"));
     if (!text.empty() && !take_digits(text, 2, minutes)) { return std::nullopt; }
-    if (!text.empty()) { return std::nullopt; }
+    if (!text.empty() || hours > 23 || minutes > 59) { return std::nullopt; }
     return sign * (3600 * std::int64_t{hours} + 60 * std::int64_t{minutes});
 }
 
 } // namespace
 
 std::optional<std::int64_t> date_and_time(std::string_view text) {
+    text = trimmed_line(text);
     int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
     bool const dated = take_digits(text, 4, year) && take_mark(text, "-/") && take_digits(text, 2, month) &&
                        take_mark(text, "-/") && take_digits(text, 2, day);
     if (!dated || !take_mark(text, "Tt ")) { return std::nullopt; }
     bool const timed = take_digits(text, 2, hour) && take_mark(text, ":") && take_digits(text, 2, minute);
     if (!timed) { return std::nullopt; }
-    std::int64_t fraction = 0;
+    std::optional<std::int64_t> fraction = 0;
     if (take_mark(text, ":")) {
         if (!take_digits(text, 2, second)) { return std::nullopt; }
         if (take_mark(text, ".,")) { fraction = take_fraction(text); }
@@ -74,15 +74,16 @@ std::optional<std::int64_t> date_and_time(std::string_view text) {
     std::chrono::year_month_day const date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
                                            std::chrono::day{static_cast<unsigned>(day)}};
     constexpr int first_year = 1700, last_year = 2250; // what 64 bits of nanoseconds hold
-    if (!east || !date.ok() || year < first_year || year > last_year || hour > 24 || minute > 59 || second > 60) {
+    if (!east || !fraction || !date.ok() || year < first_year || year > last_year || hour > 23 || minute > 59 ||
+        second > 60) {
         return std::nullopt;
     }
     std::int64_t const days = std::chrono::sys_days{date}.time_since_epoch().count();
-    return (86400 * days + 3600 * std::int64_t{hour} + 60 * std::int64_t{minute} + second - *east) * nano + fraction;
+    return (86400 * days + 3600 * std::int64_t{hour} + 60 * std::int64_t{minute} + second - *east) * nano + *fraction;
 }
 
 TimeStamps::TimeStamps(std::string_view unit) {
-    auto const known = latency_unit(unit);
+    auto const known = time_unit(unit);
     if (known && known->factor == 1.0) { unit_ = known->decimals; }
 }
 
@@ -106,6 +107,10 @@ std::optional<std::int64_t> TimeStamps::scaled(std::uint64_t mantissa, int power
 std::optional<std::int64_t> TimeStamps::read(std::string_view text) {
     text = trimmed_line(text);
     if (text.size() > 10 && (text[4] == '-' || text[4] == '/')) { return date_and_time(text); }
+    if (text.find(':') != std::string_view::npos) { // a time of day
+        auto const seconds = clock_duration(text);
+        return seconds ? std::optional{std::llround(*seconds * 1e9)} : std::nullopt;
+    }
     bool const negative = text.starts_with('-');
     std::string_view digits = negative ? text.substr(1) : text;
     std::uint64_t mantissa = 0;
@@ -116,7 +121,7 @@ std::optional<std::int64_t> TimeStamps::read(std::string_view text) {
             point = true;
             continue;
         }
-        if (!is_digit(c)) { return std::nullopt; }
+        if (!is_decimal_digit(c)) { return std::nullopt; }
         any = true;
         if (mantissa > (std::uint64_t{INT64_MAX} - 9) / 10) {
             if (!point) { return std::nullopt; }

@@ -1,0 +1,49 @@
+#include "tables/cell_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n\f\v";
+
+constexpr std::array<std::string_view, 9> empty_words{"", "-", "--", "n/a", "na", "none", "null", "nil", "#n/a"};
+
+} // namespace
+
+std::string_view trimmed_line(std::string_view text) {
+    auto const first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) { return {}; }
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string_view next_word(std::string_view& text) {
+    text = trimmed_line(text);
+    auto const end = std::min(text.find_first_of(blanks), text.size());
+    std::string_view const word = text.substr(0, end);
+    text = trimmed_line(text.substr(end));
+    return word;
+}
+
+char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool same_caseless(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, [](char x, char y) { return lowered(x) == lowered(y); });
+}
+
+std::size_t find_caseless(std::string_view text, std::string_view part) {
+    auto const found = std::search(text.begin(), text.end(), part.begin(), part.end(),
+                                   [](char a, char b) { return lowered(a) == lowered(b); });
+    return found == text.end() && !part.empty() ? std::string_view::npos
+                                                : static_cast<std::size_t>(found - text.begin());
+}
+
+bool says_nothing(std::string_view cell) {
+    std::string_view const text = trimmed_line(cell);
+    return std::ranges::any_of(empty_words, [&](std::string_view word) { return same_caseless(text, word); });
+}
+
+} // namespace headroom::io

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace headroom::io {
+
+/// Without the blanks at both ends.
+std::string_view trimmed_line(std::string_view text);
+
+/// The first word of a text; what follows stays in it.
+std::string_view next_word(std::string_view& text);
+
+/// Lower case of ASCII letters.
+char lowered(char c);
+bool is_decimal_digit(char c);
+/// Equal whatever the case of their letters.
+bool same_caseless(std::string_view a, std::string_view b);
+/// Where `part` begins in `text`, whatever the case of its letters; npos when it does not.
+std::size_t find_caseless(std::string_view text, std::string_view part);
+
+/// Whether a cell says that nothing was measured: "", "-", "n/a", "null". NaN is a number that went wrong.
+bool says_nothing(std::string_view cell);
+
+} // namespace headroom::io

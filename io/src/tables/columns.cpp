@@ -1,0 +1,190 @@
+#include "tables/columns.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace headroom::io {
+namespace {
+
+bool is_letter(char c) {
+    return is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// A head without the word that may be its unit.
+struct HeadReading {
+    std::string_view stem, unit;
+    bool bracketed = false;
+};
+
+/// "(ms)", "_ms", " ms", "/ms", "Ms": what a head may end in.
+std::vector<HeadReading> readings_of(std::string_view head) {
+    std::vector<HeadReading> readings{{.stem = head, .unit = {}}};
+    if (head.ends_with(')') || head.ends_with(']')) {
+        auto const open = head.find_last_of("([");
+        if (open == std::string_view::npos) { return readings; }
+        std::string_view const inside = head.substr(open + 1, head.size() - open - 2);
+        readings.push_back({head.substr(0, open), trimmed_line(inside), true});
+        return readings;
+    }
+    auto const cut = head.find_last_of(" _-.");
+    std::string_view const tail = cut == std::string_view::npos ? head : head.substr(cut + 1);
+    readings.push_back({head.substr(0, head.size() - tail.size()), tail});
+    std::size_t hump = tail.size();
+    while (hump > 0 && !(is_capital(tail[hump - 1]) && (hump == 1 || !is_capital(tail[hump - 2])))) { --hump; }
+    if (hump > 1) { readings.push_back({head.substr(0, head.size() - tail.size() + hump - 1), tail.substr(hump - 1)}); }
+    return readings;
+}
+
+/// What a word that is passed over adds to the rank.
+std::optional<int> rank_of_word(std::span<HeadWords const> words, std::string_view word) {
+    for (HeadWords const& one : words) {
+        for (std::string_view left = one.words; !left.empty();) {
+            if (same_caseless(next_word(left), word)) { return one.rank; }
+        }
+    }
+    return std::nullopt;
+}
+
+struct HeadKey {
+    std::string key;
+    int rank = 0;
+};
+
+/// Letters and digits of a head in lower case, without the words that are passed over; those where there are no others.
+HeadKey key_of(std::string_view stem, std::span<HeadWords const> words) {
+    HeadKey found;
+    std::string word, all;
+    for (std::size_t i = 0; i <= stem.size(); ++i) {
+        if (i < stem.size() && is_letter(stem[i])) {
+            word += lowered(stem[i]);
+            continue;
+        }
+        auto const known = rank_of_word(words, word);
+        (known ? all : found.key) += word;
+        found.rank += known.value_or(0);
+        word.clear();
+    }
+    if (found.key.empty()) { found.key = all; }
+    return found;
+}
+
+int place_of_name(std::string_view names, std::string_view key) {
+    for (int place = 0; !names.empty(); ++place) {
+        if (next_word(names) == key) { return place; }
+    }
+    return -1;
+}
+
+/// A lone letter is a unit in brackets, and behind a name ("time_s"), but for "m", which may be another word.
+std::optional<CellUnit> head_unit(HeadReading const& reading, CellMeasure measure, std::span<HeadWords const> words) {
+    bool const letter = reading.unit.size() == 1 && (reading.stem.empty() || same_caseless(reading.unit, "m"));
+    bool const other_word = rank_of_word(words, reading.unit).has_value(); // "min"
+    if ((letter || other_word) && !reading.bracketed) { return std::nullopt; }
+    return unit_named(measure, reading.unit);
+}
+
+} // namespace
+
+ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
+    ColumnMatch best;
+    int behind = 0;
+    for (head = trimmed_line(head); !head.empty();) {
+        for (HeadReading const& reading : readings_of(head)) {
+            auto const unit = reading.unit.empty() ? std::nullopt : head_unit(reading, row.measure, words);
+            HeadKey const key = key_of(reading.stem, words);
+            bool const note = reading.bracketed && !unit; // "throughput (img/s)", "gpus (A100)"
+            if (!reading.unit.empty() && !unit && !note) { continue; }
+            int const place = key.key.empty() ? -1 : place_of_name(row.names, key.key);
+            int const rank = place >= 0 ? place : unit ? ColumnMatch::unit_alone : ColumnMatch::never;
+            int const sum = rank + key.rank + behind;
+            if (rank < ColumnMatch::never && sum < best.rank) { best = {0, sum, unit}; }
+        }
+        // "time_us_oop": a word that is passed over may stand behind the unit
+        auto const cut = head.find_last_of(" _-.");
+        std::string_view const tail = cut == std::string_view::npos ? std::string_view{} : head.substr(cut + 1);
+        auto const word = rank_of_word(words, tail);
+        if (!word) { break; }
+        behind += *word;
+        head = head.substr(0, cut);
+    }
+    return best;
+}
+
+ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,
+                         std::span<HeadWords const> words) {
+    ColumnMatch best;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        ColumnMatch const match = match_head(header[i], row, words);
+        if (match.rank >= best.rank) { continue; }
+        best = match;
+        best.column = static_cast<int>(i);
+    }
+    return best;
+}
+
+ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std::string const& asked,
+                         CellMeasure measure, std::string_view where) {
+    auto const found = [&](std::size_t i) {
+        ColumnMatch match{.column = static_cast<int>(i)};
+        for (HeadReading const& reading : readings_of(header[i])) {
+            if (named && !match.unit && !reading.unit.empty()) { match.unit = head_unit(reading, measure, {}); }
+        }
+        return match;
+    };
+    for (bool const exactly : {true, false}) {
+        for (std::size_t i = 0; named && i < header.size(); ++i) {
+            if (exactly ? header[i] == asked : normalised(header[i]) == normalised(asked)) { return found(i); }
+        }
+    }
+    std::size_t number = 0;
+    auto const [stop, error] = std::from_chars(asked.data(), asked.data() + asked.size(), number);
+    bool const whole = error == std::errc{} && stop == asked.data() + asked.size();
+    if (whole && number >= 1 && number <= header.size()) { return found(number - 1); }
+    std::string const hint = named ? did_you_mean(asked, header) : std::string{};
+    usage_error(where, "no column " + headroom::quoted(asked),
+                named ? listed_columns(header) : fmt::format("there are {}, without names", header.size()),
+                hint.empty() ? "columns are named or numbered from 1" : hint);
+}
+
+std::string listed_columns(std::vector<std::string> const& header) {
+    std::string list;
+    constexpr std::size_t most = 12;
+    for (std::size_t i = 0; i < header.size() && i < most; ++i) {
+        list += (i > 0 ? ", " : "") + headroom::quoted(header[i]);
+    }
+    return "the columns are " + list + (header.size() > most ? ", ..." : "");
+}
+
+void refuse_missing_column(std::vector<std::string> const& header, std::string_view place, std::string_view what,
+                           std::string hint) {
+    usage_error(place, fmt::format("no column of {}", what), listed_columns(header), std::move(hint));
+}
+
+std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used) {
+    std::vector<std::string> unused;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        if (std::ranges::find(used, static_cast<int>(i)) == used.end()) { unused.push_back(header[i]); }
+    }
+    return unused;
+}
+
+std::string unused_words(std::vector<std::string> const& unused) {
+    if (unused.empty()) { return {}; }
+    std::string list;
+    constexpr std::size_t most = 12;
+    for (std::size_t i = 0; i < unused.size() && i < most; ++i) {
+        std::string const name = headroom::quoted(unused[i]);
+        list += (i > 0 ? ", " : "") + name.substr(1, name.size() - 2);
+    }
+    return "columns that were not used: " + list + (unused.size() > most ? ", ..." : "");
+}
+
+} // namespace headroom::io

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "tables/units.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// A row of the table of columns that one sort of file may hold.
+struct ColumnRow {
+    std::string_view names; ///< letters and digits alone, in lower case, parted by blanks; the surest first
+    CellMeasure measure = CellMeasure::nothing; ///< its head may end in a unit of it
+    bool required = false;
+    std::string_view what = {};   ///< "worker counts", for the error where it is missing
+    std::string_view option = {}; ///< that names it
+};
+
+/// Words of a head that change which of several columns is taken, or that are passed over; parted by blanks.
+struct HeadWords {
+    std::string_view words;
+    int rank; ///< added to that of the name
+};
+
+/// A column that a row of the table matches.
+struct ColumnMatch {
+    static constexpr int unit_alone = 1'000, never = 100'000;
+    int column = -1;
+    int rank = never; ///< place of its name in the row; `unit_alone` of a head that only ends in a unit
+    std::optional<CellUnit> unit = {}; ///< that its head ends in
+    [[nodiscard]] bool found() const { return column >= 0; }
+};
+
+/// How well a head matches: "Avg latency (ms)", "latency_ms", "latencyMs", "latency [msec]" are "latency" in milliseconds.
+/// A lone "m", and "min" where it is among the words, are units in brackets only.
+ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words = {});
+/// The best of all heads, the first where several are alike.
+ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,
+                         std::span<HeadWords const> words = {});
+
+/// The column that a user names, whatever its case, or by its number from 1; the unit of `measure` that its head ends in.
+/// Errors: InputError{usage} at `where`.
+ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std::string const& asked,
+                         CellMeasure measure, std::string_view where);
+
+/// "the columns are 'a', 'b', ...".
+std::string listed_columns(std::vector<std::string> const& header);
+/// Errors: InputError{usage}: "t.csv:1: no column of worker counts (the columns are ...)".
+[[noreturn]] void refuse_missing_column(std::vector<std::string> const& header, std::string_view place,
+                                        std::string_view what, std::string hint);
+
+/// Names of the columns that are not among `used`.
+std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used);
+/// "columns that were not used: host, user"; empty where all are.
+std::string unused_words(std::vector<std::string> const& unused);
+
+} // namespace headroom::io
