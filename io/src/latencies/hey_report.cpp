@@ -52,7 +52,7 @@ bool looks_like_hey(std::string_view head) {
 void read_hey(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
     samples.set_unit(*time_unit("s"), "format");
-    ReportLines lines{text};
+    TextLines lines{text};
     Part part = Part::other;
     for (std::string_view line; lines.next(line);) {
         part = part_of(line).value_or(part);

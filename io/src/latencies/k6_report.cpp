@@ -34,7 +34,7 @@ std::optional<std::string_view> behind_dots(std::string_view line, std::string_v
 }
 
 void read_text(std::string_view text, SampleBuilder& samples) {
-    ReportLines lines{text};
+    TextLines lines{text};
     for (std::string_view line; lines.next(line);) {
         std::size_t const name = std::min(line.find("http_req"), line.size()); // behind a mark of success
         line.remove_prefix(name);

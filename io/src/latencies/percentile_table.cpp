@@ -65,7 +65,7 @@ std::string_view unit_of_percentile_header(std::string_view line) {
     return there ? line.substr(open + 6, close - open - 6) : std::string_view{};
 }
 
-void read_percentile_rows(ReportLines& lines, SampleBuilder& samples) {
+void read_percentile_rows(TextLines& lines, SampleBuilder& samples) {
     LatencyHistogram values;
     TableRow before;
     double coarsest = 0.0;
@@ -106,7 +106,7 @@ void read_percentile_rows(ReportLines& lines, SampleBuilder& samples) {
 }
 
 bool looks_like_percentiles(std::string_view head) {
-    ReportLines lines{whole_lines(head)};
+    TextLines lines{whole_lines(head)};
     std::string_view line;
     constexpr int looked_at = 40;
     for (int i = 0; i < looked_at && lines.next(line); ++i) {
@@ -117,7 +117,7 @@ bool looks_like_percentiles(std::string_view head) {
 
 void read_percentiles(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
-    ReportLines lines{text};
+    TextLines lines{text};
     std::string_view line;
     while (lines.next(line) && !is_percentile_header(line)) {}
     if (auto const unit = time_unit(unit_of_percentile_header(line))) {

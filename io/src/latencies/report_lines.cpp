@@ -8,15 +8,6 @@
 
 namespace headroom::io {
 
-bool ReportLines::next(std::string_view& line) {
-    if (text_.empty()) { return false; }
-    std::size_t const end = std::min(text_.find('\n'), text_.size());
-    line = trimmed_line(text_.substr(0, end));
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    ++number_;
-    return true;
-}
-
 std::optional<std::string_view> behind(std::string_view line, std::string_view word) {
     if (!line.starts_with(word)) { return std::nullopt; }
     return trimmed_line(line.substr(word.size()));

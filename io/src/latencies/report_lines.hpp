@@ -1,6 +1,7 @@
 #pragma once
 
 #include "latencies/sample_builder.hpp"
+#include "tables/cell_text.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -8,19 +9,7 @@
 
 namespace headroom::io {
 
-/// Lines of a report, numbered from 1, without blanks at their ends.
-class ReportLines {
-public:
-    explicit ReportLines(std::string_view text) : text_{text} {}
-    bool next(std::string_view& line);
-    [[nodiscard]] std::uint64_t number() const { return number_; }
-
-private:
-    std::string_view text_;
-    std::uint64_t number_ = 0;
-};
-
-/// What stands behind a word at the start of a line: "Average:" of "Average:  0.02 secs"; empty where it starts otherwise.
+/// Text behind a word at the start of a line: "Average:" of "Average:  0.02 secs"; empty where it starts otherwise.
 std::optional<std::string_view> behind(std::string_view line, std::string_view word);
 
 /// States a quantile; what is no time is counted as dirt.

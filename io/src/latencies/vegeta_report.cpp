@@ -74,7 +74,7 @@ void read_vegeta_report(HeadSource& source, SampleBuilder& samples) {
         }
         return tell_failed(number_in(report, "success").value_or(1.0), samples);
     }
-    ReportLines lines{text};
+    TextLines lines{text};
     for (std::string_view line; lines.next(line);) {
         if (auto const latencies = named_values(line, "Latencies")) {
             read_latencies(*latencies, lines.number(), samples);

@@ -36,7 +36,7 @@ private:
     void read_line(std::string_view line);
     void read_summary(std::string_view rest);
 
-    ReportLines lines_;
+    TextLines lines_;
     SampleBuilder& samples_;
     int spectra_ = 0;
     bool in_percentiles_ = false, summary_seen_ = false;

@@ -62,13 +62,9 @@ std::string_view without_prefixes(std::string_view line) {
 } // namespace
 
 bool LogLines::next(std::string_view& line) {
-    if (text_.empty()) { return false; }
-    auto const end = text_.find('\n');
-    unfinished_ = end == std::string_view::npos;
-    line = without_prefixes(trimmed_line(text_.substr(0, end)));
-    text_.remove_prefix(unfinished_ ? text_.size() : end + 1);
-    ++number_;
-    return true;
+    bool const more = lines_.next(line);
+    if (more) { line = without_prefixes(line); }
+    return more;
 }
 
 } // namespace headroom::io

@@ -12,16 +12,13 @@ namespace headroom::io {
 /// "[1,0]<stdout>:", "[1,0]<stdout> ", "0: ", "[0] ", a date and a time of day.
 class LogLines {
 public:
-    explicit LogLines(std::string_view text) : text_{text} {}
+    explicit LogLines(std::string_view text) : lines_{text} {}
     bool next(std::string_view& line);
-    [[nodiscard]] std::size_t number() const { return number_; }
-    /// Whether the line that was given last has no end: the writer may have stopped in it.
-    [[nodiscard]] bool unfinished() const { return unfinished_; }
+    [[nodiscard]] std::size_t number() const { return lines_.number(); }
+    [[nodiscard]] bool unfinished() const { return lines_.unfinished(); }
 
 private:
-    std::string_view text_;
-    std::size_t number_ = 0;
-    bool unfinished_ = false;
+    TextLines lines_;
 };
 
 } // namespace headroom::io

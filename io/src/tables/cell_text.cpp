@@ -26,6 +26,16 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
+bool TextLines::next(std::string_view& line) {
+    if (text_.empty()) { return false; }
+    auto const end = text_.find('\n');
+    unfinished_ = end == std::string_view::npos;
+    line = trimmed_line(text_.substr(0, end));
+    text_.remove_prefix(unfinished_ ? text_.size() : end + 1);
+    ++number_;
+    return true;
+}
+
 char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }

@@ -19,6 +19,21 @@ bool same_caseless(std::string_view a, std::string_view b);
 /// Where `part` begins in `text`, whatever the case of its letters; npos when it does not.
 std::size_t find_caseless(std::string_view text, std::string_view part);
 
+/// Lines of a text, numbered from 1, without blanks at their ends.
+class TextLines {
+public:
+    explicit TextLines(std::string_view text) : text_{text} {}
+    bool next(std::string_view& line);
+    [[nodiscard]] std::size_t number() const { return number_; }
+    /// Whether the line that was given last has no end: the writer may have stopped in it.
+    [[nodiscard]] bool unfinished() const { return unfinished_; }
+
+private:
+    std::string_view text_;
+    std::size_t number_ = 0;
+    bool unfinished_ = false;
+};
+
 /// Whether a cell says that nothing was measured: "", "-", "n/a", "null". NaN is a number that went wrong.
 bool says_nothing(std::string_view cell);
 

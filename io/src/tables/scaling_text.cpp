@@ -19,28 +19,17 @@ constexpr std::array<std::string_view, 5> fields{"PARAMETER", "POINTS", "REGION"
 constexpr std::array<std::string_view, 6> time_metrics{"time",     "runtime",   "seconds",
                                                        "walltime", "wallclock", "duration"};
 
-/// Lines with something on them, numbered; comments are passed over.
-class Lines {
-public:
-    explicit Lines(std::string_view text) : text_{text} {
-        if (text_.starts_with(byte_order_mark)) { text_.remove_prefix(byte_order_mark.size()); }
+/// The next line with something on it; comments are passed over.
+bool next_line(TextLines& lines, std::string_view& line) {
+    while (lines.next(line)) {
+        if (!line.empty() && !line.starts_with('#')) { return true; }
     }
-    bool next(std::string_view& line) {
-        while (!text_.empty()) {
-            auto const end = std::min(text_.find('\n'), text_.size());
-            line = trimmed_line(text_.substr(0, end));
-            text_.remove_prefix(std::min(end + 1, text_.size()));
-            ++number_;
-            if (!line.empty() && !line.starts_with('#')) { return true; }
-        }
-        return false;
-    }
-    [[nodiscard]] std::size_t number() const { return number_; }
+    return false;
+}
 
-private:
-    std::string_view text_;
-    std::size_t number_ = 0;
-};
+std::string_view without_mark(std::string_view text) {
+    return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
+}
 
 /// The measurements of one region and metric: a line of repeats a point.
 struct Block {
@@ -57,11 +46,11 @@ struct Parsed {
 
 class Reader {
 public:
-    Reader(std::string_view text, std::string_view where) : lines_{text}, where_{where} {}
+    Reader(std::string_view text, std::string_view where) : lines_{without_mark(text)}, where_{where} {}
 
     Parsed read() {
         std::string_view line;
-        while (lines_.next(line)) {
+        while (next_line(lines_, line)) {
             std::string_view rest = line;
             std::string_view const field = next_word(rest);
             if (field == "PARAMETER") {
@@ -135,7 +124,7 @@ private:
         block.lines.push_back(lines_.number());
     }
 
-    Lines lines_;
+    TextLines lines_;
     std::string_view where_, region_, metric_;
     bool open_ = false;
     Parsed parsed_;
@@ -194,9 +183,9 @@ void add_rows(Block const& block, std::vector<double> const& points, std::string
 } // namespace
 
 bool is_extra_p_text(std::string_view text) {
-    Lines lines{text};
+    TextLines lines{without_mark(text)};
     std::string_view line;
-    if (!lines.next(line)) { return false; }
+    if (!next_line(lines, line)) { return false; }
     return std::ranges::find(fields, next_word(line)) != fields.end() && line.find(',') == std::string_view::npos;
 }
 

@@ -2,6 +2,7 @@
 // units in a row of their own. What the program printed stands between the rows.
 
 #include "graphs/graph_draft.hpp"
+#include "tables/numbers.hpp"
 #include "traces/ncu_metrics.hpp"
 #include "traces/trace_builder.hpp"
 #include "traces/trace_formats.hpp"
@@ -91,7 +92,7 @@ private:
     std::size_t header_line_ = 0;
     int id_ = -1, process_ = -1, kernel_ = -1, device_ = -1, stream_ = -1, metric_ = -1, unit_ = -1, value_ = -1;
     std::vector<std::string> names_, units_; ///< of the raw page's columns
-    NumberStyle style_;
+    NumberMarks marks_;
     std::vector<NcuKernel> kernels_;
     std::map<std::pair<std::string, std::string>, std::size_t> kernel_numbers_; ///< by process and ID
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> ranks_;        ///< by process and device
@@ -169,9 +170,9 @@ template <class Take> void NcuTable::each_record(Take take) {
 
 /// How numbers are written shows in those that can be read in one way.
 void NcuTable::learn(CsvTable const& table, CsvTable::Record const& record) {
-    if (value_ >= 0) { return style_.learn(cell(record, value_)); }
+    if (value_ >= 0) { return marks_.learn(cell(record, value_)); }
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        if (table.header[i].find("__") != std::string::npos) { style_.learn(trimmed(record.cells[i])); }
+        if (table.header[i].find("__") != std::string::npos) { marks_.learn(trimmed(record.cells[i])); }
     }
 }
 
@@ -198,7 +199,8 @@ void NcuTable::take_metric(NcuKernel& kernel, std::string_view metric, std::stri
     bool const wanted = metric.find("__") != std::string_view::npos || metric == "Duration" ||
                         metric == "Elapsed Cycles" || metric == "SM Frequency" || metric == "Memory Throughput";
     if (!wanted || text.empty() || text == "n/a" || text == "nan") { return; }
-    auto const value = styled_number(text, style_);
+    CellValue const cell = cell_value(text, CellMeasure::nothing, marks_.completed({}));
+    auto const value = cell.kind == CellValue::Kind::bare ? std::optional{cell.value} : std::nullopt;
     bool const of_work =
         metric.find("__time") != std::string_view::npos || metric.find("dram__bytes") != std::string_view::npos ||
         metric.find("__sass_thread_inst_executed_op") != std::string_view::npos || metric == "Duration";

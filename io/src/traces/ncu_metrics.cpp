@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace headroom::io {
@@ -55,36 +54,6 @@ template <class Number> bool put(Number& to, std::optional<double> factor, doubl
 }
 
 } // namespace
-
-void NumberStyle::learn(std::string_view text) {
-    auto const comma = text.rfind(','), point = text.rfind('.');
-    if (comma == std::string_view::npos) {
-        if (point != std::string_view::npos && text.find('.') != point) { comma_is_point = true; }
-        return;
-    }
-    bool const digits_alone = text.find_first_not_of("0123456789,.") == std::string_view::npos;
-    if (!digits_alone) { return; }
-    if (point != std::string_view::npos) {
-        comma_is_point = comma_is_point || comma > point;
-    } else if (text.find(',') == comma && text.size() - comma != 4) {
-        comma_is_point = true;
-    }
-}
-
-std::optional<double> styled_number(std::string_view text, NumberStyle style) {
-    constexpr std::array<std::string_view, 4> gaps{" ", "'", "\xC2\xA0", "\xE2\x80\xAF"};
-    std::string plain;
-    while (!text.empty()) {
-        auto const gap = std::ranges::find_if(gaps, [&](auto mark) { return text.starts_with(mark); });
-        char const c = text.front();
-        if (gap == gaps.end() && c != (style.comma_is_point ? '.' : ',')) { plain += c == ',' ? '.' : c; }
-        text.remove_prefix(gap == gaps.end() ? 1 : gap->size());
-    }
-    double value = 0.0;
-    auto const [stop, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    bool const all = error == std::errc{} && stop == plain.data() + plain.size();
-    return all && std::isfinite(value) ? std::optional{value} : std::nullopt;
-}
 
 bool NcuMetrics::take(std::string_view metric, std::string_view unit, double value) {
     if (is_one_of(metric, {"gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_duration.max", "Duration"})) {

@@ -7,15 +7,6 @@
 
 namespace headroom::io {
 
-/// How a table writes its numbers: "1,234.5" or "1.234,5".
-struct NumberStyle {
-    bool comma_is_point = false;
-    /// Learns from a number that can be read in one way only.
-    void learn(std::string_view text);
-};
-/// A number with separators of thousands; empty when it is none, or not finite.
-std::optional<double> styled_number(std::string_view text, NumberStyle style);
-
 /// What Nsight Compute measured of one kernel, as far as it tells time, work and traffic.
 class NcuMetrics {
 public:
