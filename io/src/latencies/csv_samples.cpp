@@ -131,12 +131,26 @@ bool CsvReader::quick_row(char const*& at, std::uint64_t line) {
 /// header, or a cell is quoted.
 char const* CsvReader::end_of_row(char const* at, std::size_t cells) const {
     if (width_ == 0) { return *at == '\n' ? at : end_of_line(at); }
+#if defined(__SSE2__)
+    __m128i const delimiter = _mm_set1_epi8(layout_.dialect.delimiter), end = _mm_set1_epi8('\n'),
+                  quote = _mm_set1_epi8('"');
+    for (;; at += 16) {
+        __m128i const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(at));
+        auto const ends = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, end)));
+        unsigned const before = ends == 0 ? 0xffffU : (ends & (0U - ends)) - 1U; // the bytes of this line
+        if ((static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quote))) & before) != 0) { return nullptr; }
+        auto marks = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, delimiter))) & before;
+        for (; marks != 0; marks &= marks - 1U) { ++cells; }
+        if (ends != 0) { return cells + 1 == width_ ? at + __builtin_ctz(ends) : nullptr; }
+    }
+#else
     for (;; ++at) {
         at = next_mark(at, layout_.dialect.delimiter);
         if (*at == '\n') { return cells + 1 == width_ ? at : nullptr; }
         if (*at == '"') { return nullptr; }
         ++cells;
     }
+#endif
 }
 
 /// Behind so many cells; null where the line ends before, or one is quoted.
