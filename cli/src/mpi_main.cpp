@@ -5,7 +5,7 @@
 //     headroom measure comm     each sends and receives while a clock runs
 
 #include "program.hpp"
-#include "trace/trace_parts.hpp"
+#include "trace/trace_reading.hpp"
 #include "verb.hpp"
 
 #include "headroom/error.hpp"

@@ -169,6 +169,11 @@ FieldTable const& field_table_of(CallStats const*) {
         {"search_seconds", "Wall time of the search.", member<&CallStats::search_seconds>, Presence::if_any},
         {"evaluations_per_second", "Evaluations of time and memory in a second of the search.",
          member<&CallStats::evaluations_per_second>, Presence::if_any},
+        {"read_seconds", "Wall time in which traces were read.", member<&CallStats::read_seconds>, Presence::if_any},
+        {"text_bytes_per_second", "Text of traces, after decompression, that was read in a second.",
+         member<&CallStats::text_bytes_per_second>, Presence::if_any},
+        {"read_bytes_per_second", "Bytes of trace files that were read in a second.",
+         member<&CallStats::read_bytes_per_second>, Presence::if_any},
     };
     static constexpr FieldTable table = field_table<CallStats>("stats", rows);
     return table;

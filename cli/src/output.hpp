@@ -53,7 +53,8 @@ ResultHead head_of(std::string_view verb, io::Catalog const& catalog, std::strin
 /// Time and memory of a call.
 struct CallStats {
     double wall_seconds = 0.0, peak_memory_bytes = 0.0;
-    std::optional<double> search_seconds = {}, evaluations_per_second = {}; ///< of a search
+    std::optional<double> search_seconds = {}, evaluations_per_second = {};                          ///< of a search
+    std::optional<double> read_seconds = {}, text_bytes_per_second = {}, read_bytes_per_second = {}; ///< of traces
 };
 FieldTable const& field_table_of(CallStats const*);
 

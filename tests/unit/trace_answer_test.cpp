@@ -196,7 +196,7 @@ TEST(TraceAnswer, NamesTheRankThatOthersWaitFor) {
     auto const answer = trace_answer(ranks);
     ASSERT_EQ(answer.stragglers.size(), 1U);
     EXPECT_EQ(answer.stragglers[0].rank, 2);
-    EXPECT_EQ(answer.stragglers[0].why, "arrives last in 8 of 8 collectives");
+    EXPECT_EQ(words_of(answer.stragglers[0]), "arrives last in 8 of 8 collectives");
     EXPECT_DOUBLE_EQ(answer.stragglers[0].share, 1.0);
     EXPECT_EQ(answer.stragglers[0].cost, 8 * (5 * ms - 3000));
     EXPECT_EQ(answer.ranks[2].runs.size(), 8U); // lent and given back
@@ -238,7 +238,7 @@ TEST(TraceAnswer, NamesTheRankThatComputesLonger) {
     auto const answer = trace_answer(ranks);
     ASSERT_EQ(answer.stragglers.size(), 1U);
     EXPECT_EQ(answer.stragglers[0].rank, 1);
-    EXPECT_EQ(answer.stragglers[0].why, "computes 12 % longer than the median");
+    EXPECT_EQ(words_of(answer.stragglers[0]), "computes 12 % longer than the median");
     EXPECT_EQ(answer.stragglers[0].cost, 12 * ms);
 }
 

@@ -80,8 +80,8 @@ void on_many_threads(int count, std::function<void(int)> const& task) {
 }
 
 Ticks step_if(PathAnswer const& answer, std::string const& what) {
-    auto const found =
-        std::find_if(answer.what_if.begin(), answer.what_if.end(), [&](StepIf const& one) { return one.what == what; });
+    auto const found = std::find_if(answer.what_if.begin(), answer.what_if.end(),
+                                    [&](StepIf const& one) { return words_of(one) == what; });
     return found == answer.what_if.end() ? -1 : found->step;
 }
 

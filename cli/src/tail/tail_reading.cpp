@@ -1,12 +1,12 @@
 #include "tail/tail_reading.hpp"
 
 #include "document/text.hpp"
-#include "trace/trace_report.hpp"
-#include "watch.hpp"
+#include "trace/trace_reading.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"
+#include "headroom/trace_answer.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -107,15 +107,11 @@ TailPart read_steps(std::vector<std::string> const& paths, TailRequest const& re
     traces.digest.wants_path = false;
     traces.digest.step_name = request.step_name;
     Watch watch{"reading", quiet};
-    TraceRead read = read_for(traces, [&watch](double share) {
-        watch.progress(share);
-        return !watch.interrupted();
-    });
+    ReadFiles read = read_files(traces, watch);
     if (!read.complete) { too_little(paths.front(), "interrupted", "", "nothing is said of a part of the ranks"); }
-    TraceOutcome const outcome = outcome_of(std::move(read), 1);
-    TailPart part = steps_of(outcome.answer);
+    TailPart part = steps_of(trace_answer(std::move(read.set.ranks)));
     part.name = paths.size() == 1 ? paths.front() : paths.front() + " and " + counted(paths.size() - 1, "more path");
-    for (std::string const& one : outcome.unread) { part.samples.notes.push_back(one); }
+    for (std::string const& one : read.set.unread) { part.samples.notes.push_back(one); }
     return part;
 }
 

@@ -63,23 +63,15 @@ std::string skew_words(CollectiveAnswer const& collectives) {
            "; first to last end: " + words(collectives.end_skew_ns);
 }
 
-/// Who waited, and for whom.
 Table waiting_table(CollectiveAnswer const& collectives) {
     std::vector<RankWaiting> rows = collectives.waiting;
-    std::ranges::stable_sort(rows, [](RankWaiting const& a, RankWaiting const& b) { return a.last > b.last; });
-    Ticks longest = 0;
-    for (RankWaiting const& one : rows) { longest = std::max({longest, one.waited, one.kept_waiting}); }
-    TimeUnit const unit = unit_for(static_cast<double>(longest));
-    Table table{.title = "Who arrives last, " + std::string{unit.name},
-                .columns = {{"rank"}, {"last in"}, {"kept others waiting"}, {"waited itself"}},
-                .rows = {}};
-    for (RankWaiting const& one : rows) {
-        if (table.rows.size() == most_rows) { break; }
-        table.rows.push_back({std::to_string(one.rank), std::to_string(one.last),
-                              in_unit(static_cast<double>(one.kept_waiting), unit),
-                              in_unit(static_cast<double>(one.waited), unit)});
-    }
-    return table;
+    std::ranges::stable_sort(rows, std::ranges::greater{}, &RankWaiting::last);
+    rows.resize(std::min(rows.size(), most_rows));
+    return field_rows("Who arrives last", rows,
+                      {{"rank"},
+                       {"last", "last in"},
+                       {"kept_waiting_seconds", "kept others waiting"},
+                       {"waited_seconds", "waited itself"}});
 }
 
 std::string clock_words(CollectiveAnswer const& collectives) {
@@ -100,7 +92,7 @@ std::vector<std::string> straggler_items(TraceAnswer const& answer) {
     for (Straggler const& one : answer.stragglers) {
         std::string const cost =
             one.cost > 0 ? ", which costs the others " + time_words(static_cast<double>(one.cost)) : std::string{};
-        items.push_back("rank " + std::to_string(one.rank) + " " + one.why + cost);
+        items.push_back("rank " + std::to_string(one.rank) + " " + words_of(one) + cost);
     }
     return items;
 }

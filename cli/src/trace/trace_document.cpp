@@ -17,14 +17,15 @@ void append(std::vector<Block>& blocks, std::vector<Block> more) {
 }
 
 std::string title_of(TraceReport const& report) {
-    std::string const first = report.paths.empty() ? "" : printable(report.paths.front());
+    std::string const first = report.question.paths.empty() ? "" : printable(report.question.paths.front());
     return "Trace: " + first +
-           (report.paths.size() > 1 ? " and " + std::to_string(report.paths.size() - 1) + " more" : "");
+           (report.question.paths.size() > 1 ? " and " + std::to_string(report.question.paths.size() - 1) + " more"
+                                             : "");
 }
 
 /// "8 ranks of 8, 1 step each, 21.3 MB of kineto, 123k events"
 std::string scope_words(TraceReport const& report) {
-    TraceAnswer const& answer = report.answer();
+    TraceAnswer const& answer = report.answer;
     std::vector<std::string> formats, parts;
     for (RankDigest const& rank : answer.ranks) {
         if (std::ranges::find(formats, rank.format) == formats.end()) { formats.push_back(rank.format); }
@@ -42,18 +43,18 @@ std::string scope_words(TraceReport const& report) {
     bool const alike =
         std::ranges::all_of(answer.ranks, [&](RankDigest const& rank) { return rank.device.name == device; });
     if (!device.empty() && alike) { parts.push_back(printable(device)); }
-    if (!report.outcome.complete) { parts.push_back("interrupted: not all files were read"); }
+    if (!report.complete) { parts.push_back("interrupted: not all files were read"); }
     return join(parts, "; ");
 }
 
-Document made_of(TraceReport const& report, std::size_t most_lanes) {
-    TraceAnswer const& answer = report.answer();
-    Document document{title_of(report), {}, report.footer};
+Document made_of(TraceReport const& report, std::string footer, std::size_t most_lanes) {
+    TraceAnswer const& answer = report.answer;
+    Document document{title_of(report), {}, std::move(footer)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{join(verdict_of(answer), " "), "", true});
+    blocks.emplace_back(Paragraph{join(report.verdict, " "), "", true});
     blocks.emplace_back(Paragraph{scope_words(report), "read"});
     append(blocks, comparison_blocks(report));
-    append(blocks, rank_blocks(report));
+    append(blocks, rank_blocks(answer));
     append(blocks, scaling_blocks(answer));
     append(blocks, collective_blocks(answer));
     if (auto drawing = step_drawing(answer, most_lanes)) { blocks.emplace_back(*std::move(drawing)); }
@@ -65,7 +66,11 @@ Document made_of(TraceReport const& report, std::size_t most_lanes) {
 
 } // namespace
 
-Document document_of(TraceReport const& report) { return made_of(report, lanes_of_text); }
-Document page_of(TraceReport const& report) { return made_of(report, lanes_of_page); }
+Document document_of(TraceReport const& report, std::string footer) {
+    return made_of(report, std::move(footer), lanes_of_text);
+}
+Document page_of(TraceReport const& report, std::string footer) {
+    return made_of(report, std::move(footer), lanes_of_page);
+}
 
 } // namespace headroom::cli

@@ -1,8 +1,9 @@
 #include "document/gantt_pieces.hpp"
 #include "document/text.hpp"
-#include "trace/trace_clock.hpp"
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
+
+#include "headroom/trace_clock.hpp"
 
 #include <algorithm>
 #include <array>

@@ -72,7 +72,7 @@ Table lever_table(PathAnswer const& path) {
                 .rows = {}};
     for (StepIf const& one : path.what_if) {
         if (table.rows.size() == most_levers) { break; }
-        table.rows.push_back({kernel_words(one.what, 52), in_unit(static_cast<double>(one.step), unit),
+        table.rows.push_back({kernel_words(words_of(one), 52), in_unit(static_cast<double>(one.step), unit),
                               significant(one.speedup, 4) + "x"});
     }
     return table;

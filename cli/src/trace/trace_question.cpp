@@ -1,5 +1,7 @@
 #include "trace/trace_question.hpp"
 
+#include "trace/trace_report.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 
@@ -74,27 +76,27 @@ std::span<Option const> trace_options() { return options; }
 
 TraceAsked read_trace_question(Arguments const& arguments, Output const& output) {
     TraceAsked asked;
-    asked.question.paths = arguments.all("PATH");
-    if (asked.question.paths.empty()) {
-        refuse("PATH", "missing", "", "name a trace, or a folder with one for each rank");
-    }
-    if (auto const step = arguments.text("--step")) { asked.question.digest.step = read_step(*step); }
-    asked.question.digest.step_name = arguments.text("--step-name").value_or("");
+    TraceQuestion& files = asked.files;
+    files.paths = arguments.all("PATH");
+    if (files.paths.empty()) { refuse("PATH", "missing", "", "name a trace, or a folder with one for each rank"); }
+    if (auto const step = arguments.text("--step")) { files.digest.step = read_step(*step); }
+    files.digest.step_name = arguments.text("--step-name").value_or("");
     if (auto const shard = arguments.text("--shard")) {
         refuse_beside_shard(arguments);
-        asked.question.shard = read_shard(*shard);
+        files.shard = read_shard(*shard);
     }
-    asked.question.reading = read_reading(arguments);
+    files.reading = read_reading(arguments);
     if (arguments.has("--baseline")) {
-        asked.baseline = asked.question;
+        asked.baseline = files;
         asked.baseline->paths = arguments.all("--baseline");
         asked.baseline->digest.step = {};
         asked.baseline->digest.wants_path = false;
     }
+    asked.report.paths = files.paths;
+    asked.report.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));
     asked.machine = arguments.text("--machine");
     asked.timeline = timeline_file(arguments, output);
-    asked.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));
-    check_gates(arguments, metrics_of(TraceAnswer{}));
+    check_gates(arguments, metrics_of(nullptr));
     return asked;
 }
 

@@ -1,16 +1,19 @@
 #pragma once
 
-#include "trace/trace_report.hpp"
+#include "output.hpp"
+#include "trace/trace_reading.hpp"
+
+#include "headroom/trace_report.hpp"
 
 namespace headroom::cli {
 
 /// Everything that the command line asks of traces.
 struct TraceAsked {
-    TraceQuestion question;
+    TraceQuestion files;
     std::optional<TraceQuestion> baseline;
-    std::optional<std::string> timeline; ///< where the Chrome trace goes
-    std::size_t top = 10;
-    std::optional<std::string> machine; ///< under whose roofline kernels are put
+    TraceReportQuestion report; ///< but for the machine, which stands in the catalog
+    std::optional<std::string> machine;
+    std::optional<std::string> timeline; ///< file of the Chrome trace
 };
 
 std::span<Option const> trace_options();

@@ -8,7 +8,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::size_t most_rows = 16, most_bars = 32;
+constexpr std::size_t most_rows = 16, most_bars = 32, most_steps = 10;
 
 TimeUnit unit_of_ranks(TraceAnswer const& answer) {
     Ticks longest = 0;
@@ -89,40 +89,19 @@ StackedBars rank_bars(TraceAnswer const& answer) {
     return bars;
 }
 
-/// All steps of all ranks: of each step the slowest rank, its split, and who it was.
+/// Steps, each on its slowest rank; of many evenly spread ones.
 Table step_table(TraceAnswer const& answer) {
-    struct Slowest {
-        std::int64_t rank = 0;
-        StepShares const* step = nullptr;
-    };
-    std::vector<std::pair<std::int64_t, Slowest>> slowest; // by number
-    for (RankDigest const& rank : answer.ranks) {
-        for (StepShares const& step : rank.breakdown.steps) {
-            auto const at =
-                std::ranges::lower_bound(slowest, step.step.number, {}, [](auto const& one) { return one.first; });
-            bool const is_new = at == slowest.end() || at->first != step.step.number;
-            if (is_new) {
-                slowest.insert(at, {step.step.number, {rank.rank, &step}});
-            } else if (step.shares.window > at->second.step->shares.window) {
-                at->second = {rank.rank, &step};
-            }
-        }
-    }
-    Ticks longest = 0;
-    for (auto const& [number, one] : slowest) { longest = std::max(longest, one.step->shares.window); }
-    TimeUnit const unit = unit_for(static_cast<double>(longest));
-    Table table{.title = "Steps on the host's clock, each of its slowest rank, " + std::string{unit.name},
-                .columns = {{"step"}, {"slowest rank"}, {"wall"}, {"compute"}, {"exposed"}, {"memory"}, {"idle"}},
-                .rows = {}};
-    for (std::size_t const i : drawn_lanes(slowest.size(), 10)) {
-        auto const& [number, one] = slowest[i];
-        DeviceTimes const& shares = one.step->shares;
-        table.rows.push_back({std::to_string(number), std::to_string(one.rank)});
-        for (Ticks const time : {shares.window, shares.compute, shares.exposed, shares.memory_only, shares.idle}) {
-            table.rows.back().push_back(in_unit(static_cast<double>(time), unit));
-        }
-    }
-    return table;
+    std::vector<TraceTimesRow> const slowest = slowest_steps(answer);
+    std::vector<TraceTimesRow> rows;
+    for (std::size_t const i : drawn_lanes(slowest.size(), most_steps)) { rows.push_back(slowest[i]); }
+    return field_rows("Steps on the host's clock, each of its slowest rank", rows,
+                      {{"step"},
+                       {"rank", "slowest rank"},
+                       {"wall_seconds"},
+                       {"compute_seconds"},
+                       {"exposed_communication_seconds", "exposed"},
+                       {"memory_seconds"},
+                       {"idle_seconds"}});
 }
 
 std::string step_words(TraceAnswer const& answer) {
@@ -134,10 +113,33 @@ std::string step_words(TraceAnswer const& answer) {
            (detected ? "; no annotation names them: they are detected by what repeats" : "");
 }
 
+std::string serial_words(TraceAnswer const& answer) {
+    std::string const at = " at " + counted(static_cast<std::size_t>(answer.workers), "worker");
+    std::vector<std::string> parts;
+    if (answer.serial) {
+        parts.push_back("serial fraction " + significant(answer.serial->value, 4) + " at " +
+                        counted(static_cast<std::size_t>(answer.serial->at_workers), "worker") +
+                        (knows_when(answer) ? " (exposed communication over that and computation)"
+                                            : " at most (all communication over that and computation)"));
+    } else {
+        parts.push_back("the serial fraction" + at + " is not known");
+    }
+    if (answer.gamma) { parts.push_back("gamma " + significant(*answer.gamma) + " (communication over computation)"); }
+    if (answer.overlap_fraction) {
+        parts.push_back(percent(*answer.overlap_fraction) + " % of communication is hidden");
+    }
+    if (answer.ceiling) {
+        parts.push_back("ceiling " + significant(*answer.ceiling) + "x over now" +
+                        (answer.ceiling_over_one_worker
+                             ? ", " + significant(*answer.ceiling_over_one_worker) + "x over one worker"
+                             : std::string{}));
+    }
+    return join(parts, "; ");
+}
+
 } // namespace
 
-std::vector<Block> rank_blocks(TraceReport const& report) {
-    TraceAnswer const& answer = report.answer();
+std::vector<Block> rank_blocks(TraceAnswer const& answer) {
     std::vector<Block> blocks;
     blocks.emplace_back(rank_table(answer));
     StackedBars bars = rank_bars(answer);
@@ -148,6 +150,18 @@ std::vector<Block> rank_blocks(TraceReport const& report) {
         bool const alike = answer.step_ns->max == answer.step_ns->p50; // one step: the table says it
         if (!alike) { blocks.emplace_back(Paragraph{step_words(answer), "steps"}); }
     }
+    return blocks;
+}
+
+std::vector<Block> scaling_blocks(TraceAnswer const& answer) {
+    std::vector<Block> blocks;
+    blocks.emplace_back(Paragraph{serial_words(answer), "scaling"});
+    if (answer.expected.empty()) { return blocks; }
+    blocks.emplace_back(field_rows("If computation alone were shared out further", answer.expected,
+                                   {{"workers"}, {"speedup", "speedup over now"}, {"efficiency", {}, Shown::percent}}));
+    blocks.emplace_back(
+        Paragraph{"From this split alone: collectives of more ranks take longer, and kernels of a smaller "
+                  "share are less efficient; `headroom predict` knows both."});
     return blocks;
 }
 

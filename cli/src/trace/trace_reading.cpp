@@ -1,47 +1,32 @@
-#include "trace/trace_parts.hpp"
-#include "trace/trace_report.hpp"
+#include "trace/trace_reading.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/executor.hpp"
-
-#include <algorithm>
 
 namespace headroom::cli {
 
-TraceRead read_for(TraceQuestion const& question, TraceProgress const& progress) {
-    Stopwatch const stopwatch;
-    TraceRead read;
-    io::TraceFiles const files = io::trace_files(question.paths);
-    auto const told = [&](std::uint64_t done, std::uint64_t all) {
-        bool const go_on = progress(all == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(all));
+TraceSetReader& trace_set_reader() {
+    static TraceSetReader reader = io::read_trace_set;
+    return reader;
+}
+
+ReadFiles read_files(TraceQuestion const& question, Watch& watch) {
+    ReadFiles read;
+    io::TraceFiles files = io::trace_files(question.paths);
+    auto const progress = [&](std::uint64_t done, std::uint64_t all) {
+        watch.progress(all == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(all));
+        bool const go_on = !watch.interrupted();
         read.complete = read.complete && (go_on || done >= all);
         return go_on;
     };
     try {
         read.set = trace_set_reader()(files, question.digest, question.reading,
-                                      question.shard.value_or(io::TraceShard{}), told);
+                                      question.shard.value_or(io::TraceShard{}), progress);
     } catch (InputError const&) {
         if (read.complete) { throw; } // else: stopped before the first file was finished
     }
     read.files = files.files.size();
-    read.left_out = files.left_out;
-    read.seconds = stopwatch.seconds();
+    read.left_out = std::move(files.left_out);
     return read;
-}
-
-TraceOutcome outcome_of(TraceRead read, int threads) {
-    TraceOutcome outcome{.answer = {},
-                         .left_out = std::move(read.left_out),
-                         .unread = std::move(read.set.unread),
-                         .files = read.files,
-                         .complete = read.complete,
-                         .read_seconds = read.seconds};
-    outcome.answer = trace_answer(std::move(read.set.ranks), io::executor(threads));
-    if (!outcome.unread.empty()) {
-        count_issue(outcome.answer.issues, "file that could not be read", outcome.unread.front(),
-                    outcome.unread.size());
-    }
-    return outcome;
 }
 
 } // namespace headroom::cli

@@ -22,7 +22,7 @@ Table kernel_table(TraceReport const& report, std::vector<NameTotal> const& kern
         .columns = {{"kernel", Align::left, true}, {"kind", Align::left}, {"count"}, {unit.name}, {"%"}, {"mean"}},
         .rows = {}};
     for (NameTotal const& one : kernels) {
-        if (table.rows.size() == report.top) { break; }
+        if (table.rows.size() == report.question.top) { break; }
         auto const total = static_cast<double>(one.total);
         table.rows.push_back({kernel_words(one.name, 34), std::string{name_of(one.kind)}, std::to_string(one.count),
                               in_unit(total, unit), percent(total / static_cast<double>(std::max<Ticks>(1, all))),
@@ -90,11 +90,11 @@ Table issue_table(std::vector<TraceIssue> const& issues) {
 
 std::vector<Block> kernel_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
-    std::vector<NameTotal> const kernels = kernels_of(report.answer().ranks);
-    if (!kernels.empty() && report.top > 0) {
+    std::vector<NameTotal> const& kernels = report.kernels;
+    if (!kernels.empty() && report.question.top > 0) {
         blocks.emplace_back(kernel_table(report, kernels));
-        if (kernels.size() > report.top) {
-            blocks.emplace_back(Paragraph{std::to_string(kernels.size() - report.top) +
+        if (kernels.size() > report.question.top) {
+            blocks.emplace_back(Paragraph{std::to_string(kernels.size() - report.question.top) +
                                               " more kernels: a larger --top lists them, in json as well",
                                           "and"});
         }
@@ -105,8 +105,8 @@ std::vector<Block> kernel_blocks(TraceReport const& report) {
 
 std::vector<Block> comparison_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
-    if (!report.comparison) { return blocks; }
-    TraceComparison const& comparison = *report.comparison;
+    if (!report.baseline) { return blocks; }
+    TraceComparison const& comparison = *report.baseline;
     if (std::string words = comparison_words(comparison); !words.empty()) {
         blocks.emplace_back(Paragraph{std::move(words), "baseline"});
     }
@@ -120,14 +120,13 @@ std::vector<Block> comparison_blocks(TraceReport const& report) {
 
 std::vector<Block> issue_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
-    TraceAnswer const& answer = report.answer();
+    TraceAnswer const& answer = report.answer;
     if (!answer.issues.empty()) { blocks.emplace_back(issue_table(answer.issues)); }
     for (std::string const& note : answer.notes) { blocks.emplace_back(Paragraph{note, "note"}); }
     for (std::string const& note : answer.collectives.notes) { blocks.emplace_back(Paragraph{note, "collectives"}); }
-    if (!report.outcome.left_out.empty()) {
-        blocks.emplace_back(Paragraph{counted(report.outcome.left_out.size(), "file") +
-                                          " in the folders: no traces, first " +
-                                          printable(report.outcome.left_out.front()),
+    if (!report.left_out.empty()) {
+        blocks.emplace_back(Paragraph{counted(report.left_out.size(), "file") + " in the folders: no traces, first " +
+                                          printable(report.left_out.front()),
                                       "left out"});
     }
     return blocks;

@@ -1,6 +1,7 @@
 #include "document/chrome_trace.hpp"
-#include "trace/trace_clock.hpp"
 #include "trace/trace_report.hpp"
+
+#include "headroom/trace_clock.hpp"
 
 #include <algorithm>
 #include <numeric>

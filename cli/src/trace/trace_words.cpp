@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 namespace headroom::cli {
 
-std::string time_words(double ns) { return ns == 0.0 ? "0 s" : format(Seconds{seconds_of_ns(ns)}); }
+std::string time_words(double ns) { return ns == 0.0 ? "0 s" : format(Seconds{ns / 1e9}); }
 
 TimeUnit unit_for(double longest_ns) {
     constexpr std::array all{TimeUnit{"s", 1e9}, TimeUnit{"ms", 1e6}, TimeUnit{"us", 1e3}};
@@ -82,59 +81,6 @@ std::string_view kind_words(SpanKind kind) {
     case SpanKind::annotation: return "annotation";
     }
     return "other";
-}
-
-bool knows_when(RankDigest const& rank) { return !rank.breakdown.only_sums; }
-
-bool knows_when(TraceAnswer const& answer) {
-    return std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return knows_when(rank); });
-}
-
-DeviceTimes sum_of(std::vector<RankDigest> const& ranks) {
-    DeviceTimes sum;
-    for (RankDigest const& rank : ranks) {
-        DeviceTimes const& one = rank.breakdown.whole;
-        sum.window += one.window;
-        sum.busy += one.busy;
-        sum.idle += one.idle;
-        sum.compute += one.compute;
-        sum.communication += one.communication;
-        sum.memory += one.memory;
-        sum.overlap += one.overlap;
-        sum.exposed += one.exposed;
-        sum.memory_only += one.memory_only;
-    }
-    return sum;
-}
-
-IdleShares idle_sum_of(std::vector<RankDigest> const& ranks) {
-    IdleShares sum;
-    for (RankDigest const& rank : ranks) {
-        sum.host_bound += rank.breakdown.idle.host_bound;
-        sum.waiting += rank.breakdown.idle.waiting;
-        sum.other += rank.breakdown.idle.other;
-    }
-    return sum;
-}
-
-std::vector<NameTotal> kernels_of(std::vector<RankDigest> const& ranks) {
-    std::map<std::pair<std::string_view, SpanKind>, NameTotal> all;
-    for (RankDigest const& rank : ranks) {
-        for (NameTotal const& one : rank.breakdown.names) {
-            auto const [at, is_new] = all.try_emplace({one.name, one.kind}, one);
-            if (is_new) { continue; }
-            NameTotal& sum = at->second;
-            sum.count += one.count;
-            sum.total += one.total;
-            sum.shortest = std::min(sum.shortest, one.shortest);
-            sum.longest = std::max(sum.longest, one.longest);
-        }
-    }
-    std::vector<NameTotal> list;
-    list.reserve(all.size());
-    for (auto& [key, total] : all) { list.push_back(std::move(total)); }
-    std::ranges::stable_sort(list, [](NameTotal const& a, NameTotal const& b) { return a.total > b.total; });
-    return list;
 }
 
 } // namespace headroom::cli

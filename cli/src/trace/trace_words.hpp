@@ -7,10 +7,6 @@
 
 namespace headroom::cli {
 
-/// Seconds of a whole number of nanoseconds.
-constexpr double seconds_of_ns(double ns) { return ns / 1e9; }
-constexpr double seconds_of(Ticks ns) { return seconds_of_ns(static_cast<double>(ns)); }
-
 /// "12.3 ms", "0 s"
 std::string time_words(double ns);
 
@@ -34,16 +30,5 @@ std::string kernel_words(std::string const& name, std::size_t width);
 
 /// What the trace's kinds are called in tables and drawings.
 std::string_view kind_words(SpanKind kind);
-
-/// Whether the trace says when things ran: a table of totals does not, and what overlaps or idles is unknown.
-bool knows_when(RankDigest const& rank);
-bool knows_when(TraceAnswer const& answer);
-
-/// Device times of all ranks together.
-DeviceTimes sum_of(std::vector<RankDigest> const& ranks);
-IdleShares idle_sum_of(std::vector<RankDigest> const& ranks);
-
-/// All kernels of all ranks, by name and kind, longest total first.
-std::vector<NameTotal> kernels_of(std::vector<RankDigest> const& ranks);
 
 } // namespace headroom::cli

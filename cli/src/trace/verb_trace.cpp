@@ -1,8 +1,8 @@
 #include "document/text.hpp"
 #include "trace/trace_question.hpp"
-#include "watch.hpp"
+#include "trace/trace_report.hpp"
 
-#include "headroom/error.hpp"
+#include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/processor.hpp"
 
@@ -38,20 +38,13 @@ void say_unread(Output const& output, std::vector<std::string> const& unread) {
     if (unread.size() > most) { say(output, std::to_string(unread.size() - most) + " more files could not be read"); }
 }
 
-TraceRead read_watched(TraceQuestion const& question, Watch& watch) {
-    return read_for(question, [&watch](double share) {
-        watch.progress(share);
-        return !watch.interrupted();
-    });
-}
-
 std::string interrupted_words(std::size_t read, std::size_t files) {
     return "interrupted (" + std::to_string(read) + " of " + counted(files, "file") +
            " finished). the result covers those";
 }
 
 /// The part of the files that this call was asked for, for a later call to take.
-int write_part(TraceRead const& read, Output const& output) {
+int write_part(ReadFiles const& read, Output const& output) {
     say_unread(output, read.set.unread);
     if (!read.complete) { // a part with holes would be taken for a whole one
         say(output, "interrupted. no part is written");
@@ -61,18 +54,44 @@ int write_part(TraceRead const& read, Output const& output) {
     return Exit::done;
 }
 
-TraceReport report_of(TraceRead read, TraceAsked const& asked, std::string footer) {
-    TraceReport report{.outcome = outcome_of(std::move(read), asked.question.reading.threads),
-                       .paths = asked.question.paths,
-                       .top = asked.top,
-                       .machine = {},
-                       .footer = std::move(footer),
-                       .comparison = {},
-                       .baseline = {},
-                       .gates = {},
-                       .wall_seconds = {}};
-    std::ranges::sort(report.paths);
+TraceReport report_of(ReadFiles read, TraceReportQuestion question, int threads) {
+    TraceReport report = trace_report(std::move(question),
+                                      {.ranks = std::move(read.set.ranks),
+                                       .unread = std::move(read.set.unread),
+                                       .left_out = std::move(read.left_out),
+                                       .complete = read.complete},
+                                      io::executor(threads));
+    report.verdict = verdict_words(report.answer);
     return report;
+}
+
+void compare_with_baseline(TraceReport& report, TraceAsked const& asked, Watch& watch, Output const& output) {
+    ReadFiles before = read_files(*asked.baseline, watch);
+    auto const run = io::executor(asked.files.reading.threads);
+    report.baseline = compare(trace_answer(std::move(before.set.ranks), run), report.answer);
+    say_unread(output, before.set.unread);
+}
+
+/// Time and memory of the call, and how fast the files were read.
+std::optional<CallStats> reading_stats(Output const& output, TraceAnswer const& answer, double read, double all) {
+    auto stats = stats_of(output, all);
+    if (!stats) { return stats; }
+    stats->read_seconds = read;
+    if (read > 0.0) {
+        stats->text_bytes_per_second = static_cast<double>(answer.text_bytes) / read;
+        stats->read_bytes_per_second = static_cast<double>(answer.bytes_read) / read;
+    }
+    return stats;
+}
+
+void write(Output const& output, TraceReport const& report, io::Catalog const& catalog, ResultTail tail) {
+    std::string const foot = footer(catalog, "");
+    Result result = result_of(
+        head_of("trace", catalog, ""), report, [&] { return document_of(report, foot); }, std::move(tail),
+        [&] { return row_sheet(times_rows(report.answer)); });
+    result.page = [&] { return page_of(report, foot); };
+    write_result(output, result);
+    say_unread(output, report.unread);
 }
 
 int run(Arguments const& arguments) {
@@ -80,39 +99,29 @@ int run(Arguments const& arguments) {
     Output const output = read_output(arguments);
     TraceAsked const asked = read_trace_question(arguments, output);
     io::Catalog const catalog;
-    std::optional<Processor> machine;
-    if (asked.machine) { machine = io::load_machine(catalog, *asked.machine, "--machine").processor; }
+    TraceReportQuestion question = asked.report;
+    if (asked.machine) { question.machine = io::load_machine(catalog, *asked.machine, "--machine").processor; }
     std::optional<Watch> watch{std::in_place, "reading", output.quiet};
-    TraceRead read = read_watched(asked.question, *watch);
-    if (asked.question.shard) { return write_part(read, output); }
-    if (read.set.ranks.empty()) {
+    Stopwatch const reading;
+    ReadFiles read = read_files(asked.files, *watch);
+    double const read_seconds = reading.seconds();
+    if (asked.files.shard) { return write_part(read, output); }
+    std::size_t const finished = read.set.ranks.size(), files = read.files;
+    if (finished == 0) {
         say(output, "interrupted before any file was finished");
         return Exit::interrupted;
     }
-    std::size_t const finished = read.set.ranks.size();
-    TraceReport report = report_of(std::move(read), asked, footer(catalog, ""));
-    report.machine = std::move(machine);
-    if (asked.baseline && report.outcome.complete) {
-        TraceOutcome before = outcome_of(read_watched(*asked.baseline, *watch), asked.question.reading.threads);
-        report.comparison = compare(before.answer, report.answer());
-        report.baseline = asked.baseline->paths;
-        say_unread(output, before.unread);
-    }
+    TraceReport report = report_of(std::move(read), std::move(question), asked.files.reading.threads);
+    if (asked.baseline && report.complete) { compare_with_baseline(report, asked, *watch, output); }
     watch.reset(); // its line goes before the result comes
-    report.gates = check_gates(arguments, metrics_of(report.answer()));
-    if (asked.timeline && result_has_place(output)) {
-        io::write_file(*asked.timeline, analysis_trace(report.answer()));
-    }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report); },
-                          [&] { return json_of(report, result_head("trace", catalog, "")); },
-                          [&] { return sheet_of(report); }, [&] { return page_of(report); }});
-    say_unread(output, report.outcome.unread);
-    if (!report.outcome.complete) {
-        say(output, interrupted_words(finished, report.outcome.files));
+    auto const gates = check_gates(arguments, metrics_of(&report));
+    if (asked.timeline && result_has_place(output)) { io::write_file(*asked.timeline, analysis_trace(report.answer)); }
+    write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds, stopwatch.seconds())});
+    if (!report.complete) {
+        say(output, interrupted_words(finished, files));
         return Exit::interrupted;
     }
-    return report_gates(report.gates) ? Exit::done : Exit::gate;
+    return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 } // namespace
@@ -120,7 +129,8 @@ int run(Arguments const& arguments) {
 Verb trace_verb() {
     return {"trace",     "where the time of a run went, from profiler traces: who was late",
             positionals, {trace_options(), output_options()},
-            examples,    run};
+            examples,    run,
+            false,       {&field_table_of(static_cast<TraceReport const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

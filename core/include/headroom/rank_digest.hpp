@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/executor.hpp"
+#include "headroom/fields.hpp"
 #include "headroom/trace_breakdown.hpp"
 #include "headroom/trace_collectives.hpp"
 #include "headroom/trace_path.hpp"
@@ -48,6 +49,7 @@ struct RankDigest {
     std::optional<StepGraph> graph;
     std::vector<TraceIssue> issues;
 };
+FieldTable const& field_table_of(RankDigest const*);
 
 /// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
 /// kept of a step that it stopped in may be empty. A trace without steps is one step.

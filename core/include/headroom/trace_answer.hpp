@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/fields.hpp"
 #include "headroom/rank_digest.hpp"
 
 #include <optional>
@@ -31,16 +32,21 @@ struct ExpectedSpeedup {
     double speedup_over_now = 1.0;
     double efficiency = 1.0; ///< of the workers added: speedup K0 / K
 };
+FieldTable const& field_table_of(ExpectedSpeedup const*);
 
 /// A rank that others wait for: one that comes last in at least twice its share of the collectives (with few ranks, in
 /// half of what its share leaves), or whose compute takes 5 % longer than the median rank's (in a step where files hold
 /// different numbers of them; not in tables of totals, whose share of a run nobody states). By cost, largest first.
+enum class StragglerReason : std::uint8_t { arrives_last, computes_longer };
 struct Straggler {
     std::int64_t rank = 0;
-    std::string why;    ///< "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"
-    double share = 0.0; ///< of collectives in which it was last, or of excess compute
-    Ticks cost = 0;     ///< what it kept the others waiting, or computed more
+    StragglerReason reason = StragglerReason::arrives_last;
+    double share = 0.0;                     ///< of collectives in which it was last, or of excess compute
+    Ticks cost = 0;                         ///< time that the others waited for it, or that it computed more
+    std::int64_t last = 0, collectives = 0; ///< of `arrives_last`: in so many of all it came last
 };
+/// "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"
+std::string words_of(Straggler const& straggler);
 
 /// What a folder of traces says.
 ///
@@ -88,5 +94,6 @@ struct TraceComparison {
     std::vector<TraceChange> kernels; ///< largest change first, then by name
 };
 TraceComparison compare(TraceAnswer const& before, TraceAnswer const& after);
+FieldTable const& field_table_of(TraceComparison const*);
 
 } // namespace headroom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/collective.hpp"
+#include "headroom/fields.hpp"
 #include "headroom/rank_trace.hpp"
 
 #include <optional>
@@ -99,6 +100,7 @@ struct RankWaiting {
     Ticks waited = 0;       ///< sum over collectives of last begin less own begin
     Ticks kept_waiting = 0; ///< sum, where it was last, of its begin less the one before the last
 };
+FieldTable const& field_table_of(RankWaiting const*);
 
 struct Percentiles {
     double p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;

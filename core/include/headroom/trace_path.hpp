@@ -2,6 +2,7 @@
 
 #include "headroom/dag.hpp"
 #include "headroom/executor.hpp"
+#include "headroom/fields.hpp"
 #include "headroom/rank_trace.hpp"
 #include "headroom/task_graph.hpp"
 #include "headroom/trace_collectives.hpp"
@@ -90,12 +91,25 @@ struct PathName {
     Ticks duration = 0;
 };
 
-/// The step if one thing were different.
+/// A change of a step whose effect is measured on its graph.
+enum class StepChange : std::uint8_t {
+    free_communication,
+    faster_communication, ///< twice as fast, as are the two below
+    faster_host,
+    faster_kernel, ///< kernels of one name
+    no_launch_delays,
+    no_late_ranks,
+};
+
+/// Time of the step with one change.
 struct StepIf {
-    std::string what; ///< "communication is free", "NAME twice as fast", "no launch delays"
-    Ticks step = 0;   ///< depth of the graph with it
+    StepChange change = StepChange::free_communication;
+    std::string kernel; ///< of `faster_kernel`
+    Ticks step = 0;     ///< depth of the changed graph
     double speedup = 1.0;
 };
+/// "communication is free", "NAME twice as fast", "no launch delays"
+std::string words_of(StepIf const& one);
 
 /// Work, depth and the critical path of a step, across ranks where there are several.
 struct PathAnswer {
@@ -112,6 +126,8 @@ struct PathAnswer {
     std::size_t tasks = 0, edges = 0;
     std::vector<std::string> notes;
 };
+
+FieldTable const& field_table_of(PathAnswer const*);
 
 /// A link between ranks: run `run` of rank index `rank` belongs to matched collective `matched`.
 struct CollectiveLink {

@@ -22,6 +22,18 @@ std::string_view name_of(TraceEdge edge) {
     return names[static_cast<std::size_t>(edge)];
 }
 
+std::string words_of(StepIf const& one) {
+    switch (one.change) {
+    case StepChange::free_communication: return "communication is free";
+    case StepChange::faster_communication: return "communication twice as fast";
+    case StepChange::faster_host: return "host twice as fast";
+    case StepChange::faster_kernel: return one.kernel + " twice as fast";
+    case StepChange::no_launch_delays: return "no launch delays";
+    case StepChange::no_late_ranks: return "no waiting for late ranks";
+    }
+    return {};
+}
+
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                          std::vector<Ticks> const& clock_offset, Executor const& run) {
     PathAnswer answer;

@@ -14,7 +14,6 @@ namespace headroom::path {
 namespace {
 
 constexpr std::size_t told_kernels = 5;
-constexpr char const* late_ranks = "no waiting for late ranks";
 
 bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
@@ -42,15 +41,20 @@ public:
     Questions(JoinedSteps const& joined, Ticks depth)
         : joined_(joined), depth_(depth), short_times_(depth <= std::numeric_limits<std::uint32_t>::max()) {}
 
-    template <class Change> void ask(std::string what, Change change) {
-        put(std::move(what), [this, change] {
-            ChangedCost<Change> const cost{joined_, change};
-            return short_times_ ? longest<std::uint32_t>(joined_.dag, cost) : longest<Ticks>(joined_.dag, cost);
-        });
+    template <class Change> void ask(StepChange what, Change change, std::string kernel = {}) {
+        put(
+            what,
+            [this, change] {
+                ChangedCost<Change> const cost{joined_, change};
+                return short_times_ ? longest<std::uint32_t>(joined_.dag, cost) : longest<Ticks>(joined_.dag, cost);
+            },
+            std::move(kernel));
     }
 
     /// A step that is found in another way; below zero where there is none.
-    void put(std::string what, std::function<Ticks()> step) { asked_.push_back({std::move(what), std::move(step)}); }
+    void put(StepChange what, std::function<Ticks()> step, std::string kernel = {}) {
+        asked_.push_back({what, std::move(kernel), std::move(step)});
+    }
 
     void answer(Executor const& run, std::vector<StepIf>& told) const {
         std::vector<Ticks> steps(asked_.size());
@@ -61,13 +65,14 @@ public:
         for (std::size_t i = 0; i < asked_.size(); ++i) {
             if (steps[i] < 0) { continue; }
             double const speedup = steps[i] > 0 ? static_cast<double>(depth_) / static_cast<double>(steps[i]) : 1.0;
-            told.push_back({asked_[i].what, steps[i], speedup});
+            told.push_back({asked_[i].what, asked_[i].kernel, steps[i], speedup});
         }
     }
 
 private:
     struct Asked {
-        std::string what;
+        StepChange what;
+        std::string kernel;
         std::function<Ticks()> step;
     };
     JoinedSteps const& joined_;
@@ -80,15 +85,15 @@ void ask_about_kinds(Questions& questions) {
     auto const is_communication = [](Vertex const& vertex) {
         return !vertex.delay && vertex.kind == SpanKind::communication;
     };
-    questions.ask("communication is free",
+    questions.ask(StepChange::free_communication,
                   [=](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? 0 : cost; });
-    questions.ask("communication twice as fast",
+    questions.ask(StepChange::faster_communication,
                   [=](Vertex const& vertex, Ticks cost) { return is_communication(vertex) ? cost / 2 : cost; });
-    questions.ask("host twice as fast", [](Vertex const& vertex, Ticks cost) {
+    questions.ask(StepChange::faster_host, [](Vertex const& vertex, Ticks cost) {
         bool const host = vertex.delay ? vertex.edge == TraceEdge::program : is_host(vertex.kind);
         return host ? cost / 2 : cost;
     });
-    questions.ask("no launch delays", [](Vertex const& vertex, Ticks cost) {
+    questions.ask(StepChange::no_launch_delays, [](Vertex const& vertex, Ticks cost) {
         return vertex.delay && vertex.edge == TraceEdge::launch ? 0 : cost;
     });
 }
@@ -105,20 +110,22 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
             number.push_back(static_cast<std::uint32_t>(std::find(rank.names.begin(), rank.names.end(), name.name) -
                                                         rank.names.begin()));
         }
-        questions.ask(name.name + " twice as fast",
-                      [&ranks, &joined, kind = name.kind, number](Vertex const& vertex, Ticks cost) {
-                          if (vertex.delay || vertex.kind != kind) { return cost; }
-                          auto const rank = joined.rank_of(vertex.task);
-                          auto const task = vertex.task - joined.first_task[rank];
-                          return ranks[rank].name[task] == number[rank] ? cost / 2 : cost;
-                      });
+        questions.ask(
+            StepChange::faster_kernel,
+            [&ranks, &joined, kind = name.kind, number](Vertex const& vertex, Ticks cost) {
+                if (vertex.delay || vertex.kind != kind) { return cost; }
+                auto const rank = joined.rank_of(vertex.task);
+                auto const task = vertex.task - joined.first_task[rank];
+                return ranks[rank].name[task] == number[rank] ? cost / 2 : cost;
+            },
+            name.name);
     }
 }
 
 /// Each rank alone, the transfers as they are: the mean of what is left.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                        Questions& questions) {
-    questions.put(late_ranks, [&] {
+    questions.put(StepChange::no_late_ranks, [&] {
         auto const steps = steps_alone(ranks, links);
         if (steps.empty()) { return Ticks{-1}; }
         return std::accumulate(steps.begin(), steps.end(), Ticks{0}, wide_sum) / static_cast<Ticks>(ranks.size());
@@ -135,7 +142,7 @@ void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLin
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);
     questions.answer(run, answer.what_if);
-    if (joined.joined > 0 && answer.what_if.front().what == late_ranks) { // told last
+    if (joined.joined > 0 && answer.what_if.front().change == StepChange::no_late_ranks) { // told last
         std::rotate(answer.what_if.begin(), answer.what_if.begin() + 1, answer.what_if.end());
     }
 }

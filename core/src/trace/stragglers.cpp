@@ -23,9 +23,8 @@ void add_late(CollectiveAnswer const& collectives, std::vector<Straggler>& strag
     for (auto const& waiting : collectives.waiting) {
         double const share = static_cast<double>(waiting.last) / static_cast<double>(all);
         if (share < remarkable_share(collectives.waiting.size()) || waiting.kept_waiting <= 0) { continue; }
-        auto const why =
-            "arrives last in " + std::to_string(waiting.last) + " of " + std::to_string(all) + " collectives";
-        stragglers.push_back({waiting.rank, why, share, waiting.kept_waiting});
+        stragglers.push_back(
+            {waiting.rank, StragglerReason::arrives_last, share, waiting.kept_waiting, waiting.last, all});
     }
 }
 
@@ -72,8 +71,7 @@ void add_slow(std::vector<RankDigest> const& ranks, std::vector<Straggler>& stra
         auto const excess = pace.compute - median;
         double const share = static_cast<double>(excess) / static_cast<double>(median);
         if (share < longer_compute) { continue; }
-        auto const why = "computes " + std::to_string(std::lround(100.0 * share)) + " % longer than the median";
-        stragglers.push_back({pace.rank, why, share, excess * pace.times});
+        stragglers.push_back({pace.rank, StragglerReason::computes_longer, share, excess * pace.times});
     }
 }
 
@@ -89,3 +87,15 @@ std::vector<Straggler> stragglers_of(std::vector<RankDigest> const& ranks, Colle
 }
 
 } // namespace headroom::trace
+
+namespace headroom {
+
+std::string words_of(Straggler const& straggler) {
+    if (straggler.reason == StragglerReason::computes_longer) {
+        return "computes " + std::to_string(std::lround(100.0 * straggler.share)) + " % longer than the median";
+    }
+    return "arrives last in " + std::to_string(straggler.last) + " of " + std::to_string(straggler.collectives) +
+           " collectives";
+}
+
+} // namespace headroom

@@ -1,9 +1,9 @@
-#include "trace/trace_clock.hpp"
+#include "headroom/trace_clock.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace headroom::cli {
+namespace headroom {
 namespace {
 
 Ticks offset_of(RankDigest const& rank, CollectiveAnswer const& collectives) {
@@ -60,4 +60,4 @@ std::vector<Ticks> drawn_ends(PathAnswer const& path) {
     return ends;
 }
 
-} // namespace headroom::cli
+} // namespace headroom
