@@ -1,83 +1,34 @@
 #pragma once
 
-#include "history/history_words.hpp"
-#include "measure/fact_differences.hpp"
-#include "output.hpp"
+#include "document/document.hpp"
 
-#include "headroom/io/store.hpp"
-#include "headroom/measurement.hpp"
+#include "headroom/io/history.hpp"
 
-#include <functional>
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::cli {
 
-// ---- list -----------------------------------------------------------------------------------------------------------
+/// `kind`: that was asked for; empty: all. `store_is_there`: false where nothing was measured yet.
+Document list_document(io::HistoryAnswer const& answer, std::string const& kind, bool store_is_there);
+/// `chart`: with a figure of all samples in the order in which they were taken.
+Document show_document(io::StoredCampaign const& shown, bool chart);
+Document compare_document(CampaignComparison const& comparison);
+Document export_document(io::StoredCampaign const& exported);
+Document remove_document(io::CampaignHead const& removed);
 
-/// A campaign as the list shows it: without points and samples, which are counted.
-struct ListedCampaign {
-    Campaign head;
-    std::size_t samples = 0;
-    bool in_hands = false; ///< measured right now
-};
-
-struct HistoryList {
-    std::string store, kind; ///< kind empty: all
-    bool store_is_there = true;
-    std::vector<ListedCampaign> rows;
-};
-Document document_of(HistoryList const& list);
-Json json_of(HistoryList const& list);
-Sheet sheet_of(HistoryList const& list);
-
-// ---- show -----------------------------------------------------------------------------------------------------------
-
-struct ShownCampaign {
-    Campaign campaign;
-    bool in_hands = false;
-};
-Document document_of(ShownCampaign const& shown);
-/// With a figure of all samples as they were taken.
-Document page_of(ShownCampaign const& shown);
-Json json_of(ShownCampaign const& shown);
-Sheet sheet_of(ShownCampaign const& shown);
-
-// ---- compare --------------------------------------------------------------------------------------------------------
-
-/// What two sets of samples of one point say together.
-struct ComparedPoint {
-    std::string label, unit;
-    SampleSummary first, second;
-    std::optional<SampleComparison> comparison = {}; ///< nothing where a side has too few samples
-    std::optional<SampleRatio> ratio = {};           ///< nothing where a sample is not positive, too
-    double probability = 1.0;                        ///< adjusted for all points that were compared
-    std::string verdict = {};                        ///< "faster", "slower", "more", "less", "no difference shown", ...
-};
-
-struct HistoryComparison {
-    Campaign first, second;
-    std::vector<ComparedPoint> points = {};
-    std::vector<std::string> only_first = {}, only_second = {},
-                             other_units = {}; ///< labels of points that are not compared
-    std::vector<FactDifference> settings = {}, machine = {};
-};
-/// Errors: InputError{insufficient} where no point of the same label and unit has samples on both sides.
-HistoryComparison compare(Campaign first, Campaign second);
-Document document_of(HistoryComparison const& comparison);
-Json json_of(HistoryComparison const& comparison);
-Sheet sheet_of(HistoryComparison const& comparison);
-
-// ---- export ---------------------------------------------------------------------------------------------------------
-
-/// Every sample as it was taken.
-struct ExportedCampaign {
-    Campaign campaign;
-    bool in_hands = false;
-};
-Document document_of(ExportedCampaign const& exported);
-Json json_of(ExportedCampaign const& exported);
-Sheet sheet_of(ExportedCampaign const& exported);
+/// A value in a unit of the store ("seconds"), as people read it: "1.23 ms". Of an unknown unit: the number and its unit.
+std::string in_words(double value, std::string_view unit);
+/// "2026-03-01 12:00:05", UTC; "-" for none.
+std::string time_in_words(std::int64_t ns);
+/// A probability: "0.032", "< 0.001".
+std::string probability_in_words(double probability);
+/// A change with its sign: "+3.2 %".
+std::string change_in_words(double change);
+Table facts_table(std::string title, Facts const& facts);
+/// "Measurements 12: comm 'before the change'"
+std::string title_of(io::CampaignHead const& head);
 
 } // namespace headroom::cli

@@ -24,14 +24,14 @@ std::string counts_in_words(std::vector<PointSummary> const& points) {
     return words.empty() ? "no samples" : join(words, ", ");
 }
 
-std::string state_in_words(ShownCampaign const& shown) {
-    Campaign const& campaign = shown.campaign;
-    std::string const began = "began " + time_in_words(campaign.began_ns) + " UTC";
-    std::string const state{state_word(campaign, shown.in_hands)};
-    if (state == "running") { return began + ", is being measured now"; }
-    if (state == "broken-off") { return began + ", broken off without a word: its process was killed or lost power"; }
-    double const seconds = 1e-9 * (static_cast<double>(campaign.ended_ns) - static_cast<double>(campaign.began_ns));
-    return fmt::format("{}, {} after {}", began, state, in_words(seconds, "seconds"));
+std::string state_in_words(io::CampaignHead const& head) {
+    std::string const began = "began " + time_in_words(head.began_ns) + " UTC";
+    if (head.state == io::StoredState::running) { return began + ", is being measured now"; }
+    if (head.state == io::StoredState::broken_off) {
+        return began + ", broken off without a word: its process was killed or lost power";
+    }
+    double const seconds = 1e-9 * (static_cast<double>(head.ended_ns) - static_cast<double>(head.began_ns));
+    return fmt::format("{}, {} after {}", began, name_of(head.state), in_words(seconds, "seconds"));
 }
 
 std::string drift_in_words(PointSummary const& point) {
@@ -40,11 +40,11 @@ std::string drift_in_words(PointSummary const& point) {
 }
 
 std::vector<std::string> row_of(PointSummary const& point) {
-    std::string const label = printable(point.point->label);
+    std::string const label = printable(point.point.label);
     std::string const counted_of = fmt::format("{}", point.outcomes[static_cast<std::size_t>(SampleOutcome::measured)]);
     if (!point.summary) { return {label, "-", "-", "-", "-", "-", counted_of}; }
     SampleSummary const& summary = *point.summary;
-    std::string_view const unit = point.point->unit;
+    std::string_view const unit = point.point.unit;
     return {label,
             in_words(summary.median, unit),
             in_words(summary.low, unit),
@@ -88,8 +88,7 @@ void add_failures(std::vector<Block>& blocks, Campaign const& campaign) {
     Items items{"Without a value", {}};
     std::size_t failed = 0;
     for (Sample const& sample : campaign.samples) {
-        bool const has_value = sample.outcome == SampleOutcome::measured || sample.outcome == SampleOutcome::warm_up;
-        if (has_value || ++failed > most_failures) { continue; }
+        if (sample.has_value() || ++failed > most_failures) { continue; }
         items.items.push_back(fmt::format("{}, repetition {}: {}{}", printable(campaign.points[sample.point].label),
                                           sample.repetition, name_of(sample.outcome),
                                           sample.message.empty() ? "" : ": " + printable(sample.message)));
@@ -116,7 +115,7 @@ std::optional<Chart> order_chart(std::vector<PointSummary> const& points) {
                 {"over the median"},
                 {}};
     for (auto const* const point : drawn) {
-        Series series{printable(point->point->label), Mark::points};
+        Series series{printable(point->point.label), Mark::points};
         std::size_t const step = point->values.size() / most_marks + 1;
         for (std::size_t at = 0; at < point->values.size(); at += step) {
             series.x.push_back(static_cast<double>(at + 1));
@@ -129,12 +128,14 @@ std::optional<Chart> order_chart(std::vector<PointSummary> const& points) {
     return chart;
 }
 
-Document document_with(ShownCampaign const& shown, bool chart) {
+} // namespace
+
+Document show_document(io::StoredCampaign const& shown, bool chart) {
     Campaign const& campaign = shown.campaign;
-    auto const points = summarize_points(campaign);
-    Document document{title_of(campaign), {}, ""};
+    auto const& points = shown.points;
+    Document document{title_of(shown.head), {}, ""};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{document.title + ", " + state_in_words(shown) + "; " +
+    blocks.emplace_back(Paragraph{document.title + ", " + state_in_words(shown.head) + "; " +
                                       counted(points.size(), "point") + ", " + counts_in_words(points) + ".",
                                   "", true});
     if (!points.empty()) {
@@ -146,76 +147,6 @@ Document document_with(ShownCampaign const& shown, bool chart) {
     if (!campaign.settings.empty()) { blocks.emplace_back(facts_table("What was asked", campaign.settings)); }
     if (!campaign.machine.empty()) { blocks.emplace_back(facts_table("Machine", campaign.machine)); }
     return document;
-}
-
-Json point_json(PointSummary const& point) {
-    Json drift, summary;
-    if (point.drift) {
-        drift = Json::object()
-                    .set("change", point.drift->change)
-                    .set("probability", point.drift->probability)
-                    .set("adjusted_probability", point.drift_probability);
-    }
-    if (point.summary) {
-        SampleSummary const& found = *point.summary;
-        summary = Json::object()
-                      .set("count", found.count)
-                      .set("median", found.median)
-                      .set("interval", Json::array().push(found.low).push(found.high))
-                      .set("coverage", found.coverage)
-                      .set("spread", found.spread)
-                      .set("least", found.least)
-                      .set("most", found.most)
-                      .set("mean", found.mean);
-    }
-    return Json::object()
-        .set("label", point.point->label)
-        .set("unit", point.point->unit)
-        .set("parameters", json_of(point.point->parameters))
-        .set("outcomes", json_of(point.outcomes))
-        .set("summary", std::move(summary))
-        .set("drift", std::move(drift));
-}
-
-} // namespace
-
-Document document_of(ShownCampaign const& shown) { return document_with(shown, false); }
-Document page_of(ShownCampaign const& shown) { return document_with(shown, true); }
-
-Json json_of(ShownCampaign const& shown) {
-    Campaign const& campaign = shown.campaign;
-    Json points = Json::array();
-    auto const summaries = summarize_points(campaign);
-    for (PointSummary const& point : summaries) { points.push(point_json(point)); }
-    return head_json(campaign, shown.in_hands, campaign.samples.size())
-        .set("settings", json_of(campaign.settings))
-        .set("machine", json_of(campaign.machine))
-        .set("points", std::move(points));
-}
-
-Sheet sheet_of(ShownCampaign const& shown) {
-    Sheet sheet{{"label", "unit", "measured", "warm_up", "failed", "timed_out", "unreadable", "median", "low", "high",
-                 "coverage", "spread", "least", "most", "mean", "drift", "drift_probability"},
-                {}};
-    auto const points = summarize_points(shown.campaign);
-    for (PointSummary const& point : points) {
-        std::vector<std::string> row{point.point->label, point.point->unit};
-        for (std::size_t const count : point.outcomes) { row.push_back(std::to_string(count)); }
-        if (point.summary) {
-            SampleSummary const& found = *point.summary;
-            for (double const value : {found.median, found.low, found.high, found.coverage, found.spread, found.least,
-                                       found.most, found.mean}) {
-                row.push_back(exact(value));
-            }
-        }
-        if (point.drift) {
-            row.push_back(exact(point.drift->change));
-            row.push_back(exact(point.drift_probability));
-        }
-        row.resize(sheet.header.size());
-        sheet.rows.push_back(std::move(row));
-    }
-    return sheet;
 }
 
 } // namespace headroom::cli

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -18,6 +19,7 @@ namespace headroom::cli {
 namespace {
 
 using Access = io::Store::Access;
+using io::HistoryAction;
 
 constexpr std::array positionals{
     Positional{"ACTION", "list (also without a word), show, compare, export or remove"},
@@ -38,7 +40,7 @@ constexpr char const* examples = "  headroom history\n"
                                  "  headroom history export 12 --format csv --out samples.csv\n"
                                  "  headroom history remove 3";
 
-std::vector<std::string> const actions{"list", "show", "compare", "export", "remove"};
+std::vector<std::string> const actions{"list", "show", "compare", "export", "remove"}; ///< as `HistoryAction`
 std::vector<std::string> const kinds{"roofline", "comm", "scaling"};
 
 std::string kind_of(Arguments const& arguments) { return arguments.choice("--kind", kinds).value_or(""); }
@@ -95,121 +97,111 @@ std::int64_t resolve(std::string const& text, io::Store const& store, std::strin
     return heads[heads.size() - 1 - static_cast<std::size_t>(*back)].id;
 }
 
-Campaign campaign_of(Arguments const& arguments, io::Store const& store, char const* which) {
+std::int64_t id_of(Arguments const& arguments, io::Store const& store, char const* which) {
     std::string const hint = std::string{"which measurements? see headroom history list"};
-    return store.load(resolve(arguments.required(which, hint), store, kind_of(arguments)));
+    return resolve(arguments.required(which, hint), store, kind_of(arguments));
 }
 
-/// What is asked and is not its own stays null.
-Json answer(Arguments const& arguments, std::string_view action, Json value) {
-    Json result = result_head("history", io::Catalog{}, "");
-    result.set("store", file_of(arguments).string()).set("action", action);
-    for (char const* const name : {"list", "show", "compare", "export", "remove"}) {
-        result.set(name, name == action ? value : Json{});
-    }
-    return result;
-}
-
-template <class Answer>
-int write(Arguments const& arguments, Output const& output, Stopwatch const& watch, std::string_view action,
-          Answer const& found) {
-    auto const document = [&] {
-        Document made = document_of(found);
-        made.footer = footer(io::Catalog{}, "");
-        return made;
-    };
-    auto const json = [&] {
-        Json result = answer(arguments, action, json_of(found));
-        if (output.stats) { result.set("stats", stats_json(watch.seconds())); }
-        return result;
-    };
-    Result result{document, json, [&] { return sheet_of(found); }};
-    if constexpr (requires { page_of(found); }) {
-        result.page = [&] {
-            Document made = page_of(found);
-            made.footer = footer(io::Catalog{}, "");
-            return made;
-        };
-    }
-    write_result(output, result);
-    return Exit::done;
-}
-
-void refuse_more(Arguments const& arguments, std::string const& action) {
-    bool const one = action != "list", two = action == "compare";
+void refuse_more(Arguments const& arguments, HistoryAction action) {
+    bool const one = action != HistoryAction::list, two = action == HistoryAction::compare;
     if (!one && arguments.has("ID")) {
         refuse("history list", "unexpected argument " + headroom::quoted(*arguments.text("ID")), "",
                "headroom history show ID shows one");
     }
     if (!two && arguments.has("OTHER")) {
-        refuse("history " + action, "unexpected argument " + headroom::quoted(*arguments.text("OTHER")),
-               "it takes one ID");
+        refuse("history " + std::string{name_of(action)},
+               "unexpected argument " + headroom::quoted(*arguments.text("OTHER")), "it takes one ID");
     }
 }
 
-HistoryList list_of(Arguments const& arguments) {
-    HistoryList list{.store = file_of(arguments).string(), .kind = kind_of(arguments), .rows = {}};
-    list.store_is_there = !nothing_there(arguments);
-    if (!list.store_is_there) { return list; }
+CampaignComparison comparison_of(Arguments const& arguments) {
     io::Store const store = open_store(arguments, Access::read);
-    for (Campaign& head : store.list(list.kind)) {
-        std::int64_t const id = head.id;
-        list.rows.push_back({std::move(head), store.sample_count(id), store.in_other_hands(id)});
+    std::int64_t const first = id_of(arguments, store, "ID"), second = id_of(arguments, store, "OTHER");
+    Campaign one = store.load(first), other = store.load(second);
+    if (first == second) {
+        refuse("history compare", fmt::format("{} beside itself", first), "", "give two IDs of headroom history list");
     }
-    return list;
-}
-
-HistoryComparison comparison_of(Arguments const& arguments) {
-    io::Store const store = open_store(arguments, Access::read);
-    Campaign first = campaign_of(arguments, store, "ID"), second = campaign_of(arguments, store, "OTHER");
-    if (first.id == second.id) {
-        refuse("history compare", fmt::format("{} beside itself", first.id), "",
-               "give two IDs of headroom history list");
+    CampaignComparison comparison = compare_campaigns(std::move(one), std::move(other));
+    if (comparison.points.empty()) {
+        throw InputError{
+            Fault::insufficient,
+            {.where = fmt::format("history compare {} {}", first, second),
+             .problem = "no point has samples on both sides",
+             .why = comparison.first.kind == comparison.second.kind
+                        ? "they measure different things"
+                        : fmt::format("one is of {}, the other of {}", comparison.first.kind, comparison.second.kind),
+             .hint = "see headroom history list"}};
     }
-    return compare(std::move(first), std::move(second));
+    return comparison;
 }
 
-/// What was taken away, as it was.
-struct Removal {
-    ListedCampaign row;
-};
-
-Document document_of(Removal const& removal) {
-    return {title_of(removal.row.head),
-            {Paragraph{fmt::format("{}: removed, with {}.", title_of(removal.row.head),
-                                   counted(removal.row.samples, "sample"))}},
-            ""};
-}
-Json json_of(Removal const& removal) { return head_json(removal.row.head, false, removal.row.samples); }
-Sheet sheet_of(Removal const& removal) { return sheet_of(HistoryList{.store = {}, .kind = {}, .rows = {removal.row}}); }
-
-Removal remove(Arguments const& arguments) {
-    io::Store store = open_store(arguments, Access::write);
-    Campaign campaign = campaign_of(arguments, store, "ID");
-    store.remove(campaign.id);
-    std::size_t const samples = campaign.samples.size();
-    return {{std::move(campaign), samples, false}};
+io::HistoryAnswer answer_of(Arguments const& arguments, HistoryAction action) {
+    io::HistoryAnswer answer{.store = file_of(arguments).string(), .action = action};
+    if (action == HistoryAction::list && nothing_there(arguments)) {
+        answer.list.emplace();
+    } else if (action == HistoryAction::compare) {
+        answer.comparison = comparison_of(arguments);
+    } else if (action == HistoryAction::list) {
+        answer.list = io::listed_campaigns(open_store(arguments, Access::read), kind_of(arguments));
+    } else {
+        io::Store store = open_store(arguments, action == HistoryAction::remove ? Access::write : Access::read);
+        std::int64_t const id = id_of(arguments, store, "ID");
+        answer.campaign = io::stored_campaign(store, id);
+        if (action == HistoryAction::show) { answer.campaign->points = summarize_points(answer.campaign->campaign); }
+        if (action == HistoryAction::remove) { store.remove(id); }
+    }
+    return answer;
 }
 
-template <class Answer> Answer one_campaign(Arguments const& arguments) {
-    io::Store const store = open_store(arguments, Access::read);
-    Campaign campaign = campaign_of(arguments, store, "ID");
-    bool const in_hands = store.in_other_hands(campaign.id);
-    return {std::move(campaign), in_hands};
+Document document_of(Arguments const& arguments, io::HistoryAnswer const& answer, bool page) {
+    switch (answer.action) {
+    case HistoryAction::list: return list_document(answer, kind_of(arguments), !nothing_there(arguments));
+    case HistoryAction::show: return show_document(*answer.campaign, page);
+    case HistoryAction::compare: return compare_document(*answer.comparison);
+    case HistoryAction::export_samples: return export_document(*answer.campaign);
+    case HistoryAction::remove: break;
+    }
+    return remove_document(answer.campaign->head);
+}
+
+Sheet sheet_of(io::HistoryAnswer const& answer) {
+    switch (answer.action) {
+    case HistoryAction::list: return row_sheet(*answer.list);
+    case HistoryAction::show: return row_sheet(answer.campaign->points);
+    case HistoryAction::compare: return row_sheet(answer.comparison->points);
+    case HistoryAction::export_samples: return row_sheet(io::exported_samples(answer.campaign->campaign));
+    case HistoryAction::remove: break;
+    }
+    return row_sheet(std::array{answer.campaign->head});
+}
+
+HistoryAction action_of(Arguments const& arguments) {
+    auto const text = arguments.text("ACTION");
+    if (!text) { return HistoryAction::list; }
+    std::string const name = io::parse_choice(*text, actions, "history");
+    return static_cast<HistoryAction>(std::ranges::find(actions, name) - actions.begin());
 }
 
 int run(Arguments const& arguments) {
     Stopwatch const watch;
     Output output = read_output(arguments);
-    std::string const action =
-        arguments.has("ACTION") ? io::parse_choice(*arguments.text("ACTION"), actions, "history") : "list";
+    HistoryAction const action = action_of(arguments);
     refuse_more(arguments, action);
-    if (action == "list") { return write(arguments, output, watch, action, list_of(arguments)); }
-    if (action == "show") { return write(arguments, output, watch, action, one_campaign<ShownCampaign>(arguments)); }
-    if (action == "compare") { return write(arguments, output, watch, action, comparison_of(arguments)); }
-    if (action == "remove") { return write(arguments, output, watch, action, remove(arguments)); }
-    if (!arguments.has("--format")) { output.format = "csv"; } // raw samples are for programs
-    return write(arguments, output, watch, action, one_campaign<ExportedCampaign>(arguments));
+    bool const raw = action == HistoryAction::export_samples; // samples are for programs
+    if (raw && !arguments.has("--format")) { output.format = "csv"; }
+    io::Catalog const catalog;
+    io::HistoryAnswer const answer = answer_of(arguments, action);
+    auto const document = [&](bool page) {
+        Document made = document_of(arguments, answer, page);
+        made.footer = footer(catalog, "");
+        return made;
+    };
+    Result result = result_of(
+        head_of("history", catalog, ""), answer, [&] { return document(false); },
+        {.stats = stats_of(output, watch.seconds())}, [&] { return sheet_of(answer); });
+    result.page = [&] { return document(true); };
+    write_result(output, result);
+    return Exit::done;
 }
 
 } // namespace
@@ -217,7 +209,8 @@ int run(Arguments const& arguments) {
 Verb history_verb() {
     return {"history",   "what was measured before: list, show, compare, export, remove",
             positionals, {options, output_options()},
-            examples,    run};
+            examples,    run,
+            false,       {&field_table_of(static_cast<io::HistoryAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,6 @@
-#include "measure/fact_differences.hpp"
 #include "measure/measure.hpp"
 
+#include "headroom/campaign_comparison.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
 #include <algorithm>

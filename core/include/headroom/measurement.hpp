@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/fields.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,6 +24,7 @@ struct MeasuredPoint {
     std::string unit;  ///< of the samples, a base unit: "seconds", "bytes/second", "flops/second"
     bool operator==(MeasuredPoint const&) const = default;
 };
+FieldTable const& field_table_of(MeasuredPoint const*);
 
 /// What became of one repetition.
 enum class SampleOutcome {
@@ -45,7 +48,11 @@ struct Sample {
     /// Processes that wanted to run when it began (load average of a minute); nothing where that is not known.
     std::optional<double> load = {};
     bool operator==(Sample const&) const = default;
+    [[nodiscard]] bool has_value() const {
+        return outcome == SampleOutcome::measured || outcome == SampleOutcome::warm_up;
+    }
 };
+FieldTable const& field_table_of(Sample const*);
 
 enum class CampaignState {
     running, ///< or ended without a word: power cut, SIGKILL
