@@ -173,5 +173,38 @@ TEST(GraphAnswer, OneWorkerFewerThanTasksTakesASchedule) {
     EXPECT_EQ(known_greedy_time(three.dag, measure(three.dag), level_profile(three.dag), 3), 3);
 }
 
+// 16 leaves: 15 additions, 4 deep. Two workers need 8 steps: 4 + 2 + 1 + 1.
+TEST(GraphAnswer, OfASmallTreeByHand) {
+    GraphAnswer const answer =
+        answer_of({.graph = graph("sum-tree:16"), .source = "sum-tree:16", .workers = {1, 2, 64}});
+    EXPECT_EQ(answer.measured.work, 15);
+    EXPECT_EQ(answer.parallelism(), 15.0 / 4.0);
+    ASSERT_EQ(answer.schedules.size(), 3U);
+    EXPECT_EQ(answer.schedules[0].greedy, 15);
+    EXPECT_EQ(answer.schedules[1].greedy, 8);
+    EXPECT_EQ(answer.schedules[2].greedy, 4) << "no more than the depth";
+    EXPECT_EQ(answer.utilization(answer.schedules[1]), 15.0 / 16.0);
+    EXPECT_EQ(answer.speedup(answer.schedules[2].greedy), 15.0 / 4.0);
+    EXPECT_EQ(answer.efficient_row(), 1U) << "15/16 is 90 % or more, 15/4 of 64 is not";
+    EXPECT_FALSE(answer.skipped);
+    EXPECT_FALSE(answer.placement);
+    EXPECT_FALSE(answer.timeline);
+}
+
+TEST(GraphAnswer, OnItsResources) {
+    GraphQuestion question{.graph = graph("dot:4"), .source = "dot:4"};
+    for (std::string const& kind : question.graph.kinds) { question.resources.push_back({kind, 1}); }
+    question.resource_of = question.graph.kind_of;
+    question.wants_timeline = true;
+    GraphAnswer const answer = answer_of(question);
+    // 4 products one after another, of 3 additions the last two wait for the last product and for each other
+    ASSERT_TRUE(answer.placement && answer.placement->greedy);
+    EXPECT_EQ(answer.measured.work, 7);
+    EXPECT_EQ(*answer.placement->greedy, 6);
+    EXPECT_EQ(answer.busy_share(0), 4.0 / 6.0);
+    EXPECT_TRUE(answer.timeline);
+    EXPECT_FALSE(answer.timeline_workers) << "on resources";
+}
+
 } // namespace
 } // namespace headroom
