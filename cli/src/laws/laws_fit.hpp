@@ -6,7 +6,7 @@
 
 namespace headroom::cli {
 
-/// What may be asked of a fit, wherever its measurements come from.
+/// Options of a fit, wherever its measurements come from.
 std::span<Option const> fit_question_options();
 fit::FitQuestion read_fit_question(Arguments const& arguments, fit::ScalingData const& data);
 

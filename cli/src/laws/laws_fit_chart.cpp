@@ -60,7 +60,7 @@ std::optional<Series> band_series(FitAnswer const& answer) {
     return series;
 }
 
-/// What every worker would add, or take off, if nothing were lost: from the mean at the smallest count, and no further
+/// Ideal line: every worker adds, or takes off, as much as the first. It goes from the mean at the smallest count, and no further
 /// than a little beyond what is drawn anyway.
 std::optional<Series> ideal_series(FitAnswer const& answer, double last) {
     if (!answer.of_steps()) { return std::nullopt; }

@@ -48,7 +48,7 @@ Table laws_table(FitAnswer const& answer) {
     return table;
 }
 
-/// What the names of the laws stand for.
+/// Formulas by the names of the laws.
 Table formulas_table(FitAnswer const& answer) {
     Table table{.title = "Formulas",
                 .columns = {{"law", Align::left}, {"formula", Align::left, true}},
@@ -166,7 +166,7 @@ std::string other_peaks_words(FitAnswer const& answer) {
     return " (" + significant(low, 3) + " to " + significant(high, 3) + " by laws that fit as well)";
 }
 
-/// What the best law says of the measured end of the table.
+/// Peak or ceiling of the best law against the largest measured count.
 std::string reach_words(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
     double const last = answer.largest_measured();

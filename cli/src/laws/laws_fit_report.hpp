@@ -15,7 +15,7 @@ using fit::FitAnswer;
 std::string value_words(FitAnswer const& answer, double value);
 
 Chart fit_chart(FitAnswer const& answer);
-/// What the best law says, in a sentence or two.
+/// Conclusion from the best law, in a sentence or two.
 std::string fit_verdict(FitAnswer const& answer);
 /// The fit for people, from why this law was chosen to what is assumed; `data` says what was fitted.
 std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data);

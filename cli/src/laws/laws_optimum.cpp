@@ -79,7 +79,7 @@ Table rows_table(OptimumQuestion const& question, CurveAnswer const& result) {
 } // namespace
 
 int run_optimum(Arguments const& arguments, LawsCall const& call) {
-    OptimumAnswer answer{.question = read_question(arguments), .curve = {}};
+    OptimumAnswer answer{.question = read_question(arguments)};
     OptimumQuestion const& question = answer.question;
     StepCurve const curve{
         .work = question.work, .fixed = {}, .per_level = question.per_level, .per_worker = question.per_worker};

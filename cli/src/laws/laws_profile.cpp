@@ -222,7 +222,7 @@ std::vector<Block> blocks_of(ProfileAnswer const& answer) {
 } // namespace
 
 int run_profile(Arguments const& arguments, LawsCall const& call) {
-    ProfileAnswer answer{.question = read_question(arguments), .curve = {}};
+    ProfileAnswer answer{.question = read_question(arguments)};
     ProfileQuestion const& question = answer.question;
     StepCurve const curve = curve_of(question.profile, question.growth, question.overlap);
     int const k0 = question.profile.workers.count();

@@ -22,7 +22,7 @@ UniversalScalability read_law(Arguments const& arguments) {
 }
 
 UslQuestion read_question(Arguments const& arguments) {
-    UslQuestion question{.law = read_law(arguments), .workers = {}, .share = read_share(arguments), .scale_up = {}};
+    UslQuestion question{.law = read_law(arguments), .share = read_share(arguments)};
     question.workers = read_law_workers(arguments, doubling_workers(question.law));
     for (int const count : question.workers) {
         if (usl_speedup(question.law, Ranks{count})) { continue; }

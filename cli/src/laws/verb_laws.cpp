@@ -187,7 +187,7 @@ bool is_fit_option(std::string_view name) {
     return std::ranges::any_of(fit_options(), [name](Option const& option) { return option.name == name; });
 }
 
-/// What only fitting takes, given without it.
+/// Refuses options of --fit that are given without it.
 void check_no_fit(Arguments const& arguments) {
     for (Option const& option : fit_options()) {
         bool const shared =

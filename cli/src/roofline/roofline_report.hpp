@@ -13,13 +13,8 @@ namespace headroom::cli {
 
 /// "0.25 FLOP/B", "none" without traffic.
 std::string intensity_words(FlopsPerByte intensity);
-/// What would move a kernel and by how much, in a sentence or two.
-std::string advice_for(RooflineRow const& row, RooflineAnswer const& report);
-std::string roofline_verdict(RooflineAnswer const& report);
 /// Fills in the words of an answer: verdict, comparison, notes and advice.
 void add_words(RooflineAnswer& report);
-/// When the other machine helps and when more of the same would do; empty without one.
-std::vector<std::string> comparison_words(RooflineAnswer const& report);
 Chart chart_of(RooflineAnswer const& report);
 /// A letter for each of the first kernels: their names in the chart. Rows beyond have none.
 std::string mark_of(std::size_t index);

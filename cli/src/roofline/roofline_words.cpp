@@ -73,12 +73,6 @@ std::string bound_words(RooflineRow const& row) {
     return text;
 }
 
-} // namespace
-
-std::string intensity_words(FlopsPerByte intensity) {
-    return std::isfinite(intensity.base()) ? significant(intensity.base()) : "none";
-}
-
 std::string advice_for(RooflineRow const& row, RooflineAnswer const& report) {
     std::string text = bound_words(row) + "."; // behind a name and a colon
     std::vector<std::string> helps, useless;
@@ -94,23 +88,6 @@ std::string advice_for(RooflineRow const& row, RooflineAnswer const& report) {
     if (!useless.empty()) { text += " " + sentence(join(useless, " and ") + " would change nothing"); }
     return text;
 }
-
-std::vector<std::size_t> rows_by_time(RooflineAnswer const& report, std::size_t most) {
-    std::vector<std::size_t> order(report.rows.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (report.step) { // given kernels stay as they were given
-        std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) { return report.rows[i].share; });
-    }
-    if (order.size() > most) { order.resize(most); }
-    return order;
-}
-
-std::string mark_of(std::size_t index) {
-    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    return index < letters.size() ? std::string(1, letters[index]) : std::string{};
-}
-
-namespace {
 
 std::string ridge_words(RooflineAnswer const& report) {
     Processor const& processor = report.processor();
@@ -140,8 +117,6 @@ std::string one_kernel_words(RooflineRow const& row, RooflineAnswer const& repor
     }
     return text + "in " + format(row.at.time) + ".";
 }
-
-} // namespace
 
 std::string roofline_verdict(RooflineAnswer const& report) {
     if (report.rows.empty()) { return ridge_words(report); }
@@ -199,8 +174,6 @@ std::vector<std::string> comparison_words(RooflineAnswer const& report) {
     return text;
 }
 
-namespace {
-
 std::string note_words(RooflineNote note, RooflineAnswer const& report) {
     switch (note) {
     case RooflineNote::nominal_work:
@@ -220,6 +193,25 @@ std::string note_words(RooflineNote note, RooflineAnswer const& report) {
 }
 
 } // namespace
+
+std::string intensity_words(FlopsPerByte intensity) {
+    return std::isfinite(intensity.base()) ? significant(intensity.base()) : "none";
+}
+
+std::vector<std::size_t> rows_by_time(RooflineAnswer const& report, std::size_t most) {
+    std::vector<std::size_t> order(report.rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (report.step) { // given kernels stay as they were given
+        std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) { return report.rows[i].share; });
+    }
+    if (order.size() > most) { order.resize(most); }
+    return order;
+}
+
+std::string mark_of(std::size_t index) {
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return index < letters.size() ? std::string(1, letters[index]) : std::string{};
+}
 
 void add_words(RooflineAnswer& report) {
     report.verdict = roofline_verdict(report);

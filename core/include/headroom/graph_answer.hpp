@@ -66,7 +66,7 @@ TaskGraph with_message_cost(TaskGraph graph, Ticks cost, std::string_view where)
 std::optional<Ticks> known_greedy_time(Dag const& dag, DagMeasure const& measured, LevelProfile const& profile,
                                        std::int64_t workers);
 
-/// What no schedule on typed resources is below, and what no greedy one exceeds.
+/// Time that no schedule on typed resources is below, and time that no greedy one exceeds.
 struct ResourceBounds {
     double lower = 0.0;           ///< max of D and of each W_r / c_r
     double upper = 0.0;           ///< sum of W_r / c_r, and D
@@ -80,14 +80,14 @@ ResourceBounds resource_bounds(Dag const& dag, std::span<Resource const> resourc
 // ---- the answer of `headroom graph` ---------------------------------------------------------------------------------
 
 struct GraphQuestion {
-    TaskGraph graph;    ///< with the cost of messages that was asked for
-    std::string source; ///< as given
+    TaskGraph graph = {};    ///< with the cost of messages that was asked for
+    std::string source = {}; ///< as given
     bool is_file = false;
-    std::optional<Ticks> burden, message;
-    std::vector<std::int64_t> workers; ///< empty: `telling_worker_counts`
+    std::optional<Ticks> burden = {}, message = {};
+    std::vector<std::int64_t> workers = {}; ///< empty: `telling_worker_counts`
     ListOrder order = ListOrder::arrival;
-    std::vector<Resource> resources; ///< empty: any worker takes any task
-    std::vector<std::uint16_t> resource_of;
+    std::vector<Resource> resources = {}; ///< empty: any worker takes any task
+    std::vector<std::uint16_t> resource_of = {};
     bool wants_timeline = false;
 };
 
@@ -95,13 +95,13 @@ struct GraphQuestion {
 struct GraphSchedule {
     std::int64_t workers = 1;
     double lower = 0.0, brent = 0.0, graham = 0.0;
-    std::optional<Ticks> greedy; ///< empty: not simulated
+    std::optional<Ticks> greedy = {}; ///< empty: not simulated
 };
 
 /// Schedule on resources of several types.
 struct GraphPlacement {
-    ResourceBounds bounds;
-    std::optional<Ticks> greedy;
+    ResourceBounds bounds = {};
+    std::optional<Ticks> greedy = {};
 };
 
 /// Worker counts whose greedy schedules would take too long.

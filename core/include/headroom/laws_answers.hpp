@@ -18,8 +18,8 @@ namespace headroom {
 
 /// Speedup of each of several worker counts, in rising order of the counts.
 struct SpeedupCurve {
-    std::vector<int> workers;
-    std::vector<double> speedup;
+    std::vector<int> workers = {};
+    std::vector<double> speedup = {};
     std::optional<double> ceiling = {};
 };
 
@@ -41,7 +41,7 @@ std::vector<int> doubling_workers(UniversalScalability const& law);
 
 struct ScaleUpQuestion {
     double factor = 1.0; ///< speed of the faster machine over that of a present one
-    std::optional<DollarsPerSecond> faster_price, price;
+    std::optional<DollarsPerSecond> faster_price = {}, price = {};
 };
 
 enum class UpOrOut { up, out, tie };
@@ -49,26 +49,26 @@ std::string_view name_of(UpOrOut choice);
 
 /// One faster machine against K present ones.
 struct ScaleUpRow {
-    std::optional<double> serial_fraction;
+    std::optional<double> serial_fraction = {};
     int workers = 1;
     double speedup = 1.0;
     UpOrOut faster = UpOrOut::tie;
-    std::optional<UpOrOut> cheaper; ///< empty without both prices
-    double tie_price_ratio = 1.0;   ///< price of the faster machine over a present one's where results cost the same
-    std::optional<DollarsPerSecond> tie_price, up_price,
-        out_price; ///< up and out: of an hour's work of one present machine
+    std::optional<UpOrOut> cheaper = {}; ///< empty without both prices
+    double tie_price_ratio = 1.0; ///< price of the faster machine over a present one's where results cost the same
+    std::optional<DollarsPerSecond> tie_price = {}, up_price = {},
+                                    out_price = {}; ///< up and out: of an hour's work of one present machine
 };
 
 /// Smallest number of present machines that is as fast as the faster machine.
 struct ScaleUpMatch {
-    std::optional<double> serial_fraction;
-    std::optional<std::int64_t> workers; ///< empty where no number is
+    std::optional<double> serial_fraction = {};
+    std::optional<std::int64_t> workers = {}; ///< empty where no number is
 };
 
 struct ScaleUp {
-    ScaleUpQuestion question;
-    std::vector<ScaleUpMatch> matches; ///< of each curve
-    std::vector<ScaleUpRow> rows;      ///< of each curve and count
+    ScaleUpQuestion question = {};
+    std::vector<ScaleUpMatch> matches = {}; ///< of each curve
+    std::vector<ScaleUpRow> rows = {};      ///< of each curve and count
 };
 
 /// Adds a curve of speedups over one worker to a comparison; `serial_fraction` names the curve.
@@ -77,34 +77,34 @@ void add_curve(ScaleUp& comparison, SpeedupCurve const& curve, ScaleUpMatch cons
 // ---- from a serial fraction -----------------------------------------------------------------------------------------
 
 struct SerialQuestion {
-    std::vector<double> fractions;
-    std::vector<int> workers;
-    double share = 0.9;                  ///< of the ceiling, whose worker count is asked
-    std::optional<double> memory_growth; ///< exponent of Sun and Ni's law
-    std::optional<ScaleUpQuestion> scale_up;
+    std::vector<double> fractions = {};
+    std::vector<int> workers = {};
+    double share = 0.9;                       ///< of the ceiling, whose worker count is asked
+    std::optional<double> memory_growth = {}; ///< exponent of Sun and Ni's law
+    std::optional<ScaleUpQuestion> scale_up = {};
 };
 
 struct SerialRow {
     double serial_fraction = 0.0;
     int workers = 1;
     double amdahl = 1.0, gustafson = 1.0;
-    std::optional<double> sun_ni, share_of_ceiling, gain;
+    std::optional<double> sun_ni = {}, share_of_ceiling = {}, gain = {};
 };
 
 /// Ceiling of Amdahl's law and the worker counts on the way to it.
 struct AmdahlCeiling {
     double serial_fraction = 0.0;
-    std::optional<double> ceiling;
-    std::optional<std::int64_t> for_90, for_share;
-    std::optional<int> knee;
+    std::optional<double> ceiling = {};
+    std::optional<std::int64_t> for_90 = {}, for_share = {};
+    std::optional<int> knee = {};
 };
 
 struct SerialAnswer {
-    SerialQuestion question;
-    std::vector<SerialRow> rows;
-    std::vector<AmdahlCeiling> ceilings; ///< of each fraction
-    std::vector<SpeedupCurve> curves;    ///< of Amdahl's law, of each fraction
-    std::optional<ScaleUp> scale_up;
+    SerialQuestion question = {};
+    std::vector<SerialRow> rows = {};
+    std::vector<AmdahlCeiling> ceilings = {}; ///< of each fraction
+    std::vector<SpeedupCurve> curves = {};    ///< of Amdahl's law, of each fraction
+    std::optional<ScaleUp> scale_up = {};
 };
 SerialAnswer speedups_of(SerialQuestion const& question);
 
@@ -121,7 +121,7 @@ struct CurveQuestion {
 struct CurveRow {
     int workers = 1;
     bool timed = true;
-    Seconds step, compute, exposed;
+    Seconds step = {}, compute = {}, exposed = {};
     double step_over_k0 = 1.0;
     double speedup = 1.0; ///< over K0
     double over_one = 1.0;
@@ -129,22 +129,22 @@ struct CurveRow {
     double communication_share = 0.0; ///< of the step at this K
     double amdahl_of_s = 1.0;
     double weak_over_k0 = 1.0; ///< step of the problem that grows with the workers, over that on K0
-    std::optional<double> gain;
-    std::optional<double> serial_fraction; ///< Amdahl's, on one worker; empty where his law does not hold
-    std::optional<double> gustafson;
+    std::optional<double> gain = {};
+    std::optional<double> serial_fraction = {}; ///< Amdahl's, on one worker; empty where his law does not hold
+    std::optional<double> gustafson = {};
 };
 
 /// Steps over the worker counts, and the count at which adding workers stops to help.
 struct CurveAnswer {
-    CurveQuestion question;
-    std::vector<CurveRow> rows;
-    Seconds step_at_k0;
-    std::optional<double> ceiling_over_k0, ceiling_over_one, k_star;
-    std::optional<std::int64_t> best, slower, for_90, for_share;
-    std::optional<IndexPeak> index;
-    std::optional<int> knee;
+    CurveQuestion question = {};
+    std::vector<CurveRow> rows = {};
+    Seconds step_at_k0 = {};
+    std::optional<double> ceiling_over_k0 = {}, ceiling_over_one = {}, k_star = {};
+    std::optional<std::int64_t> best = {}, slower = {}, for_90 = {}, for_share = {};
+    std::optional<IndexPeak> index = {};
+    std::optional<int> knee = {};
     double share_at_k0 = 0.0;                    ///< exposed communication over the step
-    std::optional<double> serial_fraction;       ///< Amdahl's, on one worker; empty where his law does not hold
+    std::optional<double> serial_fraction = {};  ///< Amdahl's, on one worker; empty where his law does not hold
     [[nodiscard]] SpeedupCurve speedups() const; ///< over K0
 };
 CurveAnswer steps_of(CurveQuestion question);
@@ -155,9 +155,9 @@ struct MeasuredGain {
     double gain = 1.0;    ///< T(from) / T(to), measured
     double profile = 1.0; ///< T(from) / T(to) of the curve
     bool contradicts = false;
-    bool super_linear = false;          ///< more than to / from
-    double compute_alone = 1.0;         ///< T(from) / T(to) if nothing were communicated on `from` workers
-    std::optional<double> share_needed; ///< communication at K0 that would give this gain, if it kept its size
+    bool super_linear = false;               ///< more than to / from
+    double compute_alone = 1.0;              ///< T(from) / T(to) if nothing were communicated on `from` workers
+    std::optional<double> share_needed = {}; ///< communication at K0 that would give this gain, if it kept its size
 };
 /// Relative difference above which a measured gain and a profile contradict each other.
 inline constexpr double gain_tolerance = 0.1;
@@ -172,7 +172,7 @@ struct ProfileQuestion {
 
 struct ProfileAnswer {
     ProfileQuestion question;
-    CurveAnswer curve;
+    CurveAnswer curve = {};
     std::optional<MeasuredGain> measured = {};
     std::optional<ScaleUp> scale_up = {};
 };
@@ -181,37 +181,37 @@ ScaleUp scale_up_of(CurveAnswer const& answer, ScaleUpQuestion const& question);
 
 /// Work and costs of synchronization, all as times or all as plain numbers of one unit.
 struct OptimumQuestion {
-    Seconds work, per_level, per_worker;
+    Seconds work = {}, per_level = {}, per_worker = {};
     bool timed = false;
 };
 
 struct OptimumAnswer {
-    OptimumQuestion question;
-    CurveAnswer curve;
+    OptimumQuestion question = {};
+    CurveAnswer curve = {};
 };
 
 // ---- Universal Scalability Law --------------------------------------------------------------------------------------
 
 struct UslQuestion {
-    UniversalScalability law;
-    std::vector<int> workers; ///< below `usl_breaks_at`
+    UniversalScalability law = {};
+    std::vector<int> workers = {}; ///< below `usl_breaks_at`
     double share = 0.9;
-    std::optional<ScaleUpQuestion> scale_up;
+    std::optional<ScaleUpQuestion> scale_up = {};
 };
 
 struct UslRow {
     int workers = 1;
     double throughput = 1.0, speedup = 1.0;
-    std::optional<double> gain;
+    std::optional<double> gain = {};
 };
 
 struct UslAnswer {
-    UslQuestion question;
-    SpeedupCurve curve;
-    std::optional<double> peak, breaks_at;
-    std::optional<std::int64_t> best, for_share, for_90;
-    std::vector<UslRow> rows;
-    std::optional<ScaleUp> scale_up;
+    UslQuestion question = {};
+    SpeedupCurve curve = {};
+    std::optional<double> peak = {}, breaks_at = {};
+    std::optional<std::int64_t> best = {}, for_share = {}, for_90 = {};
+    std::vector<UslRow> rows = {};
+    std::optional<ScaleUp> scale_up = {};
 };
 UslAnswer speedups_of(UslQuestion const& question);
 
@@ -224,12 +224,12 @@ std::string_view name_of(FractionTrend trend);
 struct KarpFlattRow {
     int workers = 1;
     double speedup = 1.0;
-    std::optional<double> serial_fraction;
+    std::optional<double> serial_fraction = {};
     [[nodiscard]] bool super_linear() const { return speedup > workers * (1.0 + 1e-12); }
 };
 
 struct KarpFlattAnswer {
-    std::vector<KarpFlattRow> rows; ///< in rising order of the workers
+    std::vector<KarpFlattRow> rows = {}; ///< in rising order of the workers
     FractionTrend trend = FractionTrend::unknown;
 };
 /// Serial fractions of measured speedups; the fractions of `measured` are filled in.
@@ -238,24 +238,24 @@ KarpFlattAnswer serial_fractions(std::vector<KarpFlattRow> measured);
 // ---- isoefficiency ------------------------------------------------------------------------------------------------
 
 struct IsoefficiencyQuestion {
-    std::vector<OverheadTerm> overhead;
-    std::string text; ///< of the overhead, as it was given
+    std::vector<OverheadTerm> overhead = {};
+    std::string text = {}; ///< of the overhead, as it was given
     double efficiency = 0.8;
-    std::vector<int> workers;
-    std::optional<double> work; ///< of a problem that keeps its size
+    std::vector<int> workers = {};
+    std::optional<double> work = {}; ///< of a problem that keeps its size
 };
 
 struct IsoefficiencyRow {
     int workers = 1;
-    std::optional<double> work, growth, overhead, speedup,
-        time;                               ///< to hold the efficiency; growth: for a doubling of K
-    std::optional<double> given_efficiency; ///< of the problem that keeps its size
+    std::optional<double> work = {}, growth = {}, overhead = {}, speedup = {},
+                          time = {};             ///< to hold the efficiency; growth: for a doubling of K
+    std::optional<double> given_efficiency = {}; ///< of the problem that keeps its size
 };
 
 struct IsoefficiencyAnswer {
-    IsoefficiencyQuestion question;
-    std::vector<IsoefficiencyRow> rows;
-    std::optional<std::int64_t> largest_efficient_workers; ///< of the problem that keeps its size
+    IsoefficiencyQuestion question = {};
+    std::vector<IsoefficiencyRow> rows = {};
+    std::optional<std::int64_t> largest_efficient_workers = {}; ///< of the problem that keeps its size
 };
 IsoefficiencyAnswer work_to_hold(IsoefficiencyQuestion question);
 

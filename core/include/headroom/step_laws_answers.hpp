@@ -15,12 +15,12 @@ namespace headroom {
 // ---- data parallelism -----------------------------------------------------------------------------------------------
 
 struct DataParallelQuestion {
-    std::vector<double> parameters; ///< sizes of models
-    FlopsPerSecond rate;            ///< sustained by one worker
-    Link link;
-    Bytes per_parameter;                             ///< of one gradient
-    std::optional<double> global_batch, local_batch; ///< tokens of a step, and of each worker
-    std::vector<int> workers;
+    std::vector<double> parameters = {}; ///< sizes of models
+    FlopsPerSecond rate = {};            ///< sustained by one worker
+    Link link = {};
+    Bytes per_parameter = {};                                  ///< of one gradient
+    std::optional<double> global_batch = {}, local_batch = {}; ///< tokens of a step, and of each worker
+    std::vector<int> workers = {};
 };
 
 /// A model of the question in the numbers that decide whether its step is bound by communication.
@@ -32,23 +32,23 @@ struct DataParallelRow {
     double parameters = 0.0;
     int workers = 1;
     double local_batch = 1.0; ///< whole tokens of each worker, one at least
-    Seconds compute;
-    CollectiveTime all_reduce;
-    Bytes sent; ///< by each worker
+    Seconds compute = {};
+    CollectiveTime all_reduce = {};
+    Bytes sent = {}; ///< by each worker
     double gamma = 0.0;
-    std::optional<double> latency_bound_below; ///< parameters; empty without a latency
+    std::optional<double> latency_bound_below = {}; ///< parameters; empty without a latency
 };
 
 struct DataParallelAnswer {
-    DataParallelQuestion question;
-    std::vector<DataParallelRow> rows; ///< of each model and worker count
+    DataParallelQuestion question = {};
+    std::vector<DataParallelRow> rows = {}; ///< of each model and worker count
 };
 DataParallelAnswer gammas_of(DataParallelQuestion question);
 
 // ---- pipeline -------------------------------------------------------------------------------------------------------
 
 struct PipelineLawQuestion {
-    std::vector<int> stages, micro_batches;
+    std::vector<int> stages = {}, micro_batches = {};
     int virtual_stages = 1;
 };
 
@@ -59,7 +59,7 @@ struct PipelineLawRow {
 
 struct PipelineLawAnswer {
     int virtual_stages = 1;
-    std::vector<PipelineLawRow> rows; ///< of each pair of counts
+    std::vector<PipelineLawRow> rows = {}; ///< of each pair of counts
 };
 PipelineLawAnswer bubbles_of(PipelineLawQuestion const& question);
 

@@ -14,9 +14,7 @@ CurveRow row_of(CurveAnswer const& answer, int count) {
                  .step = step_at(curve, count),
                  .compute = compute_at(curve, count),
                  .exposed = exposed_at(curve, count),
-                 .gain = {},
-                 .serial_fraction = answer.serial_fraction,
-                 .gustafson = {}};
+                 .serial_fraction = answer.serial_fraction};
     row.step_over_k0 = row.step / answer.step_at_k0;
     row.speedup = answer.step_at_k0 / row.step;
     row.over_one = step_at(curve, 1.0) / row.step;
@@ -32,7 +30,7 @@ CurveRow row_of(CurveAnswer const& answer, int count) {
 } // namespace
 
 SpeedupCurve CurveAnswer::speedups() const {
-    SpeedupCurve curve{.workers = {}, .speedup = {}, .ceiling = ceiling_over_k0};
+    SpeedupCurve curve{.workers = {}, .ceiling = ceiling_over_k0};
     for (CurveRow const& row : rows) {
         curve.workers.push_back(row.workers);
         curve.speedup.push_back(row.speedup);
@@ -76,8 +74,7 @@ MeasuredGain measured_gain(CurveAnswer const& answer, int from, int to, double g
                        .gain = gain,
                        .profile = step_at(curve, from) / end,
                        .super_linear = gain > ratio * (1.0 + 1e-12),
-                       .compute_alone = compute_at(curve, from) / end,
-                       .share_needed = {}};
+                       .compute_alone = compute_at(curve, from) / end};
     found.contradicts = std::abs(gain / found.profile - 1.0) > gain_tolerance;
     if (is_amdahl(curve) && to == answer.question.k0 && gain >= 1.0 && !found.super_linear) {
         found.share_needed = (ratio - gain) / (ratio - 1.0); // g = s + (1-s) K0/K1

@@ -17,15 +17,10 @@ UpOrOut lesser(double up, double out) {
 
 ScaleUpRow scale_up_row(ScaleUpQuestion const& question, int workers, double speedup) {
     Ranks const k{workers};
-    ScaleUpRow row{.serial_fraction = {},
-                   .workers = workers,
+    ScaleUpRow row{.workers = workers,
                    .speedup = speedup,
                    .faster = lesser(1.0 / question.factor, 1.0 / speedup),
-                   .cheaper = {},
-                   .tie_price_ratio = question.factor * workers / speedup,
-                   .tie_price = {},
-                   .up_price = {},
-                   .out_price = {}};
+                   .tie_price_ratio = question.factor * workers / speedup};
     if (question.price) {
         row.tie_price = tie_price(*question.price, question.factor, speedup, k);
         row.out_price = price_of_work(*question.price, speedup, k);
@@ -108,7 +103,7 @@ namespace {
 
 void add_fraction(SerialAnswer& answer, double serial) {
     SerialQuestion const& question = answer.question;
-    SpeedupCurve curve{.workers = question.workers, .speedup = {}, .ceiling = amdahl_ceiling(serial)};
+    SpeedupCurve curve{.workers = question.workers, .ceiling = amdahl_ceiling(serial)};
     for (int const count : question.workers) { curve.speedup.push_back(amdahl_speedup(serial, Ranks{count})); }
     auto const gains = doubling_gains(curve);
     for (std::size_t i = 0; i < gains.size(); ++i) {
@@ -117,8 +112,6 @@ void add_fraction(SerialAnswer& answer, double serial) {
                       .workers = workers.count(),
                       .amdahl = curve.speedup[i],
                       .gustafson = gustafson_speedup(serial, workers),
-                      .sun_ni = {},
-                      .share_of_ceiling = {},
                       .gain = gains[i]};
         if (question.memory_growth) { row.sun_ni = sun_ni_speedup(serial, workers, *question.memory_growth); }
         if (curve.ceiling) { row.share_of_ceiling = row.amdahl / *curve.ceiling; }
@@ -138,7 +131,7 @@ void add_fraction(SerialAnswer& answer, double serial) {
 } // namespace
 
 SerialAnswer speedups_of(SerialQuestion const& question) {
-    SerialAnswer answer{.question = question, .rows = {}, .ceilings = {}, .curves = {}, .scale_up = {}};
+    SerialAnswer answer{.question = question};
     if (question.scale_up) { answer.scale_up = ScaleUp{*question.scale_up, {}, {}}; }
     for (double const serial : question.fractions) { add_fraction(answer, serial); }
     return answer;
@@ -149,14 +142,12 @@ SerialAnswer speedups_of(SerialQuestion const& question) {
 UslAnswer speedups_of(UslQuestion const& question) {
     UniversalScalability const& law = question.law;
     UslAnswer answer{.question = question,
-                     .curve = {.workers = question.workers, .speedup = {}, .ceiling = usl_ceiling(law)},
+                     .curve = {.workers = question.workers, .ceiling = usl_ceiling(law)},
                      .peak = usl_peak(law),
                      .breaks_at = usl_breaks_at(law),
                      .best = usl_best_workers(law),
                      .for_share = workers_for_share_of_ceiling(law, question.share),
-                     .for_90 = workers_for_share_of_ceiling(law, 0.9),
-                     .rows = {},
-                     .scale_up = {}};
+                     .for_90 = workers_for_share_of_ceiling(law, 0.9)};
     SpeedupCurve& curve = answer.curve;
     for (int const count : question.workers) { curve.speedup.push_back(usl_speedup(law, Ranks{count}).value()); }
     auto const gains = doubling_gains(curve);
@@ -207,16 +198,10 @@ KarpFlattAnswer serial_fractions(std::vector<KarpFlattRow> measured) {
 // ---- isoefficiency ------------------------------------------------------------------------------------------------
 
 IsoefficiencyAnswer work_to_hold(IsoefficiencyQuestion question) {
-    IsoefficiencyAnswer answer{.question = std::move(question), .rows = {}, .largest_efficient_workers = {}};
+    IsoefficiencyAnswer answer{.question = std::move(question)};
     auto const& [overhead, text, efficiency, workers, given] = answer.question;
     for (int const count : workers) {
-        IsoefficiencyRow row{.workers = count,
-                             .work = isoefficient_work(overhead, count, efficiency),
-                             .growth = {},
-                             .overhead = {},
-                             .speedup = {},
-                             .time = {},
-                             .given_efficiency = {}};
+        IsoefficiencyRow row{.workers = count, .work = isoefficient_work(overhead, count, efficiency)};
         if (row.work) {
             row.overhead = total_overhead(overhead, *row.work, count);
             row.speedup = efficiency * count;

@@ -69,7 +69,7 @@ void add_kernels(RooflineAnswer& answer) {
     }
 }
 
-/// The same step on the other machine: the same operations in the same order.
+/// Places the kernels of the step; the other machine runs the same operations in the same order.
 void add_step(RooflineAnswer& answer) {
     auto const& model = *answer.question.model;
     answer.step = step_kernels(model.question, model.calibration);

@@ -19,8 +19,7 @@ DataParallelRow row_of(DataParallelQuestion const& question, double parameters, 
                         .local_batch = local,
                         .compute = compute_time_data_parallel(step, local),
                         .all_reduce = ring_all_reduce(gradients, workers, question.link),
-                        .sent = ring_all_reduce_bytes(gradients, workers),
-                        .latency_bound_below = {}};
+                        .sent = ring_all_reduce_bytes(gradients, workers)};
     row.gamma = communication_to_computation(row.all_reduce.total(), row.compute);
     if (question.link.latency > Seconds{}) {
         row.latency_bound_below = parameters_at_latency_crossover(workers, question.link.latency,
