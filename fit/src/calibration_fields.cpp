@@ -39,6 +39,18 @@ FieldTable const& field_table_of(MeasuredCurve const*) {
     return table;
 }
 
+FieldTable const& field_table_of(CalibratedConstant const*) {
+    static constexpr Field rows[] = {
+        {"value", "Value.", member<&CalibratedConstant::value>},
+        {"low", "Lower end of its 90 % interval.", member<&CalibratedConstant::low>},
+        {"high", "Upper end of its 90 % interval.", member<&CalibratedConstant::high>},
+        {"provenance", "Kind of origin.", member<&CalibratedConstant::provenance>},
+        {"source", "Source, in words.", member<&CalibratedConstant::source>},
+    };
+    static constexpr FieldTable table = field_table<CalibratedConstant>("calibrated_constant", rows);
+    return table;
+}
+
 namespace fit {
 namespace {
 
@@ -63,21 +75,10 @@ constexpr Field evidence_rows[] = {
 constexpr FieldTable evidence_table = field_table<Evidence>("evidence", evidence_rows);
 
 constexpr Field summary_rows[] = {
-    {"collective", "Collective.", [](FitSummary const& s) { return s.fit->collective; }},
-    {"ranks", "Ranks that took part.", [](FitSummary const& s) { return s.fit->ranks; }},
-    {"nodes", "Nodes of these ranks.", [](FitSummary const& s) { return s.fit->nodes; }},
+    {"*", "Group of measured times and its fit.",
+     [](FitSummary const& s) -> CommunicationFit const& { return *s.fit; }},
     {"rows", "Measured times.", [](FitSummary const& s) { return s.fit->residuals.size(); }},
     {"segments", "Number of straight segments.", [](FitSummary const& s) { return s.fit->segments.size(); }},
-    {"alpha_seconds", "Time of the smallest sizes that no byte causes.",
-     [](FitSummary const& s) { return s.fit->segments.front().alpha_seconds; }},
-    {"beta_seconds_per_byte", "Time that each byte of the largest sizes adds.",
-     [](FitSummary const& s) { return s.fit->segments.back().beta_seconds_per_byte; }},
-    {"bus_bandwidth_bytes_per_second", "Bus bandwidth of large messages; null where no time depends on bytes.",
-     [](FitSummary const& s) { return known_bus_bandwidth(*s.fit); }},
-    {"median_relative_error", "Median of the absolute relative errors, without outliers.",
-     [](FitSummary const& s) { return s.fit->median_relative_error; }},
-    {"p90_relative_error", "90th percentile of the absolute relative errors, without outliers.",
-     [](FitSummary const& s) { return s.fit->p90_relative_error; }},
 };
 constexpr FieldTable summary_table = field_table<FitSummary>("fit_summary", summary_rows);
 
@@ -92,11 +93,7 @@ struct StatedConstant {
 constexpr Field constant_rows[] = {
     {"name", "Key of the constant.",
      [](StatedConstant const& s) { return constants()[static_cast<std::size_t>(s.stated->first)].key; }},
-    {"value", "Value.", [](StatedConstant const& s) { return s.constant().value; }},
-    {"low", "Lower end of its 90 % interval.", [](StatedConstant const& s) { return s.constant().low; }},
-    {"high", "Upper end of its 90 % interval.", [](StatedConstant const& s) { return s.constant().high; }},
-    {"provenance", "Kind of origin.", [](StatedConstant const& s) { return s.constant().provenance; }},
-    {"source", "Source, in words.", [](StatedConstant const& s) { return s.constant().source; }},
+    {"*", "Value, interval and origin.", [](StatedConstant const& s) { return s.constant(); }},
 };
 constexpr FieldTable constant_table = field_table<StatedConstant>("stated_constant", constant_rows);
 FieldTable const& field_table_of(StatedConstant const*) { return constant_table; }
@@ -113,11 +110,7 @@ struct SourceView {
 };
 constexpr Field source_rows[] = {
     {"name", "Name of the evidence.", [](SourceView const& v) { return v.evidence->name; }},
-    {"value", "Value.", [](SourceView const& v) { return v.source->constant.value; }},
-    {"low", "Lower end of its 90 % interval.", [](SourceView const& v) { return v.source->constant.low; }},
-    {"high", "Upper end of its 90 % interval.", [](SourceView const& v) { return v.source->constant.high; }},
-    {"provenance", "Kind of origin.", [](SourceView const& v) { return v.source->constant.provenance; }},
-    {"source", "Source, in words.", [](SourceView const& v) { return v.source->constant.source; }},
+    {"*", "Value, interval and origin.", [](SourceView const& v) { return v.source->constant; }},
     {"samples", "Samples; null where they are not known.",
      [](SourceView const& v) { return if_any(v.source->samples); }},
     {"from", "First day of measurement; null where it is not known.",
@@ -145,11 +138,7 @@ constexpr Field explained_rows[] = {
     {"name", "Key of the constant.", [](ExplainedConstant const& e) { return e.info.key; }},
     {"meaning", "Physical meaning.", [](ExplainedConstant const& e) { return e.info.meaning; }},
     {"unit", "Unit of the value.", [](ExplainedConstant const& e) { return e.info.unit; }},
-    {"value", "Value.", [](ExplainedConstant const& e) { return e.constant.value; }},
-    {"low", "Lower end of its 90 % interval.", [](ExplainedConstant const& e) { return e.constant.low; }},
-    {"high", "Upper end of its 90 % interval.", [](ExplainedConstant const& e) { return e.constant.high; }},
-    {"provenance", "Kind of origin.", [](ExplainedConstant const& e) { return e.constant.provenance; }},
-    {"source", "Source, in words.", [](ExplainedConstant const& e) { return e.constant.source; }},
+    {"*", "Value, interval and origin.", member<&ExplainedConstant::constant>},
     {"sources", "Families of sources that moved a fitted constant.",
      [](ExplainedConstant const& e) { return e.constant.sources; }},
     {"from_catalog", "Whether no evidence states it.", [](ExplainedConstant const& e) { return e.sources.empty(); }},

@@ -4,8 +4,6 @@
 
 namespace headroom::fit {
 
-FieldTable const& field_table_of(UnreadRows const*);
-
 namespace {
 
 std::optional<std::string> if_stated(std::string const& text) {
@@ -81,26 +79,17 @@ constexpr Field row_rows[] = {
 };
 constexpr FieldTable row_table = field_table<CommunicationComparison>("communication_row", row_rows);
 
-constexpr Field unread_rows[] = {
-    {"kind", "Kind of fault.", member<&UnreadRows::kind>},
-    {"count", "Rows.", member<&UnreadRows::count>},
-    {"first_line", "First of their lines.", member<&UnreadRows::first_line>},
-    {"example", "Text of the first.", member<&UnreadRows::example>},
-};
-constexpr FieldTable unread_table = field_table<UnreadRows>("unread_rows", unread_rows);
-
 } // namespace
 
 int CommunicationAnswer::unread() const {
     std::size_t count = 0;
-    for (UnreadRows const& rows : not_read) { count += rows.count; }
+    for (LogTrouble const& rows : not_read) { count += rows.count; }
     return static_cast<int>(count);
 }
 
 FieldTable const& field_table_of(CommunicationGroup const*);
 FieldTable const& field_table_of(CommunicationGroup const*) { return group_table; }
 FieldTable const& field_table_of(CommunicationComparison const*) { return row_table; }
-FieldTable const& field_table_of(UnreadRows const*) { return unread_table; }
 
 namespace {
 

@@ -1,6 +1,19 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 
-namespace headroom::fit {
+namespace headroom {
+
+FieldTable const& field_table_of(LogTrouble const*) {
+    static constexpr Field rows[] = {
+        {"kind", "Reason why lines were not used.", member<&LogTrouble::kind>},
+        {"count", "Number of these lines.", member<&LogTrouble::count>},
+        {"first_line", "First of these lines.", member<&LogTrouble::first_line>},
+        {"example", "Its text, shortened.", member<&LogTrouble::example>},
+    };
+    static constexpr FieldTable table = field_table<LogTrouble>("log_trouble", rows);
+    return table;
+}
+
+namespace fit {
 
 FieldTable const& field_table_of(Fitted const*) {
     static constexpr Field rows[] = {
@@ -69,6 +82,24 @@ constexpr Field dip_rows[] = {
 };
 constexpr FieldTable dip_table = field_table<BandwidthDip>("bandwidth_dip", dip_rows);
 
+using Fit = CommunicationFit;
+constexpr Field value_rows[] = {
+    {"collective", "Collective.", member<&Fit::collective>},
+    {"ranks", "Ranks that took part.", member<&Fit::ranks>},
+    {"nodes", "Nodes of these ranks.", member<&Fit::nodes>},
+    {"alpha_seconds", "Time of the smallest sizes that no byte causes.",
+     [](Fit const& f) { return f.segments.front().alpha_seconds; }},
+    {"beta_seconds_per_byte", "Time that each byte of the largest sizes adds.",
+     [](Fit const& f) { return f.segments.back().beta_seconds_per_byte; }},
+    {"bus_bandwidth_bytes_per_second", "Bus bandwidth of large messages; null where no time depends on bytes.",
+     from<known_bus_bandwidth>},
+    {"median_relative_error", "Median of the absolute relative errors, without outliers.",
+     member<&Fit::median_relative_error>},
+    {"p90_relative_error", "90th percentile of the absolute relative errors, without outliers.",
+     member<&Fit::p90_relative_error>},
+};
+constexpr FieldTable value_table = field_table<Fit>("fit_values", value_rows);
+
 /// A fit with the measured times that its residuals refer to.
 struct FitView {
     CommunicationFitAnswer const* answer;
@@ -85,25 +116,13 @@ constexpr Field fit_rows[] = {
     {"id", "Name of the fit in its source; null where there is none.",
      [](FitView const& v) { return if_any(v.fit->id); }},
     {"system", "System that was measured.", [](FitView const& v) { return v.fit->system; }},
-    {"collective", "Collective.", [](FitView const& v) { return v.fit->collective; }},
+    {"*", "Group of measured times and its fit.", [](FitView const& v) -> CommunicationFit const& { return *v.fit; }},
     {"algorithm", "Algorithm; null where it is not known.", [](FitView const& v) { return if_any(v.fit->algorithm); }},
     {"protocol", "Protocol; null where it is not known.", [](FitView const& v) { return if_any(v.fit->protocol); }},
     {"data_type", "Type of the elements; null where it is not known.",
      [](FitView const& v) { return if_any(v.fit->data_type); }},
-    {"ranks", "Ranks that took part.", [](FitView const& v) { return v.fit->ranks; }},
-    {"nodes", "Nodes of these ranks.", [](FitView const& v) { return v.fit->nodes; }},
-    {"alpha_seconds", "Time of the smallest sizes that no byte causes.",
-     [](FitView const& v) { return v.fit->segments.front().alpha_seconds; }},
-    {"beta_seconds_per_byte", "Time that each byte of the largest sizes adds.",
-     [](FitView const& v) { return v.fit->segments.back().beta_seconds_per_byte; }},
-    {"bus_bandwidth_bytes_per_second", "Bus bandwidth of large messages; null where no time depends on bytes.",
-     [](FitView const& v) { return known_bus_bandwidth(*v.fit); }},
     {"segments", "Straight segments, by rising size.", [](FitView const& v) { return v.fit->segments; }},
     {"switch_points", "Sizes between the segments.", [](FitView const& v) { return v.fit->switches; }},
-    {"median_relative_error", "Median of the absolute relative errors, without outliers.",
-     [](FitView const& v) { return v.fit->median_relative_error; }},
-    {"p90_relative_error", "90th percentile of the absolute relative errors, without outliers.",
-     [](FitView const& v) { return v.fit->p90_relative_error; }},
     {"relative_spread", "Standard deviation of the relative errors.",
      [](FitView const& v) { return v.fit->relative_spread; }},
     {"dip", "Sizes between which the bandwidth falls; null where it never does.",
@@ -194,12 +213,9 @@ struct TroubleOfFile {
 };
 constexpr Field trouble_rows[] = {
     {"file", "Name of the file.", [](TroubleOfFile const& t) { return t.file->name; }},
-    {"kind", "Reason why lines were not used.", [](TroubleOfFile const& t) { return t.trouble->kind; }},
-    {"count", "Number of these lines.", [](TroubleOfFile const& t) { return t.trouble->count; }},
-    {"first_line", "First of these lines.", [](TroubleOfFile const& t) { return t.trouble->first_line; }},
-    {"example", "Its text, shortened.", [](TroubleOfFile const& t) { return t.trouble->example; }},
+    {"*", "Lines that were not used.", [](TroubleOfFile const& t) -> LogTrouble const& { return *t.trouble; }},
 };
-constexpr FieldTable trouble_table = field_table<TroubleOfFile>("log_trouble", trouble_rows);
+constexpr FieldTable trouble_table = field_table<TroubleOfFile>("trouble_of_file", trouble_rows);
 FieldTable const& field_table_of(TroubleOfFile const*) { return trouble_table; }
 
 std::vector<TroubleOfFile> troubles_of(CommunicationFitAnswer const& answer) {
@@ -227,6 +243,7 @@ constexpr FieldTable answer_table = field_table<CommunicationFitAnswer>("communi
 
 FieldTable const& field_table_of(MeasuredResidual const*) { return residual_table; }
 FieldTable const& field_table_of(FittedRow const*) { return fitted_row_table; }
+FieldTable const& field_table_of(CommunicationFit const*) { return value_table; }
 FieldTable const& field_table_of(FittedSegment const*) { return segment_table; }
 FieldTable const& field_table_of(SwitchPoint const*) { return switch_table; }
 FieldTable const& field_table_of(BandwidthDip const*) { return dip_table; }
@@ -236,4 +253,5 @@ FieldTable const& field_table_of(SkippedGroup const*) { return skipped_table; }
 FieldTable const& field_table_of(MeasuredFile const*) { return file_table; }
 FieldTable const& field_table_of(CommunicationFitAnswer const*) { return answer_table; }
 
-} // namespace headroom::fit
+} // namespace fit
+} // namespace headroom

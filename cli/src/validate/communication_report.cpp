@@ -81,7 +81,7 @@ Table skipped_table(CommunicationReport const& report) {
         std::string const& fit = report.answer.validation.groups[one.group].fit_skipped_reason;
         if (!fit.empty()) { ++reasons["fitted: " + fit]; }
     }
-    for (fit::UnreadRows const& rows : report.answer.not_read) {
+    for (LogTrouble const& rows : report.answer.not_read) {
         reasons["not read: " + rows.kind + ", first in line " + std::to_string(rows.first_line)] +=
             static_cast<int>(rows.count);
     }

@@ -146,10 +146,7 @@ int run_communication(Arguments const& arguments) {
     CommunicationReport report{catalog, {.table_name = text.name, .validation = {}}};
     report.answer.validation =
         fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
-    for (io::LogTrouble const& trouble : log.troubles) {
-        report.answer.not_read.push_back({trouble.kind, static_cast<std::size_t>(trouble.count),
-                                          static_cast<std::size_t>(trouble.first_line), trouble.example});
-    }
+    report.answer.not_read = log.troubles;
     auto const gates = check_gates(arguments, metrics_of(&report.answer));
     write_result(output, result_of(
                              head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },

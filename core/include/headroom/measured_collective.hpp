@@ -33,5 +33,7 @@ struct LogTrouble {
     std::size_t first_line = 0;
     std::string example; ///< the first such line, shortened
 };
+struct FieldTable;
+FieldTable const& field_table_of(LogTrouble const*);
 
 } // namespace headroom

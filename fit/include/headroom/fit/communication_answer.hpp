@@ -9,18 +9,11 @@
 
 namespace headroom::fit {
 
-/// Rows of a table that could not be read, of one kind.
-struct UnreadRows {
-    std::string kind;
-    std::size_t count = 0, first_line = 0;
-    std::string example;
-};
-
 /// Answer of `headroom validate --communication`: measured collectives, predicted and compared.
 struct CommunicationAnswer {
     std::string table_name;
     CommunicationValidation validation;
-    std::vector<UnreadRows> not_read = {};
+    std::vector<LogTrouble> not_read = {};
     /// Rows that could not be read.
     [[nodiscard]] int unread() const;
 };

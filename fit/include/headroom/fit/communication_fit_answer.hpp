@@ -32,6 +32,8 @@ struct CommunicationFitAnswer {
 FieldTable const& field_table_of(CommunicationFitAnswer const*);
 
 FieldTable const& field_table_of(Fitted const*);
+/// Group and values of a fit, without its segments and residuals.
+FieldTable const& field_table_of(CommunicationFit const*);
 
 /// A measured time and its difference from the fit.
 struct MeasuredResidual {
