@@ -60,7 +60,7 @@ Ticks of_kind(PathAnswer const& answer, SpanKind kind) { return answer.by_kind[s
 
 Ticks step_if(PathAnswer const& answer, std::string const& what) {
     for (auto const& question : answer.what_if) {
-        if (question.what == what) { return question.step; }
+        if (words_of(question) == what) { return question.step; }
     }
     return -1;
 }
