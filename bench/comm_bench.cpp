@@ -11,7 +11,7 @@
 #include "../tests/support/shifts.hpp"
 #include "memory.hpp"
 
-#include "headroom/flow_simulation.hpp"
+#include "headroom/network/flow_simulation.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -23,6 +23,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 Link const port{.latency = Seconds{2e-6}, .bandwidth = BytesPerSecond{50e9}};

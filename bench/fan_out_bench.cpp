@@ -2,14 +2,17 @@
 // Targets, one core, samples over sixteen octaves: all families in 0.05 s, the Pareto tail with its thresholds in 0.15 s, both
 // below 0.2 s; a fan-out to ten million in 5 ms, the best number of backups of 4096 workers in 0.2 s, a hedge in 5 ms.
 #include "headroom/counter_random.hpp"
-#include "headroom/fan_out.hpp"
 #include "headroom/fit/tail_fit.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// A hundred million lognormal samples: each cell what it holds of the distribution, give or take its own deviation.

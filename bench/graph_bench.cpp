@@ -10,8 +10,8 @@
 // 0.13 to 0.22 s where no two tasks end together, as memory is shared with more or fewer others.
 #include "../tests/support/random.hpp"
 
-#include "headroom/dag.hpp"
-#include "headroom/schedule.hpp"
+#include "headroom/laws/dag.hpp"
+#include "headroom/laws/schedule.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +44,9 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t /*size*/) noexcept { operator delete(memory); }
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::CounterRandom;
@@ -187,7 +190,7 @@ void report_measure(Case const& of, Memory const& memory) {
     Seconds const build = fastest(1, [&] { built = build_dag(std::move(graph.costs), graph.edges); });
     bytes_most = bytes_now;
     DagMeasure result;
-    Seconds const taken = fastest(repeats, [&] { result = measure(built.dag); });
+    Seconds const taken = fastest(repeats, [&] { result = dag_measure(built.dag); });
     double const had =
         static_cast<double>(bytes_most - before) - 4.0 * static_cast<double>(result.critical_path.size());
     Traffic const traffic = traffic_of(built.dag, of.local, of.scale > 1 ? 8.0 : 4.0);
@@ -246,6 +249,7 @@ void report_schedules() {
 
 int main() {
     using namespace headroom;
+    using namespace headroom::laws;
     Memory const memory = measure_memory();
     std::printf("fastest of %d runs, processor seconds. Memory: stream %.1f GB/s, triad %.1f GB/s,"
                 " 8 bytes from anywhere in 80 MB %.2f ns\n",

@@ -2,7 +2,7 @@
 // Targets, one core: intervals of five quantiles in 1 ms, two runs compared in 0.1 s, a closed loop and changes looked for
 // in 0.1 s, a correction over thirteen octaves of cells that all hold something in 1 s.
 #include "headroom/counter_random.hpp"
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -11,6 +11,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::array quantiles{0.5, 0.9, 0.99, 0.999, 0.9999};

@@ -8,10 +8,10 @@
 // requests and 13 to 18 million events a second. The heap alone makes 18 million requests a second (16 million with the
 // standard library's) and the draws 65 million, of which the shared line reaches three fifths. Gamma services 0.65 s, hedged
 // 1.1 s (a request is kept until both copies are done), batches of 8 0.2 s.
-#include "simulation/event_queue.hpp"
+#include "base/events/event_queue.hpp"
 
 #include "headroom/counter_random.hpp"
-#include "headroom/queue_simulation.hpp"
+#include "headroom/serving/queue_simulation.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -24,6 +24,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// 100 replicas of 80 ms at 1,000 requests a second: 0.8 of capacity.
@@ -97,7 +100,7 @@ BENCHMARK_CAPTURE(simulated_hour, batched, batched())->Unit(benchmark::kMillisec
 
 /// The heap alone: the next of 100 ends off, one later in. `requests`: so many a second at most.
 void limit(benchmark::State& state) {
-    simulation::EventQueue<double, std::uint64_t> events;
+    events::EventQueue<double, std::uint64_t> events;
     CounterRandom random{1};
     std::vector<double> services(4096);
     for (double& service : services) { service = random.exponential(); }

@@ -7,11 +7,14 @@
 // While every strategy had its stages, traffic and activations priced anew it was 64 and 74 ms.
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/plan.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <benchmark/benchmark.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 struct Setting {

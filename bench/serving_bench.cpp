@@ -8,11 +8,15 @@
 // 7 ns, operation by operation 0.7 us; the tables 1.2 ms.
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/serving_simulation.hpp"
+#include "headroom/serving/serving_simulation.hpp"
 
 #include <benchmark/benchmark.h>
 
 namespace headroom {
+
+using namespace headroom::serving;
+using namespace headroom::training;
+
 namespace {
 
 struct Setting {

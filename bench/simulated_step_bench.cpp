@@ -5,7 +5,7 @@
 // Last result: see docs/guide/simulated-step.md.
 #include "../tests/support/training.hpp"
 
-#include "headroom/simulated_step.hpp"
+#include "headroom/training/simulated_step.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -11,7 +11,7 @@
 #include "../tests/support/random.hpp"
 #include "memory.hpp"
 
-#include "headroom/stream_simulation.hpp"
+#include "headroom/training/stream_simulation.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -21,6 +21,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr int stages = 64, layers = 2, micro_batches = 512, operations = 8, streams = 4;

@@ -10,7 +10,7 @@
 
 #include "headroom/counter_random.hpp"
 #include "headroom/io/latency_samples.hpp"
-#include "headroom/latency_digest.hpp"
+#include "headroom/serving/latency_digest.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -24,6 +24,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::size_t in_memory = 20'000'000, lines = 10'000'000;

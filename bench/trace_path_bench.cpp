@@ -4,7 +4,7 @@
 // one rank of 1 million events and for 8 ranks that meet in collectives.
 // Last result (one core of a shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2): 1.56 million events a second for one
 // rank, 1.05 for 8 (the graphs alone 3.0).
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::uint32_t layers_names = 40;
@@ -124,6 +127,7 @@ void report(char const* what, std::vector<RankTrace> const& traces) {
 
 int main() {
     using namespace headroom;
+    using namespace headroom::trace;
     constexpr std::size_t events = 1'000'000;
     report("one rank", {training_step(events, 0)});
     std::vector<RankTrace> several;

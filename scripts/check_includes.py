@@ -2,6 +2,7 @@
 """Checks the direction of dependencies and the purity of the core. Prints file:line for each breach.
 
     core <- fit, core <- io, core <- probe; the faces stand on these; fit, io and probe do not know each other.
+    The rooms of the core know each other in one order (ROOMS).
     core reads no file, clock or environment, prints nothing, keeps no mutable global, draws no unseeded number.
 """
 
@@ -11,12 +12,30 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+# The rooms of the core and those that each stands on. Every room stands on the base: headers in headroom/ itself, sources in
+# core/src/base/. The others have headers in headroom/ROOM/, sources in core/src/ROOM/ and the namespace headroom::ROOM.
+ROOMS = {
+    "base": (),
+    "laws": (),
+    "network": (),
+    "measure": ("laws",),
+    "training": ("laws", "network"),
+    "trace": ("laws", "network"),
+    "serving": ("laws", "network", "training", "trace"),
+}
+# What several rooms need and none owns.
+BASE = {
+    "counter_random", "error", "executor", "fields", "machine", "order_statistics", "precision", "quantity", "ranks",
+    "sample_statistics", "share", "term", "text", "timeline",
+}
+IN_ROOM = f"(?:(?:{'|'.join(ROOMS)})/)?"
+
 # What each library may include, besides the standard library and its own private headers.
 OWN = {
-    "core": r"headroom/[^/]+\.hpp",
-    "fit": r"headroom/(fit/)?[^/]+\.hpp",
-    "io": r"headroom/(io/)?[^/]+\.hpp",
-    "probe": r"headroom/(probe/)?[^/]+\.hpp",
+    "core": rf"headroom/{IN_ROOM}[^/]+\.hpp",
+    "fit": rf"headroom/(fit/|{IN_ROOM})[^/]+\.hpp",
+    "io": rf"headroom/(io/|{IN_ROOM})[^/]+\.hpp",
+    "probe": rf"headroom/(probe/|{IN_ROOM})[^/]+\.hpp",
 }
 THIRD_PARTY = {
     "core": (),
@@ -99,6 +118,32 @@ def include_breach(library, path, bracket, header):
     return f"{library} may not include <{header}>"
 
 
+def room_of(path):
+    """The room of a file of the core."""
+    kind, *folders = path.relative_to(ROOT / "core").parts[:-1]
+    folders = folders[1:] if kind == "include" else folders
+    return folders[0] if folders and folders[0] in ROOMS else "base"
+
+
+def room_breach(path, header):
+    own, folder = room_of(path), ROOT / "core" / ("include" if header.startswith("headroom/") else "src")
+    target = path.parent / header
+    other = room_of((target if target.is_file() else folder / header).resolve())
+    return None if other in (own, "base", *ROOMS[own]) else f"the room '{own}' may not know '{other}': '{header}'"
+
+
+def room_breaches(path, text):
+    """What is not where its room is: headers, sources and namespaces."""
+    own, parts = room_of(path), path.relative_to(ROOT / "core").parts
+    if parts[0] == "include" and own == "base" and path.stem not in BASE:
+        yield 1, "a header of one room belongs into its folder; one that several need, into BASE of this script"
+    if parts[0] == "src" and (len(parts) < 3 or parts[1] not in ROOMS):
+        yield 1, "a source belongs into the folder of its room"
+    opened = re.findall(r"^namespace headroom\b(?:::(\w+))?", text, re.M)
+    if own != "base" and opened and (own not in opened or not set(opened) <= {own, "", *ROOMS[own]}):
+        yield 1, f"the names of this room are in the namespace headroom::{own}"
+
+
 def breaches(library, path):
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), 1):
@@ -108,10 +153,13 @@ def breaches(library, path):
         problem = include_breach(library, path, *match.groups())
         if not problem and library == "core" and match.group(2) in IMPURE_HEADERS:
             problem = f"the core is pure and may not include <{match.group(2)}>"
+        if not problem and library == "core" and match.group(1) == '"':
+            problem = room_breach(path, match.group(2))
         if problem:
             yield number, problem
     if library != "core":
         return
+    yield from room_breaches(path, text)
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         if line.lstrip().startswith("#"):
             continue

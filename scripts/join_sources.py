@@ -24,7 +24,7 @@ DECLARATOR = re.compile(r"(\w+)(?:\[[^]]*\])* *[={]")
 MATCHER = re.compile(r"(?:MATCHER|ACTION)\w*\((\w+)")
 SPECIALISED = re.compile(r"^(?:template *<>\s*)?struct (\w+<.*>) *\{", re.M)
 CALLED = re.compile(r"(?<![\w.>:])(\w+)(?=[({])|^using [\w:]+::(\w+);", re.M)
-OPENED = re.compile(r"^using namespace ([\w:]+);", re.M)
+OPENED = re.compile(r"^using namespace (?!headroom::\w+;)([\w:]+);", re.M)  # rooms share no name: any may be open
 MACRO = re.compile(r"^# *define (\w+)", re.M)
 
 

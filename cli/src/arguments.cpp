@@ -9,6 +9,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t most_counts = 4096;

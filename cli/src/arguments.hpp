@@ -2,7 +2,7 @@
 
 #include "headroom/io/words.hpp"
 #include "headroom/quantity.hpp"
-#include "headroom/strategy.hpp"
+#include "headroom/training/strategy.hpp"
 
 #include <map>
 #include <optional>
@@ -58,6 +58,6 @@ Dollars parse_dollars(std::string_view text, std::string_view where);
 DollarsPerSecond parse_price(std::string_view text, std::string_view where);
 
 /// The fields of a strategy that were given as options: --dp, --tp and so on (`io::strategy_fields`).
-void assign_options(PartialStrategy& strategy, Arguments const& arguments);
+void assign_options(training::PartialStrategy& strategy, Arguments const& arguments);
 
 } // namespace headroom::cli

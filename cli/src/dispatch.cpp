@@ -4,6 +4,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::serving;
+
 std::optional<Dispatch> read_dispatch(Arguments const& arguments, std::span<Dispatch const> known) {
     std::vector<std::string> words;
     for (Dispatch const one : known) { words.emplace_back(name_of(one)); }

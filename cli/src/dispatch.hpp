@@ -2,7 +2,7 @@
 
 #include "arguments.hpp"
 
-#include "headroom/queue_simulation.hpp"
+#include "headroom/serving/queue_simulation.hpp"
 
 #include <optional>
 #include <span>
@@ -10,6 +10,6 @@
 namespace headroom::cli {
 
 /// What `--dispatch` says, of those that a verb knows; nothing where it is not given.
-std::optional<Dispatch> read_dispatch(Arguments const& arguments, std::span<Dispatch const> known);
+std::optional<serving::Dispatch> read_dispatch(Arguments const& arguments, std::span<serving::Dispatch const> known);
 
 } // namespace headroom::cli

@@ -8,7 +8,7 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
-#include "headroom/scale_validation.hpp"
+#include "headroom/training/scale_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace headroom;
+using namespace headroom::training;
 
 void print_summary(char const* name, Validation const& validation) {
     std::printf("%s\n", name);

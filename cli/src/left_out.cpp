@@ -3,12 +3,12 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
 
-#include "headroom/critical_batch.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/work.hpp"
 #include "headroom/order_statistics.hpp"
 #include "headroom/share.hpp"
+#include "headroom/training/critical_batch.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +16,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr char const* group = "What the speedup laws leave out ('off' switches a term off)";

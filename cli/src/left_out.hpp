@@ -3,7 +3,7 @@
 #include "document/document.hpp"
 #include "setting.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <optional>
 #include <span>
@@ -20,8 +20,8 @@ std::span<Option const> weak_scaling_options();
 
 /// The terms that were asked for.
 struct LeftOutRequest {
-    Disturbance disturbance;
-    std::optional<Failures> failures;
+    training::Disturbance disturbance;
+    std::optional<training::Failures> failures;
     std::optional<double> critical_batch; ///< sequences
     std::optional<int> batch_per_worker;  ///< sequences
 
@@ -40,11 +40,12 @@ LeftOutRequest read_left_out(Arguments const& arguments, Setting& setting);
 /// The formulas that `--explain` may open beside those of the step, and the step's, for a name of a term: "failures",
 /// "stragglers". Empty when the name is of no term.
 /// Errors: InputError{usage} for a term that is off, with how to switch it on.
-std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Term> const& of_step,
+std::vector<Term> explain_left_out(training::Prediction const& prediction, std::vector<Term> const& of_step,
                                    std::string const& wanted);
 
 // ---- how it is reported -------------------------------------------------------------------------------------------
 
-void add_left_out(std::vector<Block>& blocks, Prediction const& prediction, std::vector<LeftOutTerm> const& terms);
+void add_left_out(std::vector<Block>& blocks, training::Prediction const& prediction,
+                  std::vector<training::LeftOutTerm> const& terms);
 
 } // namespace headroom::cli

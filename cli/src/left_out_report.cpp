@@ -2,7 +2,7 @@
 #include "left_out.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/left_out.hpp"
+#include "headroom/training/left_out.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,9 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Formulas that open a term, and other words for it.

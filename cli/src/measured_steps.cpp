@@ -6,13 +6,16 @@
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/strategy.hpp"
-#include "headroom/warm_start.hpp"
+#include "headroom/training/warm_start.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::string_view step_key = "step_seconds";

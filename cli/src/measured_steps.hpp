@@ -4,7 +4,7 @@
 #include "setting.hpp"
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <optional>
 #include <string>
@@ -23,12 +23,13 @@ struct SavedStep {
 
 /// --measured-step of this question joins the measured steps; what is to be saved of it.
 /// Errors: InputError{usage} for --save-calibration without a step.
-std::optional<SavedStep> read_measured_step(Arguments const& arguments, Question const& question, Setting& setting);
+std::optional<SavedStep> read_measured_step(Arguments const& arguments, training::Question const& question,
+                                            Setting& setting);
 
 /// Adds it at the end of its file, which is made when there is none.
 void save_measured_step(SavedStep const& step, Output const& output);
 
 /// "2 measured steps make it x1.08: 8.1 s (7.6 to 8.9 s) instead of 7.5 s (6.0 to 10.5 s)"; empty without any.
-std::string warm_words(Prediction const& prediction);
+std::string warm_words(training::Prediction const& prediction);
 
 } // namespace headroom::cli

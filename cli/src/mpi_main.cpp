@@ -24,6 +24,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// What the first process asks of all, beside the names of the files. The same program runs on every node, so it goes

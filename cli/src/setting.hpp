@@ -25,21 +25,21 @@ std::span<Option const> setting_options();
 std::span<Option const> strategy_options();
 
 /// What a model works through: "tokens", or "samples" where a sample is no sequence of them.
-std::string_view unit_of_work(Model const& model);
+std::string_view unit_of_work(training::Model const& model);
 /// "1024 sequences of 8192 tokens", "2048 samples".
-std::string batch_words(Workload const& workload, Model const& model);
+std::string batch_words(training::Workload const& workload, training::Model const& model);
 
 /// The built-in catalog under the records of --catalog, ./headroom/catalog and the user's configuration folder.
 io::Catalog open_catalog(Arguments const& arguments);
 /// --calibration FILE, else the catalog's.
-CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
+training::CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
 /// Errors: InputError{usage} where `option` asks about another machine than the one whose links were measured.
-void refuse_other_machine(CalibrationSet const& calibration, std::string_view option);
+void refuse_other_machine(training::CalibrationSet const& calibration, std::string_view option);
 /// `machine`: one that was read already; else --cluster names it.
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 
 /// One configuration; what is left out is assumed and listed.
-Question make_question(Arguments const& arguments, Setting& setting);
+training::Question make_question(Arguments const& arguments, Setting& setting);
 
 using io::add_assumptions;
 

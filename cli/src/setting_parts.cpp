@@ -3,12 +3,14 @@
 #include "document/fields.hpp"
 #include "document/text.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <algorithm>
 #include <map>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
 
 Json assumptions_json(std::vector<Assumption> const& assumptions) {
     Json list = Json::array();

@@ -7,6 +7,9 @@
 #include <optional>
 
 namespace headroom::fit {
+
+using namespace headroom::training;
+
 namespace {
 
 using enum Constant;

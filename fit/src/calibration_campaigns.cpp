@@ -1,9 +1,9 @@
 #include "calibration_evidence.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/kernel.hpp"
 #include "headroom/sample_statistics.hpp"
 #include "headroom/text.hpp"
+#include "headroom/training/kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,10 @@
 #include <set>
 
 namespace headroom::fit {
+
+using namespace headroom::measure;
+using namespace headroom::training;
+
 namespace {
 
 using text::counted;

@@ -1,7 +1,7 @@
 #include "calibration_evidence.hpp"
 
-#include "headroom/kernel.hpp"
 #include "headroom/text.hpp"
+#include "headroom/training/kernel.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +10,11 @@
 #include <utility>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::trace;
+using namespace headroom::training;
+
 namespace {
 
 using text::counted;

@@ -9,7 +9,7 @@
 namespace headroom::fit {
 
 /// Rows of collectives, constants and machines, and steps, by the kind of each campaign.
-void take_campaigns(std::span<Campaign const> campaigns, CalibrationQuestion const& question,
+void take_campaigns(std::span<measure::Campaign const> campaigns, CalibrationQuestion const& question,
                     CalibrationAnswer& answer);
 
 /// Keeps everything that a calibration file states, or notes what is left out.

@@ -2,7 +2,23 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+FieldTable const& field_table_of(CalibratedConstant const*) {
+    static constexpr Field rows[] = {
+        {"value", "Value.", member<&CalibratedConstant::value>},
+        {"low", "Lower end of its 90 % interval.", member<&CalibratedConstant::low>},
+        {"high", "Upper end of its 90 % interval.", member<&CalibratedConstant::high>},
+        {"provenance", "Kind of origin.", member<&CalibratedConstant::provenance>},
+        {"source", "Source, in words.", member<&CalibratedConstant::source>},
+    };
+    static constexpr FieldTable table = field_table<CalibratedConstant>("calibrated_constant", rows);
+    return table;
+}
+
+} // namespace headroom::training
+
+namespace headroom::network {
 
 FieldTable const& field_table_of(MeasuredValue const*) {
     static constexpr Field rows[] = {
@@ -39,17 +55,12 @@ FieldTable const& field_table_of(MeasuredCurve const*) {
     return table;
 }
 
-FieldTable const& field_table_of(CalibratedConstant const*) {
-    static constexpr Field rows[] = {
-        {"value", "Value.", member<&CalibratedConstant::value>},
-        {"low", "Lower end of its 90 % interval.", member<&CalibratedConstant::low>},
-        {"high", "Upper end of its 90 % interval.", member<&CalibratedConstant::high>},
-        {"provenance", "Kind of origin.", member<&CalibratedConstant::provenance>},
-        {"source", "Source, in words.", member<&CalibratedConstant::source>},
-    };
-    static constexpr FieldTable table = field_table<CalibratedConstant>("calibrated_constant", rows);
-    return table;
-}
+} // namespace headroom::network
+
+namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
 
 namespace fit {
 namespace {

@@ -5,6 +5,10 @@
 #include <algorithm>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using text::counted;

@@ -8,6 +8,10 @@
 #include <map>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using text::significant;

@@ -4,6 +4,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::training;
+
 bool CalibrationAnswer::states_anything() const {
     bool const other = !rest.bands.empty() || rest.seen || !rest.pace.empty() || rest.dense || rest.mixtures;
     return !states.network.empty() || !states.constants.empty() || !states.entries.empty() || other;

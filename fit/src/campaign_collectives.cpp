@@ -9,6 +9,10 @@
 #include <string>
 
 namespace headroom::fit {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::size_t most_rows_of_a_point = 32;

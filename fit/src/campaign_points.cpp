@@ -8,6 +8,9 @@
 #include <cmath>
 
 namespace headroom::fit {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::size_t least_samples = 3;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <array>
 #include <optional>
@@ -11,9 +11,9 @@
 namespace headroom::fit {
 
 /// What a point says under the first of these names; empty where it has none of them.
-std::string word_of(MeasuredPoint const& point, std::span<std::string_view const> names);
+std::string word_of(measure::MeasuredPoint const& point, std::span<std::string_view const> names);
 /// The same as a whole number above zero.
-std::optional<double> count_of(MeasuredPoint const& point, std::span<std::string_view const> names);
+std::optional<double> count_of(measure::MeasuredPoint const& point, std::span<std::string_view const> names);
 
 // Names under which campaigns state the same thing, the usual one first.
 inline constexpr std::array<std::string_view, 2> operation_names{"operation", "collective"};

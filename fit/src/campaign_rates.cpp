@@ -10,6 +10,9 @@
 #include <utility>
 
 namespace headroom::fit {
+
+using namespace headroom::measure;
+
 namespace {
 
 /// Words for main memory.

@@ -6,6 +6,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::measure;
+
 CampaignSteps measured_steps(Campaign const& campaign) {
     constexpr double most_workers = 1e9;
     CampaignSteps result;

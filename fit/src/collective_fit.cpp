@@ -2,8 +2,8 @@
 
 #include "pulled_constants.hpp"
 
-#include "headroom/library_collectives.hpp"
-#include "headroom/step.hpp"
+#include "headroom/network/library_collectives.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,10 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double noise = 0.15, huber = 0.1;

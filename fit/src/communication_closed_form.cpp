@@ -1,12 +1,15 @@
 #include "communication_closed_form.hpp"
 
-#include "headroom/collective_algorithm.hpp"
 #include "headroom/error.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 LibraryAlgorithm const* library_row(CommunicationFit const& fit) {

@@ -3,14 +3,14 @@
 // A group's closed form as two numbers a level: messages one after the other, and bytes.
 
 #include "headroom/fit/communication_fit.hpp"
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <optional>
 
 namespace headroom::fit {
 
 /// The ranks of a group on its nodes.
-Group group_of(CommunicationFit const& fit);
+network::Group group_of(CommunicationFit const& fit);
 
 /// Whether some closed form is known: the algorithm is not named, or its name is one of the tables'.
 bool has_form(CommunicationFit const& fit);
@@ -20,6 +20,6 @@ bool has_form(CommunicationFit const& fit);
 struct FormShare {
     double messages = 0.0, bytes = 0.0, given = 0.0;
 };
-FormShare share_of(CommunicationFit const& fit, Bytes size, Fabric fabric, bool scale_out);
+FormShare share_of(CommunicationFit const& fit, Bytes size, network::Fabric fabric, bool scale_out);
 
 } // namespace headroom::fit

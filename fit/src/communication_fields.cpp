@@ -4,6 +4,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::network;
+
 namespace {
 
 std::optional<std::string> if_stated(std::string const& text) {

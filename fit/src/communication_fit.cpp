@@ -3,7 +3,7 @@
 #include "communication_group.hpp"
 #include "communication_links.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,9 @@
 #include <tuple>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Rows that agree in all of it are one group.

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr double unbounded_rate = 1e18; ///< bytes a second, the largest that a calibration file can hold

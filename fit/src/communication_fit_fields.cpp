@@ -1,6 +1,6 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 
-namespace headroom {
+namespace headroom::network {
 
 FieldTable const& field_table_of(LogTrouble const*) {
     static constexpr Field rows[] = {
@@ -12,6 +12,12 @@ FieldTable const& field_table_of(LogTrouble const*) {
     static constexpr FieldTable table = field_table<LogTrouble>("log_trouble", rows);
     return table;
 }
+
+} // namespace headroom::network
+
+namespace headroom {
+
+using namespace headroom::network;
 
 namespace fit {
 

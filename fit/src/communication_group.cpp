@@ -2,12 +2,15 @@
 
 #include "scaling_statistics.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr double outlier_deviations = 5.0;

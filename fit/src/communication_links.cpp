@@ -10,6 +10,9 @@
 #include <map>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr int rounds = 20;

@@ -7,6 +7,7 @@
 namespace headroom::fit {
 
 /// The levels of every system that has groups with a closed form; inside a node first, then between nodes given that.
-std::vector<FittedLevel> fit_levels(std::span<MeasuredCollective const> rows, std::span<CommunicationFit const> fits);
+std::vector<FittedLevel> fit_levels(std::span<network::MeasuredCollective const> rows,
+                                    std::span<CommunicationFit const> fits);
 
 } // namespace headroom::fit

@@ -9,6 +9,9 @@
 #include <tuple>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr Bytes megabyte{1048576.0};

@@ -12,6 +12,9 @@
 #include <tuple>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::size_t few_repeats = 6;  ///< fewer have no interval that deserves its name

@@ -5,6 +5,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::training;
+
 Calibration PulledConstants::at(std::span<double const> z) const {
     Calibration values = base_.values();
     for (std::size_t i = 0; i < free_.size(); ++i) {

@@ -4,7 +4,7 @@
 
 #include "least_squares.hpp"
 
-#include "headroom/calibration.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <map>
 #include <string>
@@ -14,28 +14,28 @@ namespace headroom::fit {
 /// The unknowns z_i = log(c_i / c_i0) / spread_i: a pull is a residual z_i, and all of them have one scale.
 class PulledConstants {
 public:
-    PulledConstants(CalibrationSet const& independent, std::vector<Constant> free)
+    PulledConstants(training::CalibrationSet const& independent, std::vector<training::Constant> free)
         : base_{independent}, free_{std::move(free)} {}
 
-    [[nodiscard]] std::vector<Constant> const& free() const { return free_; }
+    [[nodiscard]] std::vector<training::Constant> const& free() const { return free_; }
     /// The constants at z; those that are not free as in the independent set.
-    [[nodiscard]] Calibration at(std::span<double const> z) const;
+    [[nodiscard]] training::Calibration at(std::span<double const> z) const;
     /// The z of the constants of another set.
-    [[nodiscard]] std::vector<double> z_of(CalibrationSet const& set) const;
+    [[nodiscard]] std::vector<double> z_of(training::CalibrationSet const& set) const;
 
     /// Writes the residuals of what was measured, given the constants.
-    using Measured = std::function<void(Calibration const&, std::span<double>)>;
+    using Measured = std::function<void(training::Calibration const&, std::span<double>)>;
     /// The z with the least sum of squares of `count` measured residuals and the pulls.
     [[nodiscard]] LeastSquares solved(std::size_t count, Measured const& measured, std::vector<double> start,
                                       Patience const& patience) const;
 
 private:
-    CalibrationSet const& base_;
-    std::vector<Constant> free_;
+    training::CalibrationSet const& base_;
+    std::vector<training::Constant> free_;
 };
 
 /// Sets a value with its 90 % interval, given the standard error of its logarithm.
-void set_fitted(CalibratedConstant& constant, double value, double error);
+void set_fitted(training::CalibratedConstant& constant, double value, double error);
 
 /// What each name's rows say of a constant, against 1 of its pull: the sum of squares of their slopes.
 std::map<std::string, double> information_by_name(std::span<double const> slopes,

@@ -1,11 +1,13 @@
 #include "headroom/fit/scaling_answer.hpp"
 
-#include "headroom/laws.hpp"
+#include "headroom/laws/laws.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
 
 namespace headroom::fit {
+
+using namespace headroom::laws;
 
 double FitAnswer::smallest_measured() const {
     return std::ranges::min_element(data.samples, {}, &ScalingSample::workers)->workers;

@@ -10,6 +10,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::serving;
+
 namespace {
 
 /// ln L of excesses over the least sample and its derivatives by the rate, in which it is concave.

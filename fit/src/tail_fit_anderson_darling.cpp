@@ -6,6 +6,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::serving;
+
 namespace {
 
 /// A place on the way from F = 0 to 1.

@@ -5,6 +5,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::serving;
+
 std::vector<FilledCell> cells_of(LatencyHistogram const& samples) {
     std::vector<FilledCell> cells;
     double from = static_cast<double>(samples.count());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headroom/fit/tail_fit.hpp"
-#include "headroom/latency_histogram.hpp"
+#include "headroom/serving/latency_histogram.hpp"
 
 #include <optional>
 #include <span>
@@ -31,20 +31,20 @@ struct FilledCell {
     double count = 0.0;
     double from = 0.0; ///< samples in it and above it
 };
-std::vector<FilledCell> cells_of(LatencyHistogram const& samples);
+std::vector<FilledCell> cells_of(serving::LatencyHistogram const& samples);
 
 /// -2 ln L + 2k + 2k(k+1)/(n-k-1) of two coefficients. Source: [HurvichTsai1989]
 double aicc_of(double log_likelihood, double samples);
 
 /// Largest |F(x) - seen share| at the edges of cells, of the samples beyond a threshold where there is one.
-double distance_of(TailDistribution const& distribution, std::span<FilledCell const> cells);
+double distance_of(serving::TailDistribution const& distribution, std::span<FilledCell const> cells);
 
 /// Largest |fitted / seen - 1| over the quantiles 0.9, 0.99, ... with `fewest_beyond` samples beyond.
-double tail_error_of(TailDistribution const& distribution, LatencyHistogram const& samples);
+double tail_error_of(serving::TailDistribution const& distribution, serving::LatencyHistogram const& samples);
 
 /// A family that is a location and a scale of x or of ln x: normal, lognormal, Weibull. Nothing where the likelihood has
 /// no greatest value. Source: [Burridge1981]
-std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell const> cells);
+std::optional<serving::TailFit> fit_location(serving::TailFamily family, std::span<FilledCell const> cells);
 
 /// What the likelihood of a generalised Pareto tail over `cells`, all from a threshold on, is greatest with.
 /// Source: [Grimshaw1993]

@@ -6,6 +6,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double narrow = 1e-3; ///< width of a cell in standard deviations below which its density stands for it

@@ -8,6 +8,8 @@
 
 namespace headroom::fit {
 
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double fewest_beyond = 50.0, first_share = 0.5, less_each = 0.6;

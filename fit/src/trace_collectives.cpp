@@ -8,6 +8,10 @@
 #include <tuple>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t most_rows_of_a_size = 32;

@@ -8,6 +8,9 @@
 #include <utility>
 
 namespace headroom::fit {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr double large_product = 1e10; // operations: below, filling the chip and draining it weigh

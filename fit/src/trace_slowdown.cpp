@@ -6,6 +6,9 @@
 #include <cmath>
 
 namespace headroom::fit {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::int64_t least_runs = 3; // of a kernel, on each side

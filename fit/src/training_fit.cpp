@@ -4,7 +4,7 @@
 #include "scaling_statistics.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::training;
+
 namespace {
 
 /// A run with everything computed once that does not depend on constants.

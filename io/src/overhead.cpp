@@ -9,6 +9,9 @@
 #include <string>
 
 namespace headroom::io {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double largest_coefficient = 1e18, largest_exponent = 16.0;

@@ -3,7 +3,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+using namespace headroom::training;
 
 namespace {
 

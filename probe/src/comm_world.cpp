@@ -6,6 +6,8 @@
 
 namespace headroom::probe {
 
+using namespace headroom::network;
+
 std::string_view name_of(CommPattern pattern) {
     constexpr std::array<std::string_view, 10> names{"one_way", "both_ways", "shifted", "all_at_once", "pairs",
                                                      "loaded",  "computing", "train",   "adding",      "collective"};

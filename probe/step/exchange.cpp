@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <utility>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 std::vector<Bucket> buckets_of(std::size_t elements, double bytes, std::size_t element_bytes) {
     constexpr double most_bytes = 1e15;
@@ -59,4 +59,4 @@ void sleep_until(double instant) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) != 0) {}
 }
 
-} // namespace headroom::training
+} // namespace headroom::step_example

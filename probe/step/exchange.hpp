@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 /// Who adds gradients: the library's all-reduce by an algorithm of its choice, or a ring of blocking exchanges.
 enum class AllReduce { library, ring };
@@ -77,4 +77,4 @@ double seconds_now();
 /// Sleeps until that instant of `seconds_now`, with a timer as exact as the kernel has.
 void sleep_until(double instant);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

@@ -2,7 +2,7 @@
 
 #include "exchange.hpp"
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 Job::Job(int& /*count*/, char**& /*arguments*/) {}
 Job::~Job() = default;
@@ -14,4 +14,4 @@ void Job::wait_for_all() {}
 template void Job::add_up(std::span<float>, AllReduce);
 template void Job::add_up(std::span<double>, AllReduce);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

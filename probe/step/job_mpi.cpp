@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <mpi.h>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 template <class Real> MPI_Datatype type() { return sizeof(Real) == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE; }
@@ -70,4 +70,4 @@ void Job::wait_for_all() { MPI_Barrier(MPI_COMM_WORLD); }
 template void Job::add_up(std::span<float>, AllReduce);
 template void Job::add_up(std::span<double>, AllReduce);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

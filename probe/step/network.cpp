@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 /// C (m x n) += A (m x k) B (k x n), all by rows; a few rows of C at a time, by blocks of B that stay in the caches.
@@ -129,4 +129,4 @@ template class Network<double>;
 template std::vector<float> make_batch(NetworkShape const&, std::size_t, std::size_t, std::size_t);
 template std::vector<double> make_batch(NetworkShape const&, std::size_t, std::size_t, std::size_t);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 /// A residual network of square layers: x = x + silu(x W), a row a token. What it learns is to move each token's values
 /// one place on; the loss is the mean square of what it misses them by.
@@ -60,4 +60,4 @@ private:
     std::vector<Real> slope_; ///< of the loss in the stream
 };
 
-} // namespace headroom::training
+} // namespace headroom::step_example

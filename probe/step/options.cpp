@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 [[noreturn]] void refuse(std::string_view option, std::string problem, std::string why = {},
@@ -151,4 +151,4 @@ Options read_options(std::span<char* const> arguments) {
     return options;
 }
 
-} // namespace headroom::training
+} // namespace headroom::step_example

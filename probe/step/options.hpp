@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 enum class Mode { train, check, predict };
 
@@ -45,4 +45,4 @@ struct Options {
 
 /// Errors: InputError (usage).
 Options read_options(std::span<char* const> arguments);
-} // namespace headroom::training
+} // namespace headroom::step_example

@@ -1,16 +1,21 @@
 #include "profile.hpp"
 
-#include "headroom/bucketed_exchange.hpp"
-#include "headroom/collective_algorithm.hpp"
 #include "headroom/error.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/network/bucketed_exchange.hpp"
+#include "headroom/network/collective_algorithm.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
-namespace headroom::training {
+namespace headroom::step_example {
+
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using Json = nlohmann::json;
@@ -148,4 +153,4 @@ PredictedStep predict_step(StepProfile const& profile, Options const& options, i
     return step;
 }
 
-} // namespace headroom::training
+} // namespace headroom::step_example

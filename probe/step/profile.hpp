@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 /// A step as one worker measured it; times are medians over steps.
 struct StepProfile {
@@ -61,4 +61,4 @@ struct PredictedStep {
 /// Source:     [Amdahl1967], [Li2020], [Thakur2005]
 PredictedStep predict_step(StepProfile const& profile, Options const& options, int workers);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 double median_of(std::vector<double> values) {
@@ -197,4 +197,4 @@ RunResult run_steps(Options const& options, std::optional<StepProfile> const& re
     return options.is_double() ? run_as<double>(options, replayed, job) : run_as<float>(options, replayed, job);
 }
 
-} // namespace headroom::training
+} // namespace headroom::step_example

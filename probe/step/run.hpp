@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 /// Phases of a step, then the whole, then the time that buckets took, hidden or not.
 enum Phase { forward, backward, exposed, optimizer, whole_step, all_reduce, phases };
@@ -35,4 +35,4 @@ constexpr double allowed_difference(bool is_double) { return is_double ? 1e-12 :
 /// Runs the steps that are asked for; `replayed` is the profile to sleep by.
 RunResult run_steps(Options const& options, std::optional<StepProfile> const& replayed, Job& job);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

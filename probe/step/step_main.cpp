@@ -9,7 +9,7 @@
 #include <exception>
 #include <fstream>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 constexpr int usage_code = 2, unreadable_code = 4;
@@ -120,10 +120,10 @@ int run(std::span<char* const> arguments, Job& job) {
 }
 
 } // namespace
-} // namespace headroom::training
+} // namespace headroom::step_example
 
 int main(int count, char** arguments) {
-    using namespace headroom::training;
+    using namespace headroom::step_example;
     Job job{count, arguments};
     try {
         return run({arguments, static_cast<std::size_t>(count)}, job);

@@ -1,9 +1,9 @@
 #include "step_report.hpp"
 
-#include "headroom/collective.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/network/collective.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,12 @@
 #include <cmath>
 #include <cstdio>
 
-namespace headroom::training {
+namespace headroom::step_example {
+
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -200,4 +205,4 @@ bool agrees(RunResult const& result) {
     return std::max(result.loss_difference, result.gradient_difference) <= allowed_difference(result.profile.is_double);
 }
 
-} // namespace headroom::training
+} // namespace headroom::step_example

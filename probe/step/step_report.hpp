@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::training {
+namespace headroom::step_example {
 
 /// A result for people and as JSON of docs/schema/training-step.json.
 struct Report {
@@ -21,4 +21,4 @@ Report prediction_report(Options const& options, StepProfile const& profile, std
 /// Whether losses and gradients are those of one process.
 bool agrees(RunResult const& result);
 
-} // namespace headroom::training
+} // namespace headroom::step_example

@@ -4,7 +4,7 @@
 // Prints lines   collective,algorithm,ranks,bytes,closed_form_seconds,simulated_seconds
 // with bytes counted as `TotalBytes`. A line that no row of the table answers gets two dashes.
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -15,6 +15,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::network;
 
 struct Question {
     std::string collective, algorithm;

@@ -2,7 +2,7 @@
 
 #include "support/random.hpp"
 
-#include "headroom/bucketed_exchange.hpp"
+#include "headroom/network/bucketed_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Bucket i of b is ready after (i + 1) W/b and goes when it is ready and the one before it is through.

@@ -2,11 +2,14 @@
 
 #include "support/random.hpp"
 
-#include "headroom/goodput.hpp"
+#include "headroom/training/goodput.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,5 +1,5 @@
-#include "headroom/collective_algorithm.hpp"
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/collective_algorithm.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +18,9 @@
 //                                  2(k-1)/(k s) n b_out, which is more, g/p being more than 1/k
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

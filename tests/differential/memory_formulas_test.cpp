@@ -2,12 +2,16 @@
 
 #include "support/training.hpp"
 
-#include "headroom/laws.hpp"
-#include "headroom/memory.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double s = 2048, b = 1; // sequence and micro-batch of the published example

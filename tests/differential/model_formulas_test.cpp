@@ -3,14 +3,17 @@
 
 #include "support/counting.hpp"
 
-#include "headroom/model.hpp"
-#include "headroom/operation.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/operation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// RMS norms without biases, gated feed-forward parts: what all of these have in common unless said otherwise.

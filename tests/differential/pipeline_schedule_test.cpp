@@ -3,9 +3,10 @@
 #include "../../core/src/training/stage.hpp"
 #include "support/random.hpp"
 
-#include "headroom/laws.hpp"
-#include "headroom/memory.hpp"
-#include "headroom/step.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 struct Task {

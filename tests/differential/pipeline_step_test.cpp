@@ -4,9 +4,9 @@
 #include "../../core/src/training/traffic.hpp"
 #include "support/random.hpp"
 
-#include "headroom/legality.hpp"
-#include "headroom/pipeline.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/legality.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double ticks_per_second = 1e12;

@@ -4,7 +4,7 @@
 // time in which an M/M/c queue forgets, and the mean of the repeats has to lie within Student's interval that leaves it out
 // but once in a million. Some 550 figures are compared: with other seeds one run in two thousand would fail by chance alone.
 
-#include "headroom/queue_simulation.hpp"
+#include "headroom/serving/queue_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +17,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr int repeats = 20;

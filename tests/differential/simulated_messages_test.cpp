@@ -1,7 +1,7 @@
 #include "support/simulated_plans.hpp"
 
-#include "headroom/expert_exchange.hpp"
-#include "headroom/simulated_collectives.hpp"
+#include "headroom/network/expert_exchange.hpp"
+#include "headroom/network/simulated_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 // Collectives of a simulated step by their messages beside the same step with each collective as one operation.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace training;

@@ -7,6 +7,9 @@
 // Sums that a simulated step promises, to the picosecond, and the pieces that its gradients are sent in.
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using namespace training;

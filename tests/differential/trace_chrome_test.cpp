@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using Json = nlohmann::json;

@@ -4,7 +4,7 @@
 #include "support/recorded_traces.hpp"
 
 #include "headroom/io/trace.hpp"
-#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using Json = nlohmann::json;

@@ -13,6 +13,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::network;
 
 void check(bool true_of_all) {
     if (!true_of_all) { std::abort(); }

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         bool const possible = model.layers > 0 && model.hidden > 0 && model.heads > 0 && model.kv_heads > 0 &&
                               model.heads % model.kv_heads == 0 && model.head_dim > 0 && model.ffn > 0 &&
                               model.vocab > 0 && model.max_positions >= 0 && model.moe.top_k <= model.moe.experts;
-        double const parameters = headroom::count_parameters(model).total;
+        double const parameters = headroom::training::count_parameters(model).total;
         if (!possible || !std::isfinite(parameters) || parameters <= 0.0) std::abort();
     } catch (headroom::InputError const& error) {
         if (std::string_view{error.what()}.find('\n') != std::string_view::npos) std::abort();

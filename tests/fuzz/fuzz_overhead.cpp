@@ -14,12 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     try {
         auto const terms = headroom::io::parse_overhead(text, "--overhead");
         for (double const workers : {1.0, 2.0, 1000.0, 1e9}) {
-            auto const work = headroom::isoefficient_work(terms, workers, 0.8);
+            auto const work = headroom::laws::isoefficient_work(terms, workers, 0.8);
             if (work && !(std::isfinite(*work) && *work >= 0.0)) { std::abort(); }
-            double const efficiency = headroom::efficiency_of_work(terms, work.value_or(1e6), workers);
+            double const efficiency = headroom::laws::efficiency_of_work(terms, work.value_or(1e6), workers);
             if (!(efficiency >= 0.0 && efficiency <= 1.0)) { std::abort(); }
         }
-        (void)headroom::largest_efficient_workers(terms, 1e6, 0.8);
+        (void)headroom::laws::largest_efficient_workers(terms, 1e6, 0.8);
     } catch (headroom::InputError const& error) {
         if (std::string_view{error.what()}.find('\n') != std::string_view::npos) { std::abort(); }
     }

@@ -10,7 +10,7 @@
 #include <string_view>
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    using namespace headroom::training;
+    using namespace headroom::step_example;
     try {
         StepProfile const profile = read_profile({reinterpret_cast<char const*>(data), size}, "profile");
         Options options;

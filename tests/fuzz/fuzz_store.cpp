@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace headroom;
+using namespace headroom::measure;
 
 /// One file for all inputs, in memory where that is a folder.
 fs::path const& store_file() {

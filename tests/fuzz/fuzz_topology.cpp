@@ -18,6 +18,7 @@ void require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace headroom;
+    using namespace headroom::network;
     std::string_view const text{reinterpret_cast<char const*>(data), size};
     Link const link{.latency = Seconds{2e-6}, .bandwidth = BytesPerSecond{50e9}};
     io::TopologyDefaults const given{

@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 bool holds_together(RankTrace const& trace) {

@@ -23,7 +23,7 @@ template <class Column, class Named> bool fits(Column const& column, std::size_t
 inline int fuzz_graph(std::uint8_t const* data, std::size_t size, std::string const& where) {
     std::string_view const bytes{reinterpret_cast<char const*>(data), size};
     try {
-        TaskGraph const graph = io::read_task_graph(bytes, where);
+        laws::TaskGraph const graph = io::read_task_graph(bytes, where);
         std::size_t const tasks = graph.dag.size();
         double total = 0.0;
         for (Ticks const cost : graph.dag.costs()) {

@@ -20,7 +20,7 @@ template <class Rows> bool stands(Rows const& rows, std::size_t spans) {
            std::all_of(rows.begin(), rows.end(), [&](auto const& row) { return row.span < spans; });
 }
 
-inline bool holds_together(RankTrace const& trace) {
+inline bool holds_together(trace::RankTrace const& trace) {
     auto const& line = trace.timeline;
     std::size_t const spans = trace.size();
     bool sound = line.end.size() == spans && line.lane.size() == spans && line.name.size() == spans &&
@@ -41,7 +41,7 @@ inline bool holds_together(RankTrace const& trace) {
     return sound;
 }
 
-using ReadTrace = std::vector<RankTrace> (*)(io::ByteSource&, std::string const&, io::TraceReading const&);
+using ReadTrace = std::vector<trace::RankTrace> (*)(io::ByteSource&, std::string const&, io::TraceReading const&);
 
 inline int fuzz_trace(ReadTrace read, std::uint8_t const* data, std::size_t size) {
     std::string_view const bytes{reinterpret_cast<char const*>(data), size};

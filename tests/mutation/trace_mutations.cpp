@@ -4,7 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,6 +21,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 
 struct Seed {
     std::string name, bytes;

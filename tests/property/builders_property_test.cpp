@@ -1,5 +1,5 @@
 #include "headroom/error.hpp"
-#include "headroom/task_graph.hpp"
+#include "headroom/laws/task_graph.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,6 +14,9 @@
 // Counted on the graph against formulas written again here, from the text books and not from the builders.
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using Number = std::int64_t;
@@ -129,7 +132,7 @@ void is_sound(TaskGraph const& graph, std::size_t waits) {
 void comes_to(Expected const& expected, Number size, Number argument) {
     TaskGraph const graph = built(std::string{expected.name} + ":" + std::to_string(size));
     is_sound(graph, expected.waits);
-    DagMeasure const measured = measure(graph.dag);
+    DagMeasure const measured = dag_measure(graph.dag);
     EXPECT_EQ(measured.work, expected.work(argument)) << graph.name;
     EXPECT_EQ(measured.depth, expected.depth(argument)) << graph.name;
     EXPECT_EQ(tasks_of_kind(graph, "message"), expected.messages(argument)) << graph.name;
@@ -166,7 +169,7 @@ RC_GTEST_PROP(BuildersProperty, ANewtonIterationIsTwoSumsSideBySide, ()) {
     Number const iterations = *rc::gen::inRange<Number>(1, 30), points = *rc::gen::inRange<Number>(1, 200);
     TaskGraph const graph = built("newton:" + std::to_string(iterations) + ":" + std::to_string(points));
     is_sound(graph, 2);
-    DagMeasure const measured = measure(graph.dag);
+    DagMeasure const measured = dag_measure(graph.dag);
     RC_ASSERT(measured.work == iterations * (2 * (points + points - 1) + 2));
     RC_ASSERT(measured.depth == iterations * (1 + rounds(points) + 2));
 }
@@ -175,7 +178,7 @@ RC_GTEST_PROP(BuildersProperty, AStencilReachesOneNeighbourAStep, ()) {
     Number const points = *rc::gen::inRange<Number>(1, 60), steps = *rc::gen::inRange<Number>(1, 60);
     TaskGraph const graph = built("stencil:" + std::to_string(points) + ":" + std::to_string(steps));
     is_sound(graph, 3);
-    DagMeasure const measured = measure(graph.dag);
+    DagMeasure const measured = dag_measure(graph.dag);
     RC_ASSERT(measured.work == points * steps);
     RC_ASSERT(measured.depth == steps);
     std::vector<bool> seen(graph.dag.size()); // by the first point of the last step: a cone

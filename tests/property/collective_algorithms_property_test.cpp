@@ -1,7 +1,7 @@
 #include "support/data_flow.hpp"
 
-#include "headroom/collective_algorithm.hpp"
-#include "headroom/placement.hpp"
+#include "headroom/network/collective_algorithm.hpp"
+#include "headroom/training/placement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 // Every row of the table against its own schedule: what the messages carry, and what they take.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

@@ -1,4 +1,4 @@
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,6 +8,9 @@
 #include <utility>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

@@ -9,6 +9,9 @@
 #include <cmath>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 using headroom::test::measured;

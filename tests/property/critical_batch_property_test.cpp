@@ -1,4 +1,4 @@
-#include "headroom/critical_batch.hpp"
+#include "headroom/training/critical_batch.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double slack = 1e-12;

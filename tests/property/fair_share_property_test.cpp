@@ -1,6 +1,6 @@
 #include "support/random.hpp"
 
-#include "headroom/fair_share.hpp"
+#include "headroom/network/fair_share.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Progressive filling in a few lines: the link with the least left for each of its flows is full next.

@@ -1,6 +1,6 @@
 #include "support/latencies.hpp"
 
-#include "headroom/fan_out.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double slack = 1e-9;

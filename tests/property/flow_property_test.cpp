@@ -2,7 +2,7 @@
 #include "support/random.hpp"
 #include "support/shifts.hpp"
 
-#include "headroom/flow_simulation.hpp"
+#include "headroom/network/flow_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,9 @@
 // Schedules on networks: nothing below what links and latencies allow, and where nothing is shared what `simulate` says.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 std::vector<int> first_endpoints(int count) {

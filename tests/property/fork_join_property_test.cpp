@@ -1,7 +1,7 @@
 #include "support/fake_clock.hpp"
 #include "support/random.hpp"
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 #include "headroom/probe/fork_join.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace headroom::probe {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::CounterRandom;
@@ -145,10 +148,10 @@ RC_GTEST_PROP(ForkJoinProperty, WhatIsRecordedIsThatOfTheUnrolledGraph, ()) {
     RC_ASSERT(ticks(record.work_seconds) == work);
     RC_ASSERT(ticks(record.span_seconds) == longest_path(strands, 0));
     RC_ASSERT(ticks(record.burdened_span_seconds) == longest_path(strands, burden));
-    DagMeasure const plain = measure(graph_of(strands));
+    DagMeasure const plain = dag_measure(graph_of(strands));
     RC_ASSERT(ticks(record.work_seconds) == plain.work);
     RC_ASSERT(ticks(record.span_seconds) == plain.depth);
-    RC_ASSERT(ticks(record.burdened_span_seconds) == measure(graph_of(strands), burden).depth);
+    RC_ASSERT(ticks(record.burdened_span_seconds) == dag_measure(graph_of(strands), burden).depth);
     RC_ASSERT(record.spawns == strands.spawns);
     RC_ASSERT(record.syncs == strands.syncs);
     RC_ASSERT(probe::strands(record) == strands.costs.size());

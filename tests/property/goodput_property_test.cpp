@@ -1,4 +1,4 @@
-#include "headroom/goodput.hpp"
+#include "headroom/training/goodput.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,6 +7,9 @@
 #include <limits>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double slack = 1e-12;

@@ -1,6 +1,6 @@
 #include "support/random_graphs.hpp"
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <numeric>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::CounterRandom;
@@ -83,7 +86,7 @@ TEST(GraphProperty, DepthIsTheLongestPath) {
     for_random_graphs(60, [](RawGraph const& graph, CounterRandom random) {
         Dag const dag = build(graph);
         for (Ticks const burden : {Ticks{0}, Ticks{1}, Ticks{1} << random.below(45)}) {
-            DagMeasure const result = measure(dag, burden);
+            DagMeasure const result = dag_measure(dag, burden);
             std::vector<Ticks> const end = naive_ends(graph, burden);
             ASSERT_EQ(result.work, std::accumulate(graph.costs.begin(), graph.costs.end(), Ticks{0}));
             ASSERT_EQ(result.depth, std::ranges::max(end));
@@ -96,7 +99,7 @@ TEST(GraphProperty, CriticalPathIsAPathAsLongAsTheDepth) {
     for_random_graphs(200, [](RawGraph const& graph, CounterRandom random) {
         Dag const dag = build(graph);
         Ticks const burden = random.below(3);
-        DagMeasure const result = measure(dag, burden);
+        DagMeasure const result = dag_measure(dag, burden);
         auto const& path = result.critical_path;
         ASSERT_TRUE(dag.predecessors(path.front()).empty());
         Ticks length = dag.cost(path.front());
@@ -113,7 +116,7 @@ TEST(GraphProperty, BurdenAddsBetweenNothingAndEveryEdgeOfThePath) {
     for_random_graphs(100, [](RawGraph const& graph, CounterRandom random) {
         Dag const dag = build(graph);
         Ticks const burden = 1 + random.below(1000);
-        DagMeasure const plain = measure(dag), burdened = measure(dag, burden);
+        DagMeasure const plain = dag_measure(dag), burdened = dag_measure(dag, burden);
         auto const edges = [](DagMeasure const& m) { return static_cast<Ticks>(m.critical_path.size() - 1); };
         ASSERT_EQ(burdened.work, plain.work);
         ASSERT_GE(burdened.depth, plain.depth + burden * edges(plain));    // its own path has grown so much
@@ -125,9 +128,9 @@ TEST(GraphProperty, NumbersDoNotMatter) {
     for_random_graphs(120, [](RawGraph const& graph, CounterRandom random) {
         Dag const dag = build(graph);
         Dag const other = build(test::renumbered(graph, test::random_numbers(graph.size(), random)));
-        ASSERT_EQ(measure(dag).work, measure(other).work);
-        ASSERT_EQ(measure(dag).depth, measure(other).depth);
-        ASSERT_EQ(measure(dag, 7).depth, measure(other, 7).depth);
+        ASSERT_EQ(dag_measure(dag).work, dag_measure(other).work);
+        ASSERT_EQ(dag_measure(dag).depth, dag_measure(other).depth);
+        ASSERT_EQ(dag_measure(dag, 7).depth, dag_measure(other, 7).depth);
         ASSERT_EQ(level_profile(dag).tasks, level_profile(other).tasks);
         ASSERT_EQ(level_profile(dag).work, level_profile(other).work);
     });
@@ -138,7 +141,7 @@ TEST(GraphProperty, LevelsSumToTheGraph) {
         Dag const dag = build(graph);
         LevelProfile const profile = level_profile(dag);
         ASSERT_EQ(std::accumulate(profile.tasks.begin(), profile.tasks.end(), std::uint64_t{0}), dag.size());
-        ASSERT_EQ(std::accumulate(profile.work.begin(), profile.work.end(), Ticks{0}), measure(dag).work);
+        ASSERT_EQ(std::accumulate(profile.work.begin(), profile.work.end(), Ticks{0}), dag_measure(dag).work);
         RawGraph ones = graph;
         ones.costs.assign(graph.size(), 1);
         std::vector<Ticks> const hops = naive_ends(ones, 0); // of equal tasks, one more than the edges before

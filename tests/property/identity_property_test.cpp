@@ -9,6 +9,10 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using training::for_random_questions;

@@ -3,7 +3,7 @@
 #include "support/digest_blocks.hpp"
 #include "support/random.hpp"
 
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 #include <cstdint>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::blocks_of;

@@ -1,6 +1,6 @@
 #include "headroom/error.hpp"
-#include "headroom/latency_digest.hpp"
-#include "headroom/latency_histogram.hpp"
+#include "headroom/serving/latency_digest.hpp"
+#include "headroom/serving/latency_histogram.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// From far below a nanosecond to years, some of them equal, some zero.

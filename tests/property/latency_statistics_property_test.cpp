@@ -1,4 +1,4 @@
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// Latencies that span `decades` and more, some of them equal, some zero.

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// Digits, perhaps a point among them, perhaps an exponent.

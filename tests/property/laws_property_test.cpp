@@ -1,7 +1,7 @@
-#include "headroom/laws.hpp"
-#include "headroom/scale_up.hpp"
-#include "headroom/scaling_laws.hpp"
-#include "headroom/step_curve.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/laws/scale_up.hpp"
+#include "headroom/laws/scaling_laws.hpp"
+#include "headroom/laws/step_curve.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,6 +9,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double slack = 1e-11;

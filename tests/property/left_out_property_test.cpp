@@ -3,14 +3,17 @@
 #include "support/planning.hpp"
 #include "support/training.hpp"
 
-#include "headroom/left_out.hpp"
-#include "headroom/plan.hpp"
+#include "headroom/training/left_out.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using training::for_all_questions;

@@ -11,6 +11,9 @@
 #include <random>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 struct Truth {

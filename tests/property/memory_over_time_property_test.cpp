@@ -10,6 +10,9 @@
 #include <map>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using training::for_random_questions;

@@ -1,9 +1,9 @@
 // Parameter servers, actors, compressed gradients and experts: bounds and laws.
 
-#include "headroom/compression.hpp"
-#include "headroom/expert_exchange.hpp"
-#include "headroom/local_updates.hpp"
-#include "headroom/server.hpp"
+#include "headroom/network/compression.hpp"
+#include "headroom/network/expert_exchange.hpp"
+#include "headroom/network/local_updates.hpp"
+#include "headroom/network/server.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr double slack = 1.0 + 1e-9;

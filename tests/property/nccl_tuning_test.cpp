@@ -1,8 +1,8 @@
 // NCCL's model and the prices made from it, for any group and size.
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/library_collectives.hpp"
-#include "headroom/nccl_tuning.hpp"
+#include "headroom/network/library_collectives.hpp"
+#include "headroom/network/nccl_tuning.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,6 +11,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 NcclTuning const& tuning() {

@@ -1,5 +1,5 @@
-#include "simulation/one_stage.hpp"
 #include "support/simulated_plans.hpp"
+#include "training/simulation/one_stage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(UnitsOfOneStage, TakeAsLongWhereSeveralQueuesMeet) {
 TEST(UnitsOfOneStage, SayWhichPlansTheClosedFormHoldsFor) {
     // Expectation: what is claimed is within the bar, every plan of it, and all is claimed that is well within.
     each_of_one_stage(250, [](Question const& question, std::uint64_t index) {
-        auto const plan = headroom::agreement_of(question, fitted());
+        auto const plan = headroom::training::agreement_of(question, fitted());
         double const off = std::abs(plan.difference);
         if (plan.claimed()) {
             EXPECT_LE(off, agreement_bar) << index << " " << short_name(question.strategy);

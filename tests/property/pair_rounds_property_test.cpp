@@ -1,6 +1,6 @@
 // Every pair of ranks meets once, in as few rounds of disjoint pairs as there can be.
 
-#include "headroom/pair_rounds.hpp"
+#include "headroom/measure/pair_rounds.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,6 +8,9 @@
 #include <set>
 
 namespace headroom {
+
+using namespace headroom::measure;
+
 namespace {
 
 RC_GTEST_PROP(PairRounds, EveryPairIsInOneRoundAndNoRankInTwoPairsOfOne, ()) {

@@ -2,8 +2,8 @@
 
 #include "support/pareto_samples.hpp"
 
-#include "headroom/fan_out.hpp"
 #include "headroom/fit/tail_fit.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 #include <cstdint>
 
 namespace headroom::fit {
+
+using namespace headroom::serving;
+
 namespace {
 
 TEST(FitPareto, StatesErrorsThatHold) {

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using test::CounterRandom;

@@ -2,7 +2,7 @@
 
 #include "support/pipelines.hpp"
 
-#include "headroom/pipeline_length.hpp"
+#include "headroom/training/pipeline_length.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using test::CounterRandom;

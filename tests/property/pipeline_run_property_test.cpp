@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using test::CounterRandom;

@@ -8,6 +8,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Idle time that a schedule's closed form is about: of the period where updates are checked afterwards, else of the step.

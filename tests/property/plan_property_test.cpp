@@ -1,6 +1,6 @@
 #include "support/planning.hpp"
 
-#include "headroom/plan.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -12,6 +12,9 @@
 #include <tuple>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 Executor const on_threads = [](int count, std::function<void(int)> const& task) {
@@ -49,8 +52,8 @@ PlanQuestion any_question() {
 struct Asked {
     explicit Asked(PlanQuestion asked) : question{std::move(asked)} {}
     [[nodiscard]] std::vector<SearchResult> search(int top = 3) const {
-        return headroom::search({question.model, question.cluster, question.framework, constants, question.workload},
-                                question.space, top);
+        return headroom::training::search(
+            {question.model, question.cluster, question.framework, constants, question.workload}, question.space, top);
     }
     [[nodiscard]] std::vector<Strategy> legal(int workers) const {
         return legal_strategies(question.model, question.cluster, question.framework, question.workload, workers,

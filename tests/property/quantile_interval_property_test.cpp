@@ -2,7 +2,7 @@
 
 #include "support/latencies.hpp"
 
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

@@ -2,7 +2,7 @@
 
 #include "support/random.hpp"
 
-#include "headroom/queue.hpp"
+#include "headroom/serving/queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

@@ -1,9 +1,9 @@
 // Laws that a simulated queue keeps, and what its dispatch and its second copies do.
 
-#include "queueing/drawn_times.hpp"
+#include "serving/queueing/drawn_times.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/queue_simulation.hpp"
+#include "headroom/serving/queue_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +18,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::array all_dispatches{Dispatch::shared_line, Dispatch::random, Dispatch::round_robin,

@@ -1,5 +1,5 @@
-#include "headroom/counted_kernels.hpp"
-#include "headroom/roofline.hpp"
+#include "headroom/laws/counted_kernels.hpp"
+#include "headroom/laws/roofline.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double slack = 1.0 + 1e-12;

@@ -1,6 +1,6 @@
 #include "support/random_graphs.hpp"
 
-#include "headroom/schedule.hpp"
+#include "headroom/laws/schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <tuple>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::CounterRandom;
@@ -25,8 +28,8 @@ struct Job {
     std::vector<Resource> resources;
     std::vector<std::uint16_t> resource_of;
 
-    [[nodiscard]] Ticks work() const { return measure(dag).work; }
-    [[nodiscard]] Ticks depth() const { return measure(dag).depth; }
+    [[nodiscard]] Ticks work() const { return dag_measure(dag).work; }
+    [[nodiscard]] Ticks depth() const { return dag_measure(dag).depth; }
     [[nodiscard]] Ticks work_of(std::size_t resource) const {
         Ticks sum = 0;
         for (std::size_t v = 0; v < graph.size(); ++v) { sum += resource_of[v] == resource ? graph.costs[v] : 0; }

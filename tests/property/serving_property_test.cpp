@@ -6,6 +6,9 @@
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace serving;

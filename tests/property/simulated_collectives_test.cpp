@@ -1,5 +1,5 @@
-#include "headroom/flow_simulation.hpp"
-#include "headroom/simulated_collectives.hpp"
+#include "headroom/network/flow_simulation.hpp"
+#include "headroom/network/simulated_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 // Collectives by messages beside the closed form of a step.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 Fabric const fabric{.scale_up = {.latency = Seconds{1.5e-6}, .bandwidth = BytesPerSecond{400e9}},

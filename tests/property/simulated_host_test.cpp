@@ -1,6 +1,6 @@
 #include "support/simulated_plans.hpp"
 
-#include "headroom/simulation_agreement.hpp"
+#include "headroom/training/simulation_agreement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "support/simulated_plans.hpp"
 
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ template <class Wanted> std::vector<double> differences(std::size_t plans, std::
     for (std::uint64_t index = 0; apart.size() < plans && index < most_drawn; ++index) {
         auto const plan = random_plan(simulated_menu(), fresh, index);
         if (!wanted(plan.strategy, plan.model)) { continue; }
-        auto const agreement = headroom::agreement_of(plan, fitted());
+        auto const agreement = headroom::training::agreement_of(plan, fitted());
         EXPECT_EQ(agreement.simulated.refused, "");
         bool const asked =
             std::ranges::all_of(agreement.limits, [&](auto const& limit) { return limit.name == beside; });

@@ -82,7 +82,7 @@ TEST(SimulatedStepAgreement, CopiesShowAsMuchAsWhenTheyAreRun) {
     for (double const bandwidth : {200.0, 50.0, 20.0, 5.0}) {
         for (auto const offload : {Offload::activations, Offload::optimizer, Offload::both}) {
             for (auto const recompute : {Recompute::none, Recompute::full}) {
-                auto const plan = headroom::agreement_of(copying(offload, recompute, bandwidth), fitted());
+                auto const plan = headroom::training::agreement_of(copying(offload, recompute, bandwidth), fitted());
                 EXPECT_NEAR(plan.difference, 0.0, 0.003) << name_of(offload) << " at " << bandwidth << " GB/s";
                 EXPECT_TRUE(plan.claimed()) << name_of(offload) << " at " << bandwidth << " GB/s";
             }
@@ -112,7 +112,7 @@ TEST(SimulatedStepAgreement, ChunksReduceInTurn) {
     for (std::uint64_t index = 0; plans < 80; ++index) {
         Question const question = random_plan(simulated_menu(), fresh_of_suite, index);
         if (!reduces_in_turn(question)) { continue; }
-        auto const plan = headroom::agreement_of(question, fitted());
+        auto const plan = headroom::training::agreement_of(question, fitted());
         if (!plan.limits.empty()) { continue; }
         ++plans;
         within += std::abs(plan.difference) <= agreement_bar ? 1 : 0;

@@ -1,5 +1,5 @@
-#include "simulation/step_limit_inputs.hpp"
 #include "support/simulated_plans.hpp"
+#include "training/simulation/step_limit_inputs.hpp"
 
 #include <gtest/gtest.h>
 

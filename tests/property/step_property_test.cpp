@@ -10,6 +10,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using training::for_every_question;

@@ -1,6 +1,6 @@
 #include "support/random_questions.hpp"
 
-#include "headroom/step_roofline.hpp"
+#include "headroom/training/step_roofline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <map>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using namespace training;

@@ -9,6 +9,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using training::for_random_questions;

@@ -1,7 +1,7 @@
 #include "support/stream_programs.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/stream_simulation.hpp"
+#include "headroom/training/stream_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,10 @@
 #include <set>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 using test::PlainStreams;
@@ -60,7 +64,7 @@ TEST(StreamSimulationProperty, WithoutSharingItIsTheLongestPath) {
     for_random_programs(programs, 150, any_cost, [](StreamProgram const& drawn) {
         StreamProgram const program = without_sharing(drawn);
         StreamRun const run = run_streams(program);
-        DagMeasure const measured = measure(graph_of(program));
+        DagMeasure const measured = dag_measure(graph_of(program));
         ASSERT_EQ(run.makespan, measured.depth);
         ASSERT_EQ(run.begin, earliest_begins(program));
         ASSERT_EQ(run.critical_path, measured.critical_path);
@@ -123,7 +127,7 @@ TEST(StreamSimulationProperty, NoTaskIsFasterThanAloneNorSlowerThanWithAllOthers
             ASSERT_LE(took, (static_cast<double>(program.cost[v]) + rounded) * stretch_of(program, v));
             ASSERT_GE(run.begin[v], earliest[v]);
         }
-        ASSERT_GE(run.makespan, measure(graph_of(program)).depth);
+        ASSERT_GE(run.makespan, dag_measure(graph_of(program)).depth);
     });
 }
 

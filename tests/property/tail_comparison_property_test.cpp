@@ -1,11 +1,11 @@
 // What is said of chance when two runs are compared, over hundreds of pairs that are drawn.
 
-#include "statistics/anderson_darling.hpp"
+#include "base/statistics/anderson_darling.hpp"
+#include "serving/tail/joint_cells.hpp"
 #include "support/latencies.hpp"
-#include "tail/joint_cells.hpp"
 
-#include "headroom/latency_digest.hpp"
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_digest.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

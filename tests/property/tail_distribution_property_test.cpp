@@ -3,7 +3,7 @@
 #include "support/random.hpp"
 #include "support/tails.hpp"
 
-#include "headroom/fan_out.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

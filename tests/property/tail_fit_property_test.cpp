@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

@@ -1,6 +1,6 @@
 #include "support/networks.hpp"
 
-#include "headroom/topology.hpp"
+#include "headroom/network/topology.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 // Every kind of network: routes are ways through it, as short as they are said to be.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 /// An accelerator and its adapter are one place: no link between them is modelled.

@@ -1,6 +1,6 @@
 #include "support/made_trace.hpp"
 
-#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using test::MadeTrace;

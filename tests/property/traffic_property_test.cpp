@@ -13,6 +13,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using counting::over_blocks;

@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::training;
+
 namespace {
 
 std::vector<PublishedRun> published(auto keep) {

@@ -9,6 +9,9 @@
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using closed_form::stack_work;

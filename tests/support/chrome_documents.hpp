@@ -2,7 +2,7 @@
 
 // Traces of events as text, made at random: what profilers write, in many spellings, whole or damaged.
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // The work of a model in a few lines that know nothing of the library's blocks and programs: layer by layer, from the
 // shapes of its matrices. What tests compare the library with.
 
-#include "headroom/model.hpp"
+#include "headroom/training/model.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Layer {
     bool causal = true;
 };
 
-inline Layer layer_at(Model const& m, int i) {
+inline Layer layer_at(training::Model const& m, int i) {
     Layer layer;
     if (!m.pattern.empty()) {
         char const letter = m.pattern[static_cast<std::size_t>(i) % m.pattern.size()];
@@ -40,15 +40,15 @@ inline Layer layer_at(Model const& m, int i) {
     return layer;
 }
 
-inline double feed_forward(Model const& m, double width, double ffn) {
-    return (m.feed_forward == FeedForward::gated ? 3.0 : 2.0) * width * ffn;
+inline double feed_forward(training::Model const& m, double width, double ffn) {
+    return (m.feed_forward == training::FeedForward::gated ? 3.0 : 2.0) * width * ffn;
 }
-inline double expert_ffn(Model const& m) { return m.moe.ffn > 0 ? m.moe.ffn : m.ffn; }
-inline double expert_width(Model const& m) { return m.moe.latent > 0 ? m.moe.latent : m.hidden; }
+inline double expert_ffn(training::Model const& m) { return m.moe.ffn > 0 ? m.moe.ffn : m.ffn; }
+inline double expert_width(training::Model const& m) { return m.moe.latent > 0 ? m.moe.latent : m.hidden; }
 
 /// Weights that a token multiplies with on all of `tp` tensor ranks together. Key-value heads fewer than ranks, and the
 /// narrow products of latent attention, are on several ranks.
-inline double mixer_weights(Model const& m, Layer const& layer, double tp) {
+inline double mixer_weights(training::Model const& m, Layer const& layer, double tp) {
     double const h = m.hidden, a = m.heads, d = m.head_dim;
     double const g = std::max<double>(m.kv_heads, m.kv_heads > 0 ? tp : 0.0);
     auto const& l = m.latent;
@@ -68,7 +68,7 @@ inline double mixer_weights(Model const& m, Layer const& layer, double tp) {
 }
 
 /// Of the experts a token passes top_k, `load` times over.
-inline double channel_weights(Model const& m, Layer const& layer, double load) {
+inline double channel_weights(training::Model const& m, Layer const& layer, double load) {
     if (layer.dense) { return feed_forward(m, m.hidden, m.ffn); }
     if (!layer.experts) { return 0.0; }
     double const f = expert_ffn(m), w = expert_width(m), h = m.hidden;
@@ -89,7 +89,7 @@ struct Work {
 };
 
 /// Forward operations of one layer over `tokens` tokens of documents of `attended`.
-inline Work layer_work(Model const& m, Layer const& layer, double tokens, double attended, double tp = 1.0,
+inline Work layer_work(training::Model const& m, Layer const& layer, double tokens, double attended, double tp = 1.0,
                        double load = 1.0) {
     double const own = tokens * (layer.decoder ? m.decoder_length : 1.0);
     double const length = attended * (layer.decoder ? m.decoder_length : 1.0);
@@ -108,7 +108,7 @@ inline Work layer_work(Model const& m, Layer const& layer, double tokens, double
 }
 
 /// Of all layers, and the blocks that predict later tokens with the products that join them.
-inline Work stack_work(Model const& m, double tokens, double attended, double tp = 1.0, double load = 1.0) {
+inline Work stack_work(training::Model const& m, double tokens, double attended, double tp = 1.0, double load = 1.0) {
     Work sum;
     auto const add = [&](Layer const& layer, double times) {
         Work const one = layer_work(m, layer, tokens, attended, tp, load);
@@ -124,21 +124,21 @@ inline Work stack_work(Model const& m, double tokens, double attended, double tp
 }
 
 /// The output projection, once more for each block that predicts a later token.
-inline double head_work(Model const& m, double tokens) {
+inline double head_work(training::Model const& m, double tokens) {
     double const reach = m.head_share * (m.encoder_layers > 0 ? m.decoder_length : 1.0);
     return 2.0 * tokens * reach * m.hidden * m.vocab * (1.0 + m.prediction_layers);
 }
 
 /// Products of an operator list, forward, for so many samples.
-inline double operator_work(Model const& m, double samples) {
+inline double operator_work(training::Model const& m, double samples) {
     double sum = 0.0;
     for (auto const& o : m.operators) {
         double const in = o.in, out = o.out, rows = o.height * static_cast<double>(o.width > 0 ? o.width : o.height);
         double const taps = o.kernel * static_cast<double>(o.kernel_width > 0 ? o.kernel_width : o.kernel);
         double weights = 0.0, positions = rows;
-        if (o.kind == OperatorKind::convolution) { weights = taps * in * out / o.groups; }
-        if (o.kind == OperatorKind::linear) { weights = in * out; }
-        if (o.kind == OperatorKind::recurrent) { weights = 4.0 * out * (in + out), positions = o.height; }
+        if (o.kind == training::OperatorKind::convolution) { weights = taps * in * out / o.groups; }
+        if (o.kind == training::OperatorKind::linear) { weights = in * out; }
+        if (o.kind == training::OperatorKind::recurrent) { weights = 4.0 * out * (in + out), positions = o.height; }
         sum += 2.0 * samples * o.repeats * weights * positions;
     }
     return sum;

@@ -2,7 +2,7 @@
 
 // Round numbers that rows of the table of collectives are counted by hand with, and a row by its name.
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -16,8 +16,8 @@ inline Link const slow{.latency = 7.0 * units::us, .bandwidth = 0.1 * units::GB 
 inline Link const slowest{.latency = 19.0 * units::us, .bandwidth = 0.03 * units::GB / units::s};
 inline constexpr SecondsPerByte gamma{0.25e-9};
 
-inline CollectiveAlgorithm const& row(Collective collective, std::string_view name) {
-    for (CollectiveAlgorithm const& one : collective_algorithms()) {
+inline network::CollectiveAlgorithm const& row(network::Collective collective, std::string_view name) {
+    for (network::CollectiveAlgorithm const& one : network::collective_algorithms()) {
         if (one.collective == collective && one.name == name) { return one; }
     }
     throw std::out_of_range{"no algorithm " + std::string{name}};

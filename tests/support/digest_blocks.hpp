@@ -1,9 +1,9 @@
 #pragma once
 
-#include "statistics/normal.hpp"
+#include "base/statistics/normal.hpp"
 #include "support/random.hpp"
 
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace headroom::test {
 inline double normal(CounterRandom& random) { return normal_exceeded_by(random.uniform()); }
 
 /// Blocks whose means remember a share `memory` of the one before, on levels that last equally long.
-inline std::vector<DigestBlock> blocks_of(std::size_t count, double memory, std::vector<double> const& levels,
-                                          std::uint64_t seed) {
+inline std::vector<serving::DigestBlock> blocks_of(std::size_t count, double memory, std::vector<double> const& levels,
+                                                   std::uint64_t seed) {
     CounterRandom random{seed};
-    std::vector<DigestBlock> blocks(count);
+    std::vector<serving::DigestBlock> blocks(count);
     double state = normal(random);
     for (std::size_t i = 0; i < count; ++i) {
         state = memory * state + std::sqrt(1.0 - memory * memory) * normal(random);

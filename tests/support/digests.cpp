@@ -5,6 +5,10 @@
 
 namespace headroom::test {
 
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 class Draw {

@@ -8,6 +8,6 @@
 namespace headroom::test {
 
 /// A digest with something in every field, the same for the same seed.
-RankDigest random_digest(std::uint64_t seed, std::string source);
+trace::RankDigest random_digest(std::uint64_t seed, std::string source);
 
 } // namespace headroom::test

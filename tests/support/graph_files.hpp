@@ -28,15 +28,15 @@ inline std::string refused(std::string_view bytes, std::string const& where) {
     return {};
 }
 
-inline std::string name_of(TaskGraph const& graph, TaskId task) {
+inline std::string name_of(laws::TaskGraph const& graph, laws::TaskId task) {
     return graph.names.empty() ? std::to_string(task) : graph.names[task];
 }
 
 /// "a -> b" of every edge, in the order of tasks.
-inline std::vector<std::string> edges_of(TaskGraph const& graph) {
+inline std::vector<std::string> edges_of(laws::TaskGraph const& graph) {
     std::vector<std::string> edges;
-    for (TaskId task = 0; task < graph.dag.size(); ++task) {
-        for (TaskId const next : graph.dag.successors(task)) {
+    for (laws::TaskId task = 0; task < graph.dag.size(); ++task) {
+        for (laws::TaskId const next : graph.dag.successors(task)) {
             edges.push_back(name_of(graph, task) + " -> " + name_of(graph, next));
         }
     }
@@ -44,21 +44,21 @@ inline std::vector<std::string> edges_of(TaskGraph const& graph) {
 }
 
 /// The cost of a task in the graph's unit.
-inline double cost_of(TaskGraph const& graph, TaskId task) {
+inline double cost_of(laws::TaskGraph const& graph, laws::TaskId task) {
     return static_cast<double>(graph.dag.cost(task)) * graph.per_tick;
 }
 
-inline std::vector<double> costs_of(TaskGraph const& graph) {
+inline std::vector<double> costs_of(laws::TaskGraph const& graph) {
     std::vector<double> costs;
-    for (TaskId task = 0; task < graph.dag.size(); ++task) { costs.push_back(cost_of(graph, task)); }
+    for (laws::TaskId task = 0; task < graph.dag.size(); ++task) { costs.push_back(cost_of(graph, task)); }
     return costs;
 }
 
-inline std::string kind_of(TaskGraph const& graph, TaskId task) {
+inline std::string kind_of(laws::TaskGraph const& graph, laws::TaskId task) {
     return graph.kind_of.empty() ? std::string{} : graph.kinds[graph.kind_of[task]];
 }
 
-inline std::string resource_of(TaskGraph const& graph, TaskId task) {
+inline std::string resource_of(laws::TaskGraph const& graph, laws::TaskId task) {
     return graph.resource_of.empty() ? std::string{} : graph.resources[graph.resource_of[task]].name;
 }
 

@@ -2,10 +2,10 @@
 
 // Histograms of values that are given or drawn by chance, and all ways to draw from a few.
 
-#include "statistics/normal.hpp"
+#include "base/statistics/normal.hpp"
 #include "support/random.hpp"
 
-#include "headroom/latency_histogram.hpp"
+#include "headroom/serving/latency_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,13 +17,13 @@ namespace headroom::test {
 
 /// The middles of the cells that these values fall into: a histogram holds them without any error.
 inline std::vector<double> on_cells(std::vector<double> values) {
-    for (double& value : values) { value = LatencyHistogram::cell_of(value).value; }
+    for (double& value : values) { value = serving::LatencyHistogram::cell_of(value).value; }
     std::ranges::sort(values);
     return values;
 }
 
-inline LatencyHistogram histogram_of(std::vector<double> const& values) {
-    LatencyHistogram samples;
+inline serving::LatencyHistogram histogram_of(std::vector<double> const& values) {
+    serving::LatencyHistogram samples;
     for (double const value : values) { samples.record(value); }
     return samples;
 }

@@ -2,7 +2,7 @@
 
 // Times of collectives made from known constants, with noise from a seed.
 
-#include "headroom/measured_collective.hpp"
+#include "headroom/network/measured_collective.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -42,12 +42,12 @@ inline double protocol_time(std::vector<Protocol> const& protocols, double bytes
 }
 
 /// Sizes doubling from `first` on, each measured once, off by `noise` of the time.
-inline std::vector<MeasuredCollective> measured(std::vector<Protocol> const& protocols, double first, int sizes,
-                                                double noise, std::uint64_t seed) {
-    std::vector<MeasuredCollective> rows;
+inline std::vector<network::MeasuredCollective> measured(std::vector<Protocol> const& protocols, double first,
+                                                         int sizes, double noise, std::uint64_t seed) {
+    std::vector<network::MeasuredCollective> rows;
     Normal normal{seed};
     for (int i = 0; i < sizes; ++i) {
-        MeasuredCollective row;
+        network::MeasuredCollective row;
         row.ranks = 8;
         row.size = {Bytes{first * std::exp2(i)}};
         row.time = Seconds{protocol_time(protocols, row.size.size.base()) * std::exp(noise * normal())};

@@ -1,6 +1,10 @@
 #include "support/pipelines.hpp"
 
 namespace headroom::test {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 /// Passes and transfers as tasks of a graph.
@@ -15,7 +19,7 @@ public:
 
     [[nodiscard]] std::optional<Ticks> depth() const {
         auto const built = build_dag(costs_, edges_);
-        return built.fault ? std::nullopt : std::optional{measure(built.dag).depth};
+        return built.fault ? std::nullopt : std::optional{dag_measure(built.dag).depth};
     }
 
 private:

@@ -4,7 +4,7 @@
 
 #include "support/random.hpp"
 
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,21 +15,23 @@
 
 namespace headroom::test {
 
-inline std::string told(PipelineSchedule id, PipelineShape const& shape) {
-    return std::string{name_of(id)} + " p " + std::to_string(shape.stages) + " v " + std::to_string(shape.chunks) +
-           " m " + std::to_string(shape.micro_batches);
+inline std::string told(training::PipelineSchedule id, training::PipelineShape const& shape) {
+    return std::string{training::name_of(id)} + " p " + std::to_string(shape.stages) + " v " +
+           std::to_string(shape.chunks) + " m " + std::to_string(shape.micro_batches);
 }
 
 /// The same times of every stage and chunk, no hops.
-inline PipelineTimes equal_times(PipelineShape const& shape, PassTicks chunk, Ticks hop = 0, bool blocking = false) {
+inline training::PipelineTimes equal_times(training::PipelineShape const& shape, training::PassTicks chunk,
+                                           Ticks hop = 0, bool blocking = false) {
     auto const stages = static_cast<std::size_t>(shape.stages);
-    return {std::vector<PassTicks>(stages * static_cast<std::size_t>(shape.chunks), chunk),
+    return {std::vector<training::PassTicks>(stages * static_cast<std::size_t>(shape.chunks), chunk),
             std::vector<Ticks>(hop > 0 ? stages : 0, hop), blocking};
 }
 
 /// Times of every place and hop drawn by chance.
-inline PipelineTimes random_times(PipelineShape const& shape, CounterRandom& random, int most, int most_hop) {
-    PipelineTimes times;
+inline training::PipelineTimes random_times(training::PipelineShape const& shape, CounterRandom& random, int most,
+                                            int most_hop) {
+    training::PipelineTimes times;
     for (int i = 0; i < shape.stages * shape.chunks; ++i) {
         times.passes.push_back({1 + random.below(most), 1 + random.below(most), 1 + random.below(most)});
     }
@@ -39,27 +41,27 @@ inline PipelineTimes random_times(PipelineShape const& shape, CounterRandom& ran
 }
 
 /// The two parts of a pass: what it must wait for is told by them.
-inline bool makes_input_gradient(PassKind kind) {
-    return kind == PassKind::backward || kind == PassKind::input_gradient;
+inline bool makes_input_gradient(training::PassKind kind) {
+    return kind == training::PassKind::backward || kind == training::PassKind::input_gradient;
 }
-inline bool makes_weight_gradient(PassKind kind) {
-    return kind == PassKind::backward || kind == PassKind::weight_gradient;
+inline bool makes_weight_gradient(training::PassKind kind) {
+    return kind == training::PassKind::backward || kind == training::PassKind::weight_gradient;
 }
 
 /// Each micro-batch goes once forward, once backward for inputs and once for weights through every chunk that is its own.
-inline void expect_complete(PipelineOrder const& order) {
+inline void expect_complete(training::PipelineOrder const& order) {
     using Key = std::tuple<int, int, int>; // part, chunk, micro-batch
     for (int stage = 0; stage < order.shape.stages; ++stage) {
         std::map<Key, int> times;
-        for (Pass const& pass : order.row(stage)) {
-            if (pass.kind == PassKind::forward) { ++times[{0, pass.chunk, pass.micro_batch}]; }
+        for (training::Pass const& pass : order.row(stage)) {
+            if (pass.kind == training::PassKind::forward) { ++times[{0, pass.chunk, pass.micro_batch}]; }
             if (makes_input_gradient(pass.kind)) { ++times[{1, pass.chunk, pass.micro_batch}]; }
             if (makes_weight_gradient(pass.kind)) { ++times[{2, pass.chunk, pass.micro_batch}]; }
         }
         std::size_t expected = 0;
         for (int chunk = 0; chunk < order.shape.chunks; ++chunk) {
             for (int k = 0; k < order.shape.micro_batches; ++k) {
-                if (!passes_through(order.shape, order.layout, chunk, k)) { continue; }
+                if (!training::passes_through(order.shape, order.layout, chunk, k)) { continue; }
                 for (int part = 0; part < 3; ++part, ++expected) { ASSERT_EQ((times[{part, chunk, k}]), 1) << stage; }
             }
         }
@@ -69,10 +71,10 @@ inline void expect_complete(PipelineOrder const& order) {
 
 /// The longest chain of a graph of passes and transfers: the makespan of rows, found by no simulation. Empty where they
 /// wait for each other in a circle.
-std::optional<Ticks> longest_chain(PipelineOrder const& order, PipelineTimes const& times);
+std::optional<Ticks> longest_chain(training::PipelineOrder const& order, training::PipelineTimes const& times);
 
 /// Rows as text, two characters a tick: kind and micro-batch of a pass, `==` while it lasts, lower case for the second
 /// chunk, ` .` where a stage waits.
-std::string drawing(PipelineOrder const& order, PipelineTimes const& times);
+std::string drawing(training::PipelineOrder const& order, training::PipelineTimes const& times);
 
 } // namespace headroom::test

@@ -2,7 +2,7 @@
 
 // Settings for the tests of the planner, written out here so that they do not move with the catalog.
 
-#include "headroom/plan.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <iterator>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace headroom::planning {
 
-inline Model llama_3_70b() {
-    Model model;
+inline training::Model llama_3_70b() {
+    training::Model model;
     model.name = "llama-3-70b";
     model.layers = 80;
     model.hidden = 8192;
@@ -25,8 +25,8 @@ inline Model llama_3_70b() {
 }
 
 /// About 1.5 billion parameters; heads, layers and batch with several divisors.
-inline Model small_model() {
-    Model model;
+inline training::Model small_model() {
+    training::Model model;
     model.name = "small";
     model.layers = 24;
     model.hidden = 2048;
@@ -66,22 +66,22 @@ inline Cluster h100_cluster() {
     return cluster;
 }
 
-inline Framework megatron() {
-    Framework framework;
+inline training::Framework megatron() {
+    training::Framework framework;
     framework.name = "megatron-core";
     framework.title = "Megatron Core";
     framework.year = 2024;
-    framework.attention = AttentionKernel::flash3;
+    framework.attention = training::AttentionKernel::flash3;
     framework.pads_vocabulary = true;
     framework.tensor_overlap = true;
     framework.sequence_parallel = true;
     framework.interleaves = true;
-    framework.recompute = Recompute::none;
+    framework.recompute = training::Recompute::none;
     return framework;
 }
 
 /// Round values of the right size: the tests ask how the planner uses them, not whether they are true.
-inline CalibrationSet calibration() {
+inline training::CalibrationSet calibration() {
     constexpr std::pair<std::string_view, double> values[]{
         {"gemm_volta", 0.68},
         {"gemm_ampere", 0.78},
@@ -148,19 +148,20 @@ inline CalibrationSet calibration() {
         {"step_overhead", 0.015},
         {"rank_spread", 0.02},
     };
-    static_assert(std::size(values) == constant_count);
-    CalibrationSet set;
+    static_assert(std::size(values) == training::constant_count);
+    training::CalibrationSet set;
     for (auto const& [key, value] : values) {
-        set.constant.at(static_cast<std::size_t>(constant_from(key).value())).value = value; // throws on a stale key
+        set.constant.at(static_cast<std::size_t>(training::constant_from(key).value())).value =
+            value; // throws on a stale key
     }
-    set.bands = {{Extrapolation::seen, {.low = 0.8, .high = 1.25}},
-                 {Extrapolation::assumed, {.low = 0.65, .high = 1.5}}};
+    set.bands = {{training::Extrapolation::seen, {.low = 0.8, .high = 1.25}},
+                 {training::Extrapolation::assumed, {.low = 0.65, .high = 1.5}}};
     return set;
 }
 
 /// A plan of the small model over a few sizes: a batch of 64, so that the curve bends early.
-inline PlanQuestion small_question() {
-    PlanQuestion question;
+inline training::PlanQuestion small_question() {
+    training::PlanQuestion question;
     question.model = small_model();
     question.cluster = h100_cluster();
     question.framework = megatron();
@@ -170,8 +171,8 @@ inline PlanQuestion small_question() {
     return question;
 }
 
-inline PlanQuestion llama_question() {
-    PlanQuestion question;
+inline training::PlanQuestion llama_question() {
+    training::PlanQuestion question;
     question.model = llama_3_70b();
     question.cluster = h100_cluster();
     question.framework = megatron();

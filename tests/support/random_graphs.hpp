@@ -4,7 +4,7 @@
 
 #include "support/random.hpp"
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,19 +19,19 @@ namespace headroom::test {
 struct RawGraph {
     std::string shape;
     std::vector<Ticks> costs;
-    std::vector<Edge> edges;
+    std::vector<laws::Edge> edges;
 
     [[nodiscard]] std::size_t size() const { return costs.size(); }
 };
 
-inline TaskId any_task(CounterRandom& random, std::size_t below) {
-    return static_cast<TaskId>(random.below(static_cast<int>(below)));
+inline laws::TaskId any_task(CounterRandom& random, std::size_t below) {
+    return static_cast<laws::TaskId>(random.below(static_cast<int>(below)));
 }
 
 /// Each pair of tasks with the same probability.
 inline void add_pairs(RawGraph& graph, CounterRandom& random, double probability) {
-    for (TaskId to = 1; to < graph.size(); ++to) {
-        for (TaskId from = 0; from < to; ++from) {
+    for (laws::TaskId to = 1; to < graph.size(); ++to) {
+        for (laws::TaskId from = 0; from < to; ++from) {
             if (random.uniform() < probability) { graph.edges.push_back({from, to}); }
         }
     }
@@ -43,7 +43,9 @@ inline void add_layers(RawGraph& graph, CounterRandom& random) {
     for (std::size_t to = width; to < graph.size(); ++to) {
         std::size_t const layer = to / width * width;
         for (std::size_t from = layer - width; from < layer; ++from) {
-            if (random.below(3) == 0) { graph.edges.push_back({static_cast<TaskId>(from), static_cast<TaskId>(to)}); }
+            if (random.below(3) == 0) {
+                graph.edges.push_back({static_cast<laws::TaskId>(from), static_cast<laws::TaskId>(to)});
+            }
         }
     }
 }
@@ -52,9 +54,9 @@ inline void add_layers(RawGraph& graph, CounterRandom& random) {
 inline void add_series_parallel(RawGraph& graph, CounterRandom& random) {
     if (graph.size() < 2) { return; }
     graph.edges.push_back({0, 1});
-    for (TaskId task = 2; task < graph.size(); ++task) {
+    for (laws::TaskId task = 2; task < graph.size(); ++task) {
         std::size_t const at = any_task(random, graph.edges.size());
-        Edge const split = graph.edges[at];
+        laws::Edge const split = graph.edges[at];
         if (random.below(2) == 0) {
             graph.edges[at] = {split.from, task};
         } else {
@@ -66,23 +68,23 @@ inline void add_series_parallel(RawGraph& graph, CounterRandom& random) {
 
 /// Every task waits for a random earlier one, or is waited for by one.
 inline void add_tree(RawGraph& graph, CounterRandom& random, bool towards_root) {
-    for (TaskId task = 1; task < graph.size(); ++task) {
-        TaskId const parent = any_task(random, task);
-        graph.edges.push_back(towards_root ? Edge{task, parent} : Edge{parent, task});
+    for (laws::TaskId task = 1; task < graph.size(); ++task) {
+        laws::TaskId const parent = any_task(random, task);
+        graph.edges.push_back(towards_root ? laws::Edge{task, parent} : laws::Edge{parent, task});
     }
 }
 
 /// A grid of which each task waits for the one above and the one to the left.
 inline void add_grid(RawGraph& graph, CounterRandom& random) {
-    TaskId const width = 1 + any_task(random, 8);
-    for (TaskId task = 1; task < graph.size(); ++task) {
+    laws::TaskId const width = 1 + any_task(random, 8);
+    for (laws::TaskId task = 1; task < graph.size(); ++task) {
         if (task % width != 0) { graph.edges.push_back({task - 1, task}); }
         if (task >= width) { graph.edges.push_back({task - width, task}); }
     }
 }
 
 inline void add_chain(RawGraph& graph) {
-    for (TaskId task = 1; task < graph.size(); ++task) { graph.edges.push_back({task - 1, task}); }
+    for (laws::TaskId task = 1; task < graph.size(); ++task) { graph.edges.push_back({task - 1, task}); }
 }
 
 inline constexpr std::array shapes{"loose", "chain", "sparse",  "dense",    "layers",
@@ -116,10 +118,10 @@ inline void draw_costs(RawGraph& graph, CounterRandom& random) {
 }
 
 /// Task i is called number[i].
-inline RawGraph renumbered(RawGraph const& graph, std::vector<TaskId> const& number) {
+inline RawGraph renumbered(RawGraph const& graph, std::vector<laws::TaskId> const& number) {
     RawGraph result{.shape = graph.shape + " renumbered", .costs = graph.costs, .edges = graph.edges};
     for (std::size_t v = 0; v < graph.size(); ++v) { result.costs[number[v]] = graph.costs[v]; }
-    for (Edge& edge : result.edges) { edge = {number[edge.from], number[edge.to]}; }
+    for (laws::Edge& edge : result.edges) { edge = {number[edge.from], number[edge.to]}; }
     return result;
 }
 
@@ -127,9 +129,9 @@ template <class Value> void shuffle(std::vector<Value>& values, CounterRandom& r
     for (std::size_t i = values.size(); i-- > 1;) { std::swap(values[i], values[any_task(random, i + 1)]); }
 }
 
-inline std::vector<TaskId> random_numbers(std::size_t tasks, CounterRandom& random) {
-    std::vector<TaskId> number(tasks);
-    for (std::size_t v = 0; v < tasks; ++v) { number[v] = static_cast<TaskId>(v); }
+inline std::vector<laws::TaskId> random_numbers(std::size_t tasks, CounterRandom& random) {
+    std::vector<laws::TaskId> number(tasks);
+    for (std::size_t v = 0; v < tasks; ++v) { number[v] = static_cast<laws::TaskId>(v); }
     shuffle(number, random);
     return number;
 }

@@ -43,8 +43,8 @@ inline char const* name_of(Family family) {
 }
 
 /// A stack of attention and feed-forward blocks; every degree that divides the heads divides the widths.
-inline Model random_stack(CounterRandom& random) {
-    Model model;
+inline training::Model random_stack(CounterRandom& random) {
+    training::Model model;
     model.layers = one_of(random, {1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 24, 31});
     model.heads = one_of(random, {4, 8, 12, 16, 24});
     model.kv_heads = model.heads / one_of(random, {1, 1, 2, 4});
@@ -53,8 +53,8 @@ inline Model random_stack(CounterRandom& random) {
     model.ffn = model.heads * one_of(random, {64, 96, 256});
     model.vocab = one_of(random, {1000, 32000, 50257});
     model.max_positions = 4096;
-    model.feed_forward = one_of(random, {FeedForward::plain, FeedForward::gated});
-    model.positions = one_of(random, {Positions::rotary, Positions::learned});
+    model.feed_forward = one_of(random, {training::FeedForward::plain, training::FeedForward::gated});
+    model.positions = one_of(random, {training::Positions::rotary, training::Positions::learned});
     model.norms_per_layer = one_of(random, {1, 2, 2, 4});
     for (bool* const option :
          {&model.norm_bias, &model.tied_embeddings, &model.qkv_bias, &model.out_bias, &model.mlp_bias, &model.head_bias,
@@ -69,7 +69,7 @@ inline Model random_stack(CounterRandom& random) {
     return model;
 }
 
-inline void add_experts(Model& model, CounterRandom& random) {
+inline void add_experts(training::Model& model, CounterRandom& random) {
     auto& moe = model.moe;
     moe.experts = one_of(random, {2, 4, 6, 8, 16});
     moe.top_k = one_of(random, {1, 2});
@@ -83,7 +83,7 @@ inline void add_experts(Model& model, CounterRandom& random) {
     moe.router_bias = one_in(random, 2);
 }
 
-inline void add_latent_attention(Model& model, CounterRandom& random) {
+inline void add_latent_attention(training::Model& model, CounterRandom& random) {
     model.latent = {.q_rank = one_of(random, {0, 96, 256}),
                     .kv_rank = one_of(random, {64, 128}),
                     .nope_dim = one_of(random, {32, 128}),
@@ -93,7 +93,7 @@ inline void add_latent_attention(Model& model, CounterRandom& random) {
     model.memory_tokens = 0;
 }
 
-inline void make_hybrid(Model& model, CounterRandom& random) {
+inline void make_hybrid(training::Model& model, CounterRandom& random) {
     model.state_space = {.heads = model.heads * one_of(random, {1, 2}),
                          .head_dim = one_of(random, {32, 64}),
                          .groups = one_of(random, {1, 2, 4}),
@@ -106,56 +106,58 @@ inline void make_hybrid(Model& model, CounterRandom& random) {
     }
 }
 
-inline void make_pair(Model& model, CounterRandom& random) {
+inline void make_pair(training::Model& model, CounterRandom& random) {
     model.layers = std::max(2, model.layers);
     model.encoder_layers = 1 + random.below(model.layers - 1);
     model.decoder_length = one_of(random, {1.0, 0.25, 2.0});
     model.memory_tokens = 0;
 }
 
-inline Operator random_operator(CounterRandom& random) {
-    Operator one;
+inline training::Operator random_operator(CounterRandom& random) {
+    training::Operator one;
     one.name = "operator";
-    one.kind = one_of(random, {OperatorKind::convolution, OperatorKind::linear, OperatorKind::recurrent,
-                               OperatorKind::normalisation, OperatorKind::elementwise, OperatorKind::embedding});
+    one.kind = one_of(random, {training::OperatorKind::convolution, training::OperatorKind::linear,
+                               training::OperatorKind::recurrent, training::OperatorKind::normalisation,
+                               training::OperatorKind::elementwise, training::OperatorKind::embedding});
     one.repeats = 1 + random.below(3);
-    one.groups = one.kind == OperatorKind::convolution ? one_of(random, {1, 1, 4, 16}) : 1;
+    one.groups = one.kind == training::OperatorKind::convolution ? one_of(random, {1, 1, 4, 16}) : 1;
     one.in = 16 * (1 + random.below(16));
     one.out = 16 * (1 + random.below(16));
-    one.kernel = one.kind == OperatorKind::convolution ? one_of(random, {1, 3, 7}) : 1;
+    one.kernel = one.kind == training::OperatorKind::convolution ? one_of(random, {1, 3, 7}) : 1;
     one.kernel_width = one.kernel > 1 ? one_of(random, {0, 1}) : 0;
     one.height = one_of(random, {1, 7, 56});
-    one.width = one.kind == OperatorKind::recurrent ? 1 : one_of(random, {0, 14});
+    one.width = one.kind == training::OperatorKind::recurrent ? 1 : one_of(random, {0, 14});
     one.inputs = one_of(random, {1.0, 2.0, 9.0});
     one.trained = !one_in(random, 5);
     return one;
 }
 
-inline Model random_operators(CounterRandom& random) {
-    Model model;
+inline training::Model random_operators(CounterRandom& random) {
+    training::Model model;
     int const count = 2 + random.below(12);
     for (int i = 0; i < count; ++i) { model.operators.push_back(random_operator(random)); }
-    model.operators.front().kind = OperatorKind::convolution; // something to multiply
+    model.operators.front().kind = training::OperatorKind::convolution; // something to multiply
     model.nominal_length = 1;
     model.other_parameters = one_of(random, {0.0, 1000.0});
     return model;
 }
 
 /// Experts that no layer has, or a hybrid without attention, would leave strategies nothing to split.
-inline void fill_in(Model& model) {
+inline void fill_in(training::Model& model) {
     if (!model.pattern.empty()) {
         model.pattern.front() = '*';
         if (model.moe.experts > 0 && model.layers > 1) { model.pattern[1] = 'E'; }
     }
-    bool const routed = std::ranges::any_of(block_runs(model),
-                                            [](BlockRun const& run) { return run.kind.channel == Channel::experts; });
+    bool const routed = std::ranges::any_of(training::block_runs(model), [](training::BlockRun const& run) {
+        return run.kind.channel == training::Channel::experts;
+    });
     if (!routed && model.pattern.empty()) { model.moe.first_dense = 0, model.moe.every = 1; }
     if (!routed && !model.pattern.empty()) { model.moe = {}; }
 }
 
-inline Model random_model(Family family, CounterRandom& random) {
+inline training::Model random_model(Family family, CounterRandom& random) {
     if (family == Family::operators) { return random_operators(random); }
-    Model model = random_stack(random);
+    training::Model model = random_stack(random);
     switch (family) {
     case Family::mixture: add_experts(model, random); break;
     case Family::latent:
@@ -177,19 +179,20 @@ inline Model random_model(Family family, CounterRandom& random) {
 
 // ---- strategies ---------------------------------------------------------------------------------------------------
 
-inline void draw_experts(Strategy& s, Model const& model, CounterRandom& random) {
+inline void draw_experts(training::Strategy& s, training::Model const& model, CounterRandom& random) {
     if (model.moe.experts == 0) { return; }
     s.ep = random_divisor(random, model.moe.experts);
     s.etp = one_of(random, {1, s.tp});
     s.capacity = one_of(random, {0.0, 0.0, 1.0, 1.25});
 }
 
-inline void draw_degrees(Strategy& s, Model const& model, CounterRandom& random) {
+inline void draw_degrees(training::Strategy& s, training::Model const& model, CounterRandom& random) {
     s.dp = one_of(random, {1, 2, 3, 4, 8});
     if (!model.operators.empty()) { return; }
     s.tp = one_in(random, 2) ? 1 : random_divisor(random, model.heads);
     s.cp = one_of(random, {1, 1, 2, 3, 4});
-    s.exchange = one_of(random, {ContextExchange::gather, ContextExchange::ring, ContextExchange::all_to_all});
+    s.exchange = one_of(random, {training::ContextExchange::gather, training::ContextExchange::ring,
+                                 training::ContextExchange::all_to_all});
     s.pp = one_in(random, 2) ? 1 : 1 + random.below(std::min(model.layers, 9));
     if (s.pp > 1 && one_in(random, 2)) { s.virtual_pp = random_divisor(random, (model.layers + s.pp - 1) / s.pp); }
     s.sequence_parallel = s.tp > 1 && one_in(random, 2);
@@ -197,47 +200,53 @@ inline void draw_degrees(Strategy& s, Model const& model, CounterRandom& random)
 }
 
 /// What is kept, computed again and moved away.
-inline void draw_savings(Strategy& s, Model const& model, CounterRandom& random) {
+inline void draw_savings(training::Strategy& s, training::Model const& model, CounterRandom& random) {
     s.zero = s.pp > 1 ? random.below(2) : random.below(4);
     if (s.zero == 3 && one_in(random, 2)) { s.shard = random_divisor(random, s.data_ranks()); }
-    s.offload = one_of(random, {Offload::none, Offload::none, Offload::optimizer, Offload::activations, Offload::both});
-    s.trained = one_of(random, {Trained::all, Trained::all, Trained::all, Trained::adapters, Trained::last_layers});
+    s.offload = one_of(random, {training::Offload::none, training::Offload::none, training::Offload::optimizer,
+                                training::Offload::activations, training::Offload::both});
+    s.trained = one_of(random, {training::Trained::all, training::Trained::all, training::Trained::all,
+                                training::Trained::adapters, training::Trained::last_layers});
     if (!model.operators.empty()) {
-        s.trained = Trained::all;
+        s.trained = training::Trained::all;
         return;
     }
-    s.recompute = one_of(random, {Recompute::none, Recompute::none, Recompute::selective, Recompute::full});
-    if (s.recompute != Recompute::none && one_in(random, 3)) { s.recompute_layers = 1 + random.below(model.layers); }
-    if (s.trained == Trained::last_layers) { s.trained_layers = 1 + random.below(model.layers); }
+    s.recompute = one_of(random, {training::Recompute::none, training::Recompute::none, training::Recompute::selective,
+                                  training::Recompute::full});
+    if (s.recompute != training::Recompute::none && one_in(random, 3)) {
+        s.recompute_layers = 1 + random.below(model.layers);
+    }
+    if (s.trained == training::Trained::last_layers) { s.trained_layers = 1 + random.below(model.layers); }
 }
 
 /// At most one of local updates, servers and compression.
-inline void draw_synchronisation(Strategy& s, CounterRandom& random) {
+inline void draw_synchronisation(training::Strategy& s, CounterRandom& random) {
     switch (random.below(6)) {
     case 0: s.local_steps = 4; break;
     case 1: s.servers = one_of(random, {1, 2, 16}); break;
     case 2:
-        s.compression.kind =
-            one_of(random, {Compression::low_rank, Compression::quantised, Compression::top_k, Compression::one_bit});
+        s.compression.kind = one_of(random, {network::Compression::low_rank, network::Compression::quantised,
+                                             network::Compression::top_k, network::Compression::one_bit});
         break;
     default: break;
     }
 }
 
 /// Mostly legal; `random_question` draws again where it is not.
-inline Strategy random_strategy(Model const& model, CounterRandom& random) {
-    Strategy s;
+inline training::Strategy random_strategy(training::Model const& model, CounterRandom& random) {
+    training::Strategy s;
     draw_degrees(s, model, random);
     draw_savings(s, model, random);
     draw_synchronisation(s, random);
     s.micro_batch = one_of(random, {1, 1, 2, 3});
     s.precision = one_of(random, {Precision::bf16, Precision::bf16, Precision::fp16, Precision::fp8});
-    s.overlap = one_of(random, {Overlap::on, Overlap::on, Overlap::off});
+    s.overlap = one_of(random, {training::Overlap::on, training::Overlap::on, training::Overlap::off});
     return s;
 }
 
-inline Workload random_workload(Model const& model, Strategy const& s, CounterRandom& random) {
-    Workload workload;
+inline training::Workload random_workload(training::Model const& model, training::Strategy const& s,
+                                          CounterRandom& random) {
+    training::Workload workload;
     int const pieces = s.virtual_pp > 1 ? s.pp : 1;
     workload.global_batch = s.dp * s.micro_batch * pieces * (1 + random.below(6));
     workload.sequence_length = model.operators.empty() ? 2 * s.cp * s.tp * one_of(random, {8, 64, 250}) : 1;
@@ -248,8 +257,8 @@ inline Workload random_workload(Model const& model, Strategy const& s, CounterRa
     return workload;
 }
 
-inline Disturbance random_disturbance(CounterRandom& random) {
-    Disturbance disturbance;
+inline training::Disturbance random_disturbance(CounterRandom& random) {
+    training::Disturbance disturbance;
     disturbance.imbalance = one_of(random, {1.0, 1.0, 1.1});
     disturbance.congestion = one_of(random, {0.0, 0.0, 0.1});
     if (one_in(random, 4)) { disturbance.spread = 0.02; }
@@ -257,21 +266,21 @@ inline Disturbance random_disturbance(CounterRandom& random) {
 }
 
 /// The question of one seed: families take turns.
-inline Question random_question(std::uint64_t seed) {
+inline training::Question random_question(std::uint64_t seed) {
     CounterRandom random{seed};
     Family const family = families[seed % families.size()];
-    Model model = random_model(family, random);
+    training::Model model = random_model(family, random);
     model.name = std::string{name_of(family)} + " of seed " + std::to_string(seed);
     auto const one = [&random](auto const& from) {
         return from[static_cast<std::size_t>(random.below(static_cast<int>(from.size())))];
     };
     Cluster const cluster = one(some_clusters());
-    Framework const framework = one(frameworks());
+    training::Framework const framework = one(frameworks());
     while (true) {
-        Strategy const strategy = random_strategy(model, random);
-        Workload const workload = random_workload(model, strategy, random);
-        if (!illegal_because(strategy, model, workload).empty()) { continue; }
-        Question asked = question(model, cluster, framework, strategy, workload);
+        training::Strategy const strategy = random_strategy(model, random);
+        training::Workload const workload = random_workload(model, strategy, random);
+        if (!training::illegal_because(strategy, model, workload).empty()) { continue; }
+        training::Question asked = question(model, cluster, framework, strategy, workload);
         asked.disturbance = random_disturbance(random);
         return asked;
     }
@@ -289,8 +298,8 @@ template <class Check> void for_every_question(Check check) {
 }
 
 /// Whether a changed question may still be asked.
-inline bool is_legal(Question const& question) {
-    return illegal_because(question.strategy, question.model, question.workload).empty();
+inline bool is_legal(training::Question const& question) {
+    return training::illegal_because(question.strategy, question.model, question.workload).empty();
 }
 
 } // namespace headroom::training

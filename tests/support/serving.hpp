@@ -5,7 +5,7 @@
 
 #include "support/training.hpp"
 
-#include "headroom/serving_simulation.hpp"
+#include "headroom/serving/serving_simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,24 +19,24 @@ inline Cluster const& dgx() {
     static Cluster const cluster = training::catalog().cluster("dgx-h100");
     return cluster;
 }
-inline Framework const& stack() {
-    static Framework const framework = training::catalog().framework("megatron-core");
+inline training::Framework const& stack() {
+    static training::Framework const framework = training::catalog().framework("megatron-core");
     return framework;
 }
-inline Calibration const& fitted_values() {
-    static Calibration const values = training::fitted().values();
+inline training::Calibration const& fitted_values() {
+    static training::Calibration const values = training::fitted().values();
     return values;
 }
-inline ServingPricer pricer_of(Model const& model, ServingPlan const& plan = {}) {
+inline serving::ServingPricer pricer_of(training::Model const& model, serving::ServingPlan const& plan = {}) {
     return {model, dgx(), stack(), fitted_values(), plan};
 }
-inline ServingPricer pricer_of(char const* model, ServingPlan const& plan = {}) {
+inline serving::ServingPricer pricer_of(char const* model, serving::ServingPlan const& plan = {}) {
     return pricer_of(training::catalog().model(model), plan);
 }
 /// An accelerator with room for the weights, so many tokens of cache and three states.
-inline Cluster with_room(Model const& model, ServingPlan const& plan, double tokens) {
+inline Cluster with_room(training::Model const& model, serving::ServingPlan const& plan, double tokens) {
     Cluster cluster = dgx();
-    auto const memory = serving_memory(model, cluster, plan);
+    auto const memory = serving::serving_memory(model, cluster, plan);
     Bytes const held =
         memory.weights + memory.activations + memory.cache_per_token * tokens + 3.0 * memory.state_per_sequence;
     cluster.accelerator.memory = held / plan.memory_share;
@@ -56,9 +56,9 @@ struct PlainRun {
 /// One replica, one iteration after the other.
 class PlainReplica {
 public:
-    explicit PlainReplica(ServingPricer const& pricer) : pricer_{pricer} {}
+    explicit PlainReplica(serving::ServingPricer const& pricer) : pricer_{pricer} {}
 
-    PlainRun run(std::span<ServingRequest const> requests) {
+    PlainRun run(std::span<serving::ServingRequest const> requests) {
         std::size_t next = 0;
         for (;;) {
             if (running_.empty() && waiting_.empty()) {
@@ -78,7 +78,7 @@ private:
         [[nodiscard]] double cached() const { return prompt + decoded; } ///< a prompt's room is taken at once
     };
 
-    void come(ServingRequest const& request) {
+    void come(serving::ServingRequest const& request) {
         auto const& memory = pricer_.memory();
         if (memory.of_sequence(request.prompt + request.output - 1.0) > memory.cache) {
             ++run_.refused;
@@ -110,7 +110,7 @@ private:
             ++run_.preemptions;
         }
         int budget = pricer_.plan().prefill_chunk;
-        ServingBatch batch{.decode_window_context = 0.0, .prefill_window_context = 0.0};
+        serving::ServingBatch batch{.decode_window_context = 0.0, .prefill_window_context = 0.0};
         double const window = pricer_.memory().window;
         auto const take = [&](Sequence& s) {
             s.taken = std::min(budget, s.prompt - s.computed);
@@ -161,7 +161,7 @@ private:
         }
     }
 
-    ServingPricer const& pricer_;
+    serving::ServingPricer const& pricer_;
     std::deque<Sequence> waiting_;
     std::vector<Sequence> running_; ///< as they were admitted
     double now_ = 0.0;

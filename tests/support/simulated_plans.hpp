@@ -6,22 +6,24 @@
 #include "support/training.hpp"
 
 #include "headroom/io/plan_menu.hpp"
-#include "headroom/simulation_agreement.hpp"
+#include "headroom/training/simulation_agreement.hpp"
 
 #include <cstdint>
 
 namespace headroom::training {
 
-inline PlanMenu const& simulated_menu() {
-    static PlanMenu const menu = io::agreement_menu(catalog());
+inline training::PlanMenu const& simulated_menu() {
+    static training::PlanMenu const menu = io::agreement_menu(catalog());
     return menu;
 }
 
-inline Question random_simulated_plan(std::uint64_t index) { return random_plan(simulated_menu(), 0, index); }
+inline training::Question random_simulated_plan(std::uint64_t index) {
+    return training::random_plan(simulated_menu(), 0, index);
+}
 
 /// One plan by both ways.
-inline PlanAgreement agreement_of(std::uint64_t index) {
-    return headroom::agreement_of(random_simulated_plan(index), fitted());
+inline training::PlanAgreement agreement_of(std::uint64_t index) {
+    return headroom::training::agreement_of(random_simulated_plan(index), fitted());
 }
 
 } // namespace headroom::training

@@ -4,7 +4,7 @@
 
 #include "support/random_graphs.hpp"
 
-#include "headroom/stream_simulation.hpp"
+#include "headroom/training/stream_simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,13 +17,15 @@
 namespace headroom::test {
 
 /// Sharing and slowing as they come: some programs have neither.
-inline std::vector<Stream> random_streams(CounterRandom& random) {
+inline std::vector<training::Stream> random_streams(CounterRandom& random) {
     int const chips = 1 + random.below(3), links = random.below(3);
-    std::vector<Stream> streams(static_cast<std::size_t>(1 + random.below(8)));
+    std::vector<training::Stream> streams(static_cast<std::size_t>(1 + random.below(8)));
     for (std::size_t s = 0; s < streams.size(); ++s) {
         streams[s].name = "stream " + std::to_string(s);
         streams[s].chip = static_cast<std::uint16_t>(random.below(chips));
-        if (random.below(2) == 0 && links > 0) { streams[s].link = static_cast<LinkIndex>(random.below(links)); }
+        if (random.below(2) == 0 && links > 0) {
+            streams[s].link = static_cast<training::LinkIndex>(random.below(links));
+        }
         streams[s].computes = random.below(2) == 0;
         streams[s].network = random.below(2) == 0;
     }
@@ -32,31 +34,32 @@ inline std::vector<Stream> random_streams(CounterRandom& random) {
 
 /// Costs of at most `longest`; edges lead from smaller to larger numbers, unless `any_order`: then there may be
 /// circles.
-inline StreamProgram random_program(std::uint64_t seed, int most_tasks, Ticks longest, bool any_order = false) {
+inline training::StreamProgram random_program(std::uint64_t seed, int most_tasks, Ticks longest,
+                                              bool any_order = false) {
     constexpr std::array slowdowns{0.0, 0.1, 0.2, 0.237431, 0.5, 0.9};
     RawGraph graph = random_graph(seed, most_tasks);
     CounterRandom random{~seed};
-    StreamProgram program;
+    training::StreamProgram program;
     program.streams = random_streams(random);
     program.slowdown = slowdowns[any_task(random, slowdowns.size())];
     for (std::size_t v = 0; v < graph.size(); ++v) {
-        auto const on = static_cast<StreamId>(random.below(static_cast<int>(program.streams.size())));
-        auto const kind = static_cast<WorkKind>(random.below(static_cast<int>(work_kind_count)));
+        auto const on = static_cast<training::StreamId>(random.below(static_cast<int>(program.streams.size())));
+        auto const kind = static_cast<training::WorkKind>(random.below(static_cast<int>(training::work_kind_count)));
         program.names.push_back("task " + std::to_string(v));
         program.add(on, kind, std::min(graph.costs[v], longest), static_cast<std::uint32_t>(v));
     }
     program.edges = graph.edges;
-    for (Edge& edge : program.edges) {
+    for (laws::Edge& edge : program.edges) {
         if (!any_order && edge.from > edge.to) { std::swap(edge.from, edge.to); }
     }
     return program;
 }
 
 /// The order of the streams and what else tasks wait for.
-inline std::vector<Edge> all_edges(StreamProgram const& program) {
-    std::vector<Edge> edges = program.edges;
-    std::map<StreamId, TaskId> last;
-    for (TaskId v = 0; v < program.size(); ++v) {
+inline std::vector<laws::Edge> all_edges(training::StreamProgram const& program) {
+    std::vector<laws::Edge> edges = program.edges;
+    std::map<training::StreamId, laws::TaskId> last;
+    for (laws::TaskId v = 0; v < program.size(); ++v) {
         if (auto const before = last.find(program.stream[v]); before != last.end()) {
             edges.push_back({before->second, v});
         }
@@ -68,7 +71,7 @@ inline std::vector<Edge> all_edges(StreamProgram const& program) {
 /// Every task is looked at whenever one ends. `Number`: Ticks rounds as the engine promises; double does not round.
 template <class Number> class PlainStreams {
 public:
-    explicit PlainStreams(StreamProgram const& program)
+    explicit PlainStreams(training::StreamProgram const& program)
         : program_{program}, edges_{all_edges(program)}, tasks_(program.size()) {}
 
     /// Whether all tasks ended.
@@ -116,7 +119,7 @@ private:
         for (bool again = true; again;) {
             again = false;
             std::vector<bool> waits(tasks_.size(), false);
-            for (Edge const& edge : edges_) { waits[edge.to] = waits[edge.to] || !tasks_[edge.from].has_ended; }
+            for (laws::Edge const& edge : edges_) { waits[edge.to] = waits[edge.to] || !tasks_[edge.from].has_ended; }
             for (std::size_t v = 0; v < tasks_.size(); ++v) {
                 Task& task = tasks_[v];
                 if (task.is_under_way || task.has_ended || waits[v]) { continue; }
@@ -131,21 +134,22 @@ private:
         }
     }
 
-    [[nodiscard]] Stream const& on(std::size_t task) const { return program_.streams[program_.stream[task]]; }
+    [[nodiscard]] training::Stream const& on(std::size_t task) const { return program_.streams[program_.stream[task]]; }
     /// Waits for launches are not.
     [[nodiscard]] bool is_kernel(std::size_t task) const {
-        return on(task).computes && program_.kind[task] != WorkKind::launch;
+        return on(task).computes && program_.kind[task] != training::WorkKind::launch;
     }
     [[nodiscard]] bool is_slowed_at_times(std::size_t task) const {
-        auto const slows = [&](Stream const& other) { return other.network && other.chip == on(task).chip; };
+        auto const slows = [&](training::Stream const& other) { return other.network && other.chip == on(task).chip; };
         return is_kernel(task) && program_.slowdown > 0.0 && std::ranges::any_of(program_.streams, slows);
     }
-    [[nodiscard]] bool shares_at_times(Stream const& stream) const {
-        return stream.link != no_link && std::ranges::count(program_.streams, stream.link, &Stream::link) > 1;
+    [[nodiscard]] bool shares_at_times(training::Stream const& stream) const {
+        return stream.link != training::no_link &&
+               std::ranges::count(program_.streams, stream.link, &training::Stream::link) > 1;
     }
     /// Whether two tasks always have one rate.
     [[nodiscard]] bool are_mates(std::size_t v, std::size_t w) const {
-        Stream const &a = on(v), &b = on(w);
+        training::Stream const &a = on(v), &b = on(w);
         bool const slowed = is_slowed_at_times(v), shares = shares_at_times(a);
         return slowed == is_slowed_at_times(w) && shares == shares_at_times(b) && (!slowed || a.chip == b.chip) &&
                (!shares || a.link == b.link);
@@ -153,7 +157,7 @@ private:
 
     [[nodiscard]] Situation situation_of(std::size_t v) const {
         Situation situation;
-        Stream const& stream = on(v);
+        training::Stream const& stream = on(v);
         bool slowed = false;
         std::int64_t sharers = 0;
         for (std::size_t w = 0; w < tasks_.size(); ++w) {
@@ -167,7 +171,7 @@ private:
             situation.gains = 1'000'000 - lost;
             situation.in = 1'000'000;
         }
-        if (stream.link != no_link) { situation.in *= sharers; }
+        if (stream.link != training::no_link) { situation.in *= sharers; }
         std::int64_t const common = std::gcd(situation.gains, situation.in);
         situation.gains /= common;
         situation.in /= common;
@@ -196,8 +200,8 @@ private:
         }
     }
 
-    StreamProgram const& program_;
-    std::vector<Edge> edges_;
+    training::StreamProgram const& program_;
+    std::vector<laws::Edge> edges_;
     std::vector<Task> tasks_;
     Number now_ = 0;
 };

@@ -1,22 +1,22 @@
 #pragma once
 
-#include "headroom/tail_distribution.hpp"
+#include "headroom/serving/tail_distribution.hpp"
 
 #include <vector>
 
 namespace headroom::test {
 
-inline TailDistribution pareto(double a, double b, double threshold = 0.0, double share = 1.0) {
-    return {.family = TailFamily::pareto_tail, .a = a, .b = b, .threshold = threshold, .share_beyond = share};
+inline serving::TailDistribution pareto(double a, double b, double threshold = 0.0, double share = 1.0) {
+    return {.family = serving::TailFamily::pareto_tail, .a = a, .b = b, .threshold = threshold, .share_beyond = share};
 }
 
 /// Of every family, with tails that end and that do not.
-inline std::vector<TailDistribution> examples() {
-    return {{.family = TailFamily::normal, .a = 10.0, .b = 2.0},
-            {.family = TailFamily::lognormal, .a = -3.0, .b = 0.7},
-            {.family = TailFamily::weibull, .a = 2.0, .b = 0.6},
-            {.family = TailFamily::weibull, .a = 2.0, .b = 3.0},
-            {.family = TailFamily::exponential, .a = 1.0, .b = 0.5},
+inline std::vector<serving::TailDistribution> examples() {
+    return {{.family = serving::TailFamily::normal, .a = 10.0, .b = 2.0},
+            {.family = serving::TailFamily::lognormal, .a = -3.0, .b = 0.7},
+            {.family = serving::TailFamily::weibull, .a = 2.0, .b = 0.6},
+            {.family = serving::TailFamily::weibull, .a = 2.0, .b = 3.0},
+            {.family = serving::TailFamily::exponential, .a = 1.0, .b = 0.5},
             pareto(1.0, 0.4),
             pareto(1.0, 0.0),
             pareto(1.0, -0.4)};

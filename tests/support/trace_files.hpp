@@ -16,15 +16,15 @@
 
 namespace headroom::test {
 
-using TraceReader = std::vector<RankTrace> (*)(io::ByteSource&, std::string const&, io::TraceReading const&);
+using TraceReader = std::vector<trace::RankTrace> (*)(io::ByteSource&, std::string const&, io::TraceReading const&);
 inline constexpr io::SourceLimits test_limits{std::uint64_t{1} << 30, 1100.0};
 
-inline std::vector<RankTrace> traces_in(TraceReader read, std::string const& bytes,
-                                        std::string const& where = "trace") {
+inline std::vector<trace::RankTrace> traces_in(TraceReader read, std::string const& bytes,
+                                               std::string const& where = "trace") {
     auto const source = io::open_source(bytes, where, test_limits);
     return read(*source, where, {});
 }
-inline std::vector<RankTrace> traces_in(TraceReader read, std::filesystem::path const& path) {
+inline std::vector<trace::RankTrace> traces_in(TraceReader read, std::filesystem::path const& path) {
     auto const source = io::open_source(path, test_limits);
     return read(*source, path.filename().string(), {});
 }
@@ -46,7 +46,7 @@ inline std::string trace_refusal(TraceReader read, std::string const& bytes, Fau
 }
 
 /// "compute gemm 0-50 @stream 7" of every interval.
-inline std::vector<std::string> spans_of(RankTrace const& trace) {
+inline std::vector<std::string> spans_of(trace::RankTrace const& trace) {
     std::vector<std::string> spans;
     for (std::size_t i = 0; i < trace.size(); ++i) {
         auto const& line = trace.timeline;
@@ -57,14 +57,14 @@ inline std::vector<std::string> spans_of(RankTrace const& trace) {
     return spans;
 }
 
-inline std::map<std::string, std::uint64_t> issues_of(RankTrace const& trace) {
+inline std::map<std::string, std::uint64_t> issues_of(trace::RankTrace const& trace) {
     std::map<std::string, std::uint64_t> counts;
     for (auto const& issue : trace.issues) { counts[issue.kind] = issue.count; }
     return counts;
 }
 
 /// Where the first of a kind stands.
-inline std::string first_place(RankTrace const& trace, std::string const& kind) {
+inline std::string first_place(trace::RankTrace const& trace, std::string const& kind) {
     for (auto const& issue : trace.issues) {
         if (issue.kind == kind) { return issue.first_at; }
     }
@@ -72,7 +72,7 @@ inline std::string first_place(RankTrace const& trace, std::string const& kind) 
 }
 
 /// Sum of durations by kind.
-inline Ticks total_of(RankTrace const& trace, SpanKind kind) {
+inline Ticks total_of(trace::RankTrace const& trace, trace::SpanKind kind) {
     Ticks sum = 0;
     for (std::size_t i = 0; i < trace.size(); ++i) {
         if (trace.kind[i] == kind) { sum += trace.timeline.end[i] - trace.timeline.begin[i]; }

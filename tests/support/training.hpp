@@ -3,11 +3,11 @@
 // Settings of the step model for tests: records of the catalog that travel inside the program, and evaluations of them.
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/kernel.hpp"
-#include "headroom/memory.hpp"
-#include "headroom/operation.hpp"
-#include "headroom/prediction.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/kernel.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/operation.hpp"
+#include "headroom/training/prediction.hpp"
+#include "headroom/training/step.hpp"
 
 #include <array>
 #include <string>
@@ -22,14 +22,14 @@ inline io::Catalog const& catalog() {
     return embedded;
 }
 
-inline CalibrationSet const& fitted() {
-    static CalibrationSet const set = catalog().calibration("training");
+inline training::CalibrationSet const& fitted() {
+    static training::CalibrationSet const set = catalog().calibration("training");
     return set;
 }
 
-inline std::vector<Framework> const& frameworks() {
-    static std::vector<Framework> const all = [] {
-        std::vector<Framework> result;
+inline std::vector<training::Framework> const& frameworks() {
+    static std::vector<training::Framework> const all = [] {
+        std::vector<training::Framework> result;
         for (auto const& name : catalog().names(io::RecordKind::framework)) {
             result.push_back(catalog().framework(name));
         }
@@ -39,21 +39,23 @@ inline std::vector<Framework> const& frameworks() {
 }
 
 /// A stack of equal blocks: plain attention over the whole sequence and a dense feed-forward part.
-inline bool is_uniform(Model const& model) {
-    auto const runs = block_runs(model);
-    return runs.size() == 1 && runs.front().kind == BlockKind{.causal = model.causal} && model.prediction_layers == 0;
+inline bool is_uniform(training::Model const& model) {
+    auto const runs = training::block_runs(model);
+    return runs.size() == 1 && runs.front().kind == training::BlockKind{.causal = model.causal} &&
+           model.prediction_layers == 0;
 }
 
 /// Blocks of one kind, dense and causal without a window, whose every token reaches the head.
-inline bool is_plain_stack(Model const& model) {
-    auto const runs = block_runs(model);
-    return runs.size() == 1 && runs.front().kind == BlockKind{} && model.head_share == 1.0 && model.memory_tokens == 0;
+inline bool is_plain_stack(training::Model const& model) {
+    auto const runs = training::block_runs(model);
+    return runs.size() == 1 && runs.front().kind == training::BlockKind{} && model.head_share == 1.0 &&
+           model.memory_tokens == 0;
 }
 
 /// Every dense model of the catalog.
-inline std::vector<Model> const& dense_models() {
-    static std::vector<Model> const all = [] {
-        std::vector<Model> result;
+inline std::vector<training::Model> const& dense_models() {
+    static std::vector<training::Model> const all = [] {
+        std::vector<training::Model> result;
         for (auto const& name : catalog().names(io::RecordKind::model)) {
             auto model = catalog().model(name);
             if (is_uniform(model) || is_plain_stack(model)) { result.push_back(std::move(model)); }
@@ -64,9 +66,9 @@ inline std::vector<Model> const& dense_models() {
 }
 
 /// Gated and plain blocks, grouped and multi-head attention, wide and odd heads, experts.
-inline std::vector<Model> const& some_models() {
-    static std::vector<Model> const some = [] {
-        std::vector<Model> result;
+inline std::vector<training::Model> const& some_models() {
+    static std::vector<training::Model> const some = [] {
+        std::vector<training::Model> result;
         for (auto const* name : {"llama-3-70b", "gpt3-13b", "gpt2-xl", "gemma-7b", "bloom-7b1", "mixtral-8x7b"}) {
             result.push_back(catalog().model(name));
         }
@@ -89,31 +91,32 @@ inline std::vector<Cluster> const& some_clusters() {
 }
 
 /// Strategies of every kind; those that a model and a batch forbid are left out by `legal`.
-inline std::vector<Strategy> strategies() {
+inline std::vector<training::Strategy> strategies() {
     return {
         {.dp = 1},
         {.dp = 8},
-        {.dp = 16, .zero = 1, .micro_batch = 2, .recompute = Recompute::full},
+        {.dp = 16, .zero = 1, .micro_batch = 2, .recompute = training::Recompute::full},
         {.dp = 8, .zero = 2},
-        {.dp = 32, .zero = 3, .recompute = Recompute::full},
+        {.dp = 32, .zero = 3, .recompute = training::Recompute::full},
         {.dp = 32, .zero = 3, .shard = 8},
         {.dp = 2, .tp = 4},
-        {.dp = 2, .tp = 8, .zero = 1, .sequence_parallel = true, .recompute = Recompute::selective},
+        {.dp = 2, .tp = 8, .zero = 1, .sequence_parallel = true, .recompute = training::Recompute::selective},
         {.dp = 2, .tp = 2, .cp = 2, .zero = 1, .sequence_parallel = true},
-        {.dp = 2, .pp = 4, .recompute = Recompute::full},
+        {.dp = 2, .pp = 4, .recompute = training::Recompute::full},
         {.dp = 2, .tp = 4, .pp = 2, .virtual_pp = 2, .zero = 1, .sequence_parallel = true},
-        {.dp = 4, .tp = 2, .pp = 2, .overlap = Overlap::off},
-        {.dp = 4, .tp = 4, .cp = 2, .trained = Trained::adapters},
+        {.dp = 4, .tp = 2, .pp = 2, .overlap = training::Overlap::off},
+        {.dp = 4, .tp = 4, .cp = 2, .trained = training::Trained::adapters},
         {.dp = 2, .tp = 2, .pp = 3, .zero = 1}, // stages of unequal depth
         {.dp = 8, .ep = 4, .zero = 1},
         {.dp = 2, .tp = 2, .cp = 2, .ep = 4, .etp = 2, .sequence_parallel = true},
-        {.dp = 8, .tp = 2, .cp = 2, .exchange = ContextExchange::ring, .offload = Offload::both},
-        {.dp = 16, .trained = Trained::last_layers, .trained_layers = 4, .local_steps = 8},
+        {.dp = 8, .tp = 2, .cp = 2, .exchange = training::ContextExchange::ring, .offload = training::Offload::both},
+        {.dp = 16, .trained = training::Trained::last_layers, .trained_layers = 4, .local_steps = 8},
     };
 }
 
 /// A way to run one model on one machine, with a precision that the machine has.
-inline Question question(Model model, Cluster cluster, Framework framework, Strategy strategy, Workload workload) {
+inline training::Question question(training::Model model, Cluster cluster, training::Framework framework,
+                                   training::Strategy strategy, training::Workload workload) {
     if (peak_rate(cluster.accelerator, strategy.precision).base() <= 0.0) { strategy.precision = Precision::fp16; }
     return {.model = std::move(model),
             .cluster = std::move(cluster),
@@ -126,12 +129,12 @@ inline Question question(Model model, Cluster cluster, Framework framework, Stra
 
 /// Every legal combination of some models, clusters and strategies with every framework of the catalog.
 template <class Check> void for_all_questions(Check check) {
-    Workload const workload{.sequence_length = 2048, .global_batch = 64};
+    training::Workload const workload{.sequence_length = 2048, .global_batch = 64};
     for (auto const& model : some_models()) {
         for (auto const& cluster : some_clusters()) {
             for (auto const& framework : frameworks()) {
                 for (auto const& strategy : strategies()) {
-                    if (!illegal_because(strategy, model, workload).empty()) { continue; }
+                    if (!training::illegal_because(strategy, model, workload).empty()) { continue; }
                     check(question(model, cluster, framework, strategy, workload));
                 }
             }
@@ -140,47 +143,49 @@ template <class Check> void for_all_questions(Check check) {
 }
 
 /// What identifies a question in a failure message.
-inline std::string name_of(Question const& question) {
+inline std::string name_of(training::Question const& question) {
     return question.model.name + " on " + question.cluster.name + " with " + question.framework.name + ", " +
-           short_name(question.strategy);
+           training::short_name(question.strategy);
 }
 
 /// One question, priced with one set of constants, as `predict` prices it but for the pace of a stack.
 struct Priced {
-    explicit Priced(Question const& asked, Calibration const& values = fitted().values())
+    explicit Priced(training::Question const& asked, training::Calibration const& values = fitted().values())
         : question{asked},
           constants{values},
-          cluster{congested(question.cluster, question.disturbance.congestion, question.strategy.workers())},
-          shape{shape_of(question.strategy, question.workload)},
-          costs{layer_costs(step_program(question.model, shape, question.framework), shape, cluster, question.framework,
-                            constants)},
-          time{step_time(setting(), question.strategy, costs)} {}
+          cluster{training::congested(question.cluster, question.disturbance.congestion, question.strategy.workers())},
+          shape{training::shape_of(question.strategy, question.workload)},
+          costs{training::layer_costs(training::step_program(question.model, shape, question.framework), shape, cluster,
+                                      question.framework, constants)},
+          time{training::step_time(setting(), question.strategy, costs)} {}
 
-    [[nodiscard]] StepSetting setting() const { return step_setting(question, cluster, constants); }
-    [[nodiscard]] std::vector<Term> terms() const { return explain_step(setting(), question.strategy, costs); }
-    [[nodiscard]] std::vector<CommunicationRow> rows() const {
-        return communication_rows(setting(), question.strategy, costs);
+    [[nodiscard]] training::StepSetting setting() const { return training::step_setting(question, cluster, constants); }
+    [[nodiscard]] std::vector<Term> terms() const {
+        return training::explain_step(setting(), question.strategy, costs);
     }
-    [[nodiscard]] MemoryUse memory() const { return memory_use(setting(), question.strategy); }
+    [[nodiscard]] std::vector<training::CommunicationRow> rows() const {
+        return training::communication_rows(setting(), question.strategy, costs);
+    }
+    [[nodiscard]] training::MemoryUse memory() const { return training::memory_use(setting(), question.strategy); }
 
-    Question question;
-    Calibration constants;
+    training::Question question;
+    training::Calibration constants;
     Cluster cluster; ///< with its congestion
-    LayerShape shape;
-    LayerCosts costs;
-    StepTime time;
+    training::LayerShape shape;
+    training::LayerCosts costs;
+    training::StepTime time;
 };
 
-inline Seconds step(Question const& question) { return Priced{question}.time.total(); }
+inline Seconds step(training::Question const& question) { return Priced{question}.time.total(); }
 
 /// Memory does not depend on times, so it is had without them.
-inline MemoryUse memory_of(Question const& question) {
-    static constexpr Calibration unused{};
-    return memory_use(step_setting(question, question.cluster, unused), question.strategy);
+inline training::MemoryUse memory_of(training::Question const& question) {
+    static constexpr training::Calibration unused{};
+    return training::memory_use(training::step_setting(question, question.cluster, unused), question.strategy);
 }
 
 /// Every part of a step, in the order of its fields.
-inline std::array<Seconds, 13> parts_of(StepTime const& time) {
+inline std::array<Seconds, 13> parts_of(training::StepTime const& time) {
     return {time.compute,
             time.host,
             time.tensor_communication,
@@ -195,7 +200,7 @@ inline std::array<Seconds, 13> parts_of(StepTime const& time) {
             time.stragglers,
             time.overhead};
 }
-inline std::array<Bytes, 7> parts_of(MemoryUse const& use) {
+inline std::array<Bytes, 7> parts_of(training::MemoryUse const& use) {
     return {use.weights, use.gradients, use.optimizer, use.activations, use.logits, use.temporaries, use.buffers};
 }
 
@@ -203,20 +208,21 @@ inline std::array<Bytes, 7> parts_of(MemoryUse const& use) {
 /// of up to four kinds of stages (`one_f_one_b_length`), which it joins where there are more: where one of several becomes
 /// shorter, another chain is taken for the longest or others are joined, and the step moves that much the other way.
 /// Largest seen: 1.06 %.
-inline bool has_uneven_stages(Question const& question) {
-    return question.strategy.pp > 1 && !(is_uniform(question.model) && question.strategy.trained == Trained::all);
+inline bool has_uneven_stages(training::Question const& question) {
+    return question.strategy.pp > 1 &&
+           !(is_uniform(question.model) && question.strategy.trained == training::Trained::all);
 }
 inline constexpr double uneven_stages_slack = 0.011;
 
 /// A pipeline of which the first blocks are frozen is priced by the stage that ends its step, one without by its slowest
 /// and the drain of all: where a change moves the end to another stage, or thaws the last frozen block, the step moves by
 /// what the two differ by. Largest seen: 6.8 % (no claim is made of it).
-inline bool has_frozen_stages(Question const& question) {
-    return question.strategy.pp > 1 && question.strategy.trained == Trained::last_layers;
+inline bool has_frozen_stages(training::Question const& question) {
+    return question.strategy.pp > 1 && question.strategy.trained == training::Trained::last_layers;
 }
 inline constexpr double frozen_stages_slack = 0.069;
 /// What a comparison of a question with a changed one allows for the two.
-inline double stages_slack(Question const& question) {
+inline double stages_slack(training::Question const& question) {
     if (has_frozen_stages(question)) { return frozen_stages_slack; }
     return has_uneven_stages(question) ? uneven_stages_slack : 0.0;
 }
@@ -224,7 +230,7 @@ inline double stages_slack(Question const& question) {
 /// What stages that drain one after the other wait for the reduction of each other's gradients, and drag with it. Without overlap all stages
 /// reduce at once and take R; with it the last pass of each of p - 1 stages is d longer for its own, and (p - 1) d may well
 /// be more than R: overlap does not pay there. Largest seen: 8.9 % of the step.
-inline Seconds slowed_drain(Question const& question) {
+inline Seconds slowed_drain(training::Question const& question) {
     if (question.strategy.pp == 1) { return Seconds{}; }
     Priced const priced{question};
     auto const& time = priced.time;

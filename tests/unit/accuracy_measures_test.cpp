@@ -1,6 +1,6 @@
 #include "support/planning.hpp"
 
-#include "headroom/accuracy_measures.hpp"
+#include "headroom/training/accuracy_measures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Runs of one kind with given errors, the first with an assumed degree.

@@ -1,4 +1,4 @@
-#include "simulation/alarms.hpp"
+#include "base/events/alarms.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::simulation {
+namespace headroom::events {
 namespace {
 
 constexpr std::int64_t never = Alarms<std::int64_t>::never;
@@ -99,4 +99,4 @@ TEST(Alarms, AreTheSmallestOfAListWhateverIsSetAndTaken) {
 }
 
 } // namespace
-} // namespace headroom::simulation
+} // namespace headroom::events

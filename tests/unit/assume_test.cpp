@@ -1,9 +1,9 @@
 #include "support/training.hpp"
 
-#include "headroom/assume.hpp"
 #include "headroom/error.hpp"
-#include "headroom/legality.hpp"
-#include "headroom/memory.hpp"
+#include "headroom/training/assume.hpp"
+#include "headroom/training/legality.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,10 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using ::testing::HasSubstr;

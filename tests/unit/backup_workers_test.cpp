@@ -2,8 +2,8 @@
 #include "support/random.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/fan_out.hpp"
 #include "headroom/order_statistics.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

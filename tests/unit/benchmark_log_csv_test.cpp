@@ -1,6 +1,6 @@
 #include "support/benchmark_logs.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace headroom;
+using namespace headroom::network;
 using headroom::test::error_of_log;
 using headroom::test::left_out;
 using io::LogQuestion;

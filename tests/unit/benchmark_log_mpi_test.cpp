@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace headroom;
+using namespace headroom::network;
 using headroom::test::error_of_log;
 using headroom::test::left_out;
 using headroom::test::sample_log;

@@ -7,6 +7,9 @@
 #include <string>
 
 namespace headroom::fit {
+
+using namespace headroom::training;
+
 namespace {
 
 CalibratedConstant measured(double value, double low, double high) {

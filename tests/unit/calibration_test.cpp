@@ -1,7 +1,7 @@
 #include "support/training.hpp"
 
-#include "headroom/calibration.hpp"
 #include "headroom/fit/collective_fit.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 TEST(Constants, AreListedInTheirOrder) {

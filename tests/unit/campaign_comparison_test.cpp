@@ -1,8 +1,11 @@
-#include "headroom/campaign_comparison.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::measure;
+
 namespace {
 
 /// A campaign with one point for each label; sample i of a point is `value` times 1 + i / 1000.

@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 /// A campaign that is put together by hand.

@@ -1,4 +1,4 @@
-#include "pipeline/run_beside.hpp"
+#include "training/pipeline/run_beside.hpp"
 #include "training/step_turns.hpp"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,9 @@
 // Gradients and weights beside the passes of a pipeline: rows that are run with them, and the form for chunks in turn.
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 PipelineTimes equal_passes(PipelineShape const& shape) {

@@ -1,6 +1,6 @@
 #include "support/collective_rows.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 // Prices of exchanges, counted by hand: a message costs 1 us, the whole vector 1 ms to send and 0.25 ms to add.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

@@ -1,6 +1,6 @@
 #include "support/collective_rows.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 // 0.25 ms to add; across, 7 us and 10 ms.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

@@ -3,7 +3,7 @@
 #include "support/collective_rows.hpp"
 #include "support/data_flow.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 // Trees, chains and switches by hand: alpha 1 us, beta 1 ns a byte, gamma 0.25 ns a byte, so 1 kB takes 1 us a hop.
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

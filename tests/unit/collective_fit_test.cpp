@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 /// Gathers of 1 KiB to 1 GiB on a node of eight, as long as `truth` takes for them.

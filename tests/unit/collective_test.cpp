@@ -1,4 +1,4 @@
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

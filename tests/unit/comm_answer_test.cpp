@@ -1,4 +1,4 @@
-#include "headroom/comm_answer.hpp"
+#include "headroom/network/comm_answer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr Link fast{.latency = 1.0 * units::us, .bandwidth = 100.0 * units::GB / units::s};

@@ -1,7 +1,7 @@
 #include "support/measured_collectives.hpp"
 
 #include "headroom/fit/communication_fit.hpp"
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,9 @@
 #include <algorithm>
 
 namespace headroom::fit {
+
+using namespace headroom::network;
+
 namespace {
 
 using headroom::test::measured;

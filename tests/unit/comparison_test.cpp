@@ -1,10 +1,13 @@
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

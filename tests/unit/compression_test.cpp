@@ -1,11 +1,14 @@
-#include "headroom/compression.hpp"
-#include "headroom/local_updates.hpp"
+#include "headroom/network/compression.hpp"
+#include "headroom/network/local_updates.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

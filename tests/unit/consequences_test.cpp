@@ -1,12 +1,15 @@
 #include "support/training.hpp"
 
-#include "headroom/consequences.hpp"
+#include "headroom/training/consequences.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string said(std::string const& field, Strategy const& strategy, Model const& model, Workload const& workload,

@@ -1,5 +1,5 @@
-#include "headroom/critical_batch.hpp"
 #include "headroom/error.hpp"
+#include "headroom/training/critical_batch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,5 +1,5 @@
-#include "headroom/dag.hpp"
 #include "headroom/error.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include <limits>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using testing::ElementsAre;
@@ -66,7 +69,7 @@ TEST(Dag, KnowsWhetherNumbersAreAnOrder) {
 TEST(Dag, AnEdgeTwiceChangesNoAnswer) {
     Dag const dag = graph({3, 4}, {{0, 1}, {0, 1}});
     EXPECT_THAT(dag.predecessors(1), ElementsAre(0, 0));
-    EXPECT_EQ(measure(dag, 1).depth, 8);
+    EXPECT_EQ(dag_measure(dag, 1).depth, 8);
 }
 
 // ---- faults, each with its place --------------------------------------------------------------------------------
@@ -79,7 +82,7 @@ TEST(DagFault, NegativeCost) {
 
 TEST(DagFault, Overflow) {
     Ticks const half = Ticks{1} << 61;
-    EXPECT_EQ(measure(graph({half, half}, {{0, 1}})).depth, Ticks{1} << 62);
+    EXPECT_EQ(dag_measure(graph({half, half}, {{0, 1}})).depth, Ticks{1} << 62);
     GraphFault const fault = fault_of({half, half, 0, 1, 5}, {});
     EXPECT_EQ(fault.kind, GraphFault::Kind::overflow);
     EXPECT_EQ(fault.task, 3U); // the one that is too much
@@ -127,7 +130,7 @@ TEST(DagFault, TooManyEdges) {
 // ---- work, depth, critical path -----------------------------------------------------------------------------------
 
 TEST(Measure, EmptyGraph) {
-    DagMeasure const result = measure(Dag{});
+    DagMeasure const result = dag_measure(Dag{});
     EXPECT_EQ(result.work, 0);
     EXPECT_EQ(result.depth, 0);
     EXPECT_THAT(result.critical_path, IsEmpty());
@@ -135,7 +138,7 @@ TEST(Measure, EmptyGraph) {
 }
 
 TEST(Measure, OneTask) {
-    DagMeasure const result = measure(graph({7}, {}), 100);
+    DagMeasure const result = dag_measure(graph({7}, {}), 100);
     EXPECT_EQ(result.work, 7);
     EXPECT_EQ(result.depth, 7); // no edge, no burden
     EXPECT_THAT(result.critical_path, ElementsAre(0));
@@ -143,14 +146,14 @@ TEST(Measure, OneTask) {
 
 TEST(Measure, ChainIsAllDepth) {
     Dag const dag = graph({1, 2, 3}, {{2, 0}, {0, 1}});
-    EXPECT_EQ(measure(dag).work, 6);
-    EXPECT_EQ(measure(dag).depth, 6);
-    EXPECT_EQ(measure(dag, 10).depth, 26);
-    EXPECT_THAT(measure(dag).critical_path, ElementsAre(2, 0, 1));
+    EXPECT_EQ(dag_measure(dag).work, 6);
+    EXPECT_EQ(dag_measure(dag).depth, 6);
+    EXPECT_EQ(dag_measure(dag, 10).depth, 26);
+    EXPECT_THAT(dag_measure(dag).critical_path, ElementsAre(2, 0, 1));
 }
 
 TEST(Measure, DiamondTakesTheLongerSide) {
-    DagMeasure const result = measure(diamond());
+    DagMeasure const result = dag_measure(diamond());
     EXPECT_EQ(result.work, 15);
     EXPECT_EQ(result.depth, 10); // 1 + 7 + 2
     EXPECT_THAT(result.critical_path, ElementsAre(0, 2, 3));
@@ -159,33 +162,33 @@ TEST(Measure, DiamondTakesTheLongerSide) {
 TEST(Measure, BurdenFavoursFewerEdges) {
     // One edge of 10 against three of 9: without burden 0, 4 ends last; with 1 an edge 0, 1, 2, 3 does.
     Dag const dag = graph({1, 3, 3, 2, 9}, {{0, 1}, {1, 2}, {2, 3}, {0, 4}});
-    EXPECT_EQ(measure(dag).depth, 10);
-    EXPECT_THAT(measure(dag).critical_path, ElementsAre(0, 4));
-    EXPECT_EQ(measure(dag, 1).depth, 12);
-    EXPECT_THAT(measure(dag, 1).critical_path, ElementsAre(0, 1, 2, 3));
+    EXPECT_EQ(dag_measure(dag).depth, 10);
+    EXPECT_THAT(dag_measure(dag).critical_path, ElementsAre(0, 4));
+    EXPECT_EQ(dag_measure(dag, 1).depth, 12);
+    EXPECT_THAT(dag_measure(dag, 1).critical_path, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Measure, TiesGoToTheSmallestNumberFromTheEnd) {
-    EXPECT_THAT(measure(graph({1, 4, 4, 1}, {{0, 2}, {0, 1}, {2, 3}, {1, 3}})).critical_path, ElementsAre(0, 1, 3));
-    EXPECT_THAT(measure(graph({2, 2, 2}, {})).critical_path, ElementsAre(0));
+    EXPECT_THAT(dag_measure(graph({1, 4, 4, 1}, {{0, 2}, {0, 1}, {2, 3}, {1, 3}})).critical_path, ElementsAre(0, 1, 3));
+    EXPECT_THAT(dag_measure(graph({2, 2, 2}, {})).critical_path, ElementsAre(0));
     // the end is chosen first: 1 before 3, though 0 leads to 3
-    EXPECT_THAT(measure(graph({2, 3, 2, 1}, {{0, 3}, {2, 1}, {0, 1}})).critical_path, ElementsAre(0, 1));
+    EXPECT_THAT(dag_measure(graph({2, 3, 2, 1}, {{0, 3}, {2, 1}, {0, 1}})).critical_path, ElementsAre(0, 1));
 }
 
 TEST(Measure, TimesPastThirtyTwoBits) {
     Ticks const large = Ticks{1} << 40;
-    DagMeasure const result = measure(graph({large, 1, large}, {{2, 1}, {1, 0}}), 3);
+    DagMeasure const result = dag_measure(graph({large, 1, large}, {{2, 1}, {1, 0}}), 3);
     EXPECT_EQ(result.depth, 2 * large + 7);
-    EXPECT_EQ(measure(graph({1, 1}, {{0, 1}}), large).depth, large + 2);
+    EXPECT_EQ(dag_measure(graph({1, 1}, {{0, 1}}), large).depth, large + 2);
     Ticks const last = std::numeric_limits<std::uint32_t>::max();
-    EXPECT_EQ(measure(graph({last - 1, 1}, {{1, 0}})).depth, last);
-    EXPECT_EQ(measure(graph({last, 1}, {{1, 0}})).depth, last + 1);
+    EXPECT_EQ(dag_measure(graph({last - 1, 1}, {{1, 0}})).depth, last);
+    EXPECT_EQ(dag_measure(graph({last, 1}, {{1, 0}})).depth, last + 1);
 }
 
 TEST(Measure, RefusesABurdenWithoutRoom) {
-    EXPECT_THROW(measure(diamond(), -1), ContractError);
-    EXPECT_THROW(measure(diamond(), Ticks{1} << 60), ContractError);
-    EXPECT_EQ(measure(diamond(), (Ticks{1} << 60) - 1).depth, 10 + 2 * ((Ticks{1} << 60) - 1));
+    EXPECT_THROW(dag_measure(diamond(), -1), ContractError);
+    EXPECT_THROW(dag_measure(diamond(), Ticks{1} << 60), ContractError);
+    EXPECT_EQ(dag_measure(diamond(), (Ticks{1} << 60) - 1).depth, 10 + 2 * ((Ticks{1} << 60) - 1));
 }
 
 TEST(LevelProfile, CountsHopsNotCosts) {

@@ -1,4 +1,4 @@
-#include "simulation/event_queue.hpp"
+#include "base/events/event_queue.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::simulation {
+namespace headroom::events {
 namespace {
 
 TEST(EventQueue, EventsOfOneTimeKeepTheOrderOfTheirBirth) {
@@ -101,4 +101,4 @@ TEST(EventQueue, WhatIsKeptKeepsItsOrder) {
 }
 
 } // namespace
-} // namespace headroom::simulation
+} // namespace headroom::events

@@ -1,8 +1,11 @@
-#include "headroom/expert_exchange.hpp"
+#include "headroom/network/expert_exchange.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

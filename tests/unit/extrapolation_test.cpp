@@ -1,7 +1,7 @@
 #include "support/training.hpp"
 
-#include "headroom/extrapolation.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/training/extrapolation.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 TEST(Extrapolation, NamesReadBack) {

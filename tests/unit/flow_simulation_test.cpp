@@ -1,7 +1,7 @@
 #include "support/shifts.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/flow_simulation.hpp"
+#include "headroom/network/flow_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

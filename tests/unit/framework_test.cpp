@@ -1,6 +1,6 @@
 #include "support/training.hpp"
 
-#include "headroom/framework.hpp"
+#include "headroom/training/framework.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 TEST(Frameworks, AreWhole) {

@@ -1,5 +1,5 @@
 #include "headroom/error.hpp"
-#include "headroom/goodput.hpp"
+#include "headroom/training/goodput.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -8,6 +8,9 @@
 #include <string>
 
 namespace headroom::io {
+
+using namespace headroom::measure;
+
 namespace {
 
 TEST(GpuAnswers, NoDeviceIsAnAnswer) {

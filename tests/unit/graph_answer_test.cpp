@@ -1,11 +1,14 @@
 #include "headroom/error.hpp"
-#include "headroom/graph_answer.hpp"
+#include "headroom/laws/graph_answer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 TaskGraph graph(std::string const& request) { return build_graph(request, "here"); }
@@ -53,7 +56,7 @@ TEST(GraphAnswer, KindsAddUpToWorkAndDepth) {
     for (char const* request :
          {"cholesky:9", "dot:100", "newton:5:7", "ring-all-reduce:6", "sum-tree:50", "sum-tree:1"}) {
         TaskGraph const built = graph(request);
-        DagMeasure const measured = measure(built.dag);
+        DagMeasure const measured = dag_measure(built.dag);
         Ticks work = 0, depth = 0;
         std::uint64_t tasks = 0, on_path = 0;
         for (KindShare const& share : kind_shares(built, measured)) {
@@ -69,13 +72,13 @@ TEST(GraphAnswer, KindsAddUpToWorkAndDepth) {
     }
     TaskGraph nameless = graph("sum-tree:9");
     nameless.kinds.clear();
-    EXPECT_TRUE(kind_shares(nameless, measure(nameless.dag)).empty());
+    EXPECT_TRUE(kind_shares(nameless, dag_measure(nameless.dag)).empty());
 }
 
 // Four tiles a side: 4 POTRF of 1, 6 TRSM and 6 SYRK of 3, 4 GEMM of 6 units; TRSM and GEMM make most of the path.
 TEST(GraphAnswer, KindsOfASmallCholeskyByHand) {
     TaskGraph const built = graph("cholesky:4");
-    auto const shares = kind_shares(built, measure(built.dag));
+    auto const shares = kind_shares(built, dag_measure(built.dag));
     ASSERT_EQ(shares.size(), 4U);
     EXPECT_EQ(shares[0].work, 4);
     EXPECT_EQ(shares[1].work, 18);
@@ -113,10 +116,10 @@ TEST(GraphAnswer, BinsAddUpToTheProfile) {
 TEST(GraphAnswer, MessagesCostWhatTheyAreGiven) {
     TaskGraph const free = graph("tree-all-reduce:8"),
                     costly = with_message_cost(graph("tree-all-reduce:8"), 5, "--message");
-    EXPECT_EQ(measure(free.dag).work, 7);
-    EXPECT_EQ(measure(costly.dag).work, 7 + 14 * 5);
-    EXPECT_EQ(measure(free.dag).depth, 3);
-    EXPECT_EQ(measure(costly.dag).depth, 3 + 6 * 5);
+    EXPECT_EQ(dag_measure(free.dag).work, 7);
+    EXPECT_EQ(dag_measure(costly.dag).work, 7 + 14 * 5);
+    EXPECT_EQ(dag_measure(free.dag).depth, 3);
+    EXPECT_EQ(dag_measure(costly.dag).depth, 3 + 6 * 5);
     EXPECT_EQ(costly.dag.edge_count(), free.dag.edge_count());
     EXPECT_TRUE(costly.dag.is_ordered());
     for (TaskId task = 0; task < free.dag.size(); ++task) {
@@ -127,7 +130,7 @@ TEST(GraphAnswer, MessagesCostWhatTheyAreGiven) {
 TEST(GraphAnswer, MessagesThatCannotCostAreRefused) {
     EXPECT_THROW(with_message_cost(graph("sum-tree:8"), 1, "--message"), InputError);
     EXPECT_THROW(with_message_cost(graph("all-to-all:100"), Ticks{1} << 60, "--message"), InputError);
-    EXPECT_EQ(measure(with_message_cost(graph("all-to-all:100"), 3, "--message").dag).work, 3 * 9900)
+    EXPECT_EQ(dag_measure(with_message_cost(graph("all-to-all:100"), 3, "--message").dag).work, 3 * 9900)
         << "one kind, not written by task";
 }
 
@@ -136,7 +139,7 @@ TEST(GraphAnswer, KnownTimesAreWhatSchedulesTake) {
     for (char const* request : {"sum-tree:100", "cholesky:6", "merge-sort:33", "tree-all-reduce:9", "stencil:7:5",
                                 "sum-chain:5", "all-to-all:4"}) {
         TaskGraph const built = graph(request);
-        DagMeasure const measured = measure(built.dag);
+        DagMeasure const measured = dag_measure(built.dag);
         LevelProfile const profile = level_profile(built.dag);
         for (std::int64_t workers = 1; workers < 120; ++workers) {
             auto const known = known_greedy_time(built.dag, measured, profile, workers);
@@ -146,16 +149,16 @@ TEST(GraphAnswer, KnownTimesAreWhatSchedulesTake) {
     }
     TaskGraph const tree = graph("sum-tree:100");
     LevelProfile const profile = level_profile(tree.dag);
-    EXPECT_FALSE(known_greedy_time(tree.dag, measure(tree.dag), profile, 49));
-    EXPECT_EQ(known_greedy_time(tree.dag, measure(tree.dag), profile, 50), 7) << "no level has more than 50";
+    EXPECT_FALSE(known_greedy_time(tree.dag, dag_measure(tree.dag), profile, 49));
+    EXPECT_EQ(known_greedy_time(tree.dag, dag_measure(tree.dag), profile, 50), 7) << "no level has more than 50";
     TaskGraph const empty = graph("sum-tree:1");
-    EXPECT_EQ(known_greedy_time(empty.dag, measure(empty.dag), level_profile(empty.dag), 4), 0);
+    EXPECT_EQ(known_greedy_time(empty.dag, dag_measure(empty.dag), level_profile(empty.dag), 4), 0);
 }
 
 // Four ranks: 24 messages of 5 over four ports and 12 combines on four ranks, a path of 3 combines and 6 messages.
 TEST(GraphAnswer, BoundsOnResourcesHoldTheSchedule) {
     TaskGraph const ring = with_message_cost(graph("ring-all-reduce:4"), 5, "--message");
-    Ticks const depth = measure(ring.dag).depth;
+    Ticks const depth = dag_measure(ring.dag).depth;
     EXPECT_EQ(depth, 3 + 6 * 5);
     ResourceBounds const bounds = resource_bounds(ring.dag, ring.resources, ring.resource_of, depth);
     EXPECT_EQ(std::accumulate(bounds.work.begin(), bounds.work.end(), Ticks{0}), 24 * 5 + 12);
@@ -169,8 +172,8 @@ TEST(GraphAnswer, BoundsOnResourcesHoldTheSchedule) {
 
 TEST(GraphAnswer, OneWorkerFewerThanTasksTakesASchedule) {
     DagResult const three = build_dag({1, 2, 3}, {});
-    EXPECT_EQ(known_greedy_time(three.dag, measure(three.dag), level_profile(three.dag), 2), std::nullopt);
-    EXPECT_EQ(known_greedy_time(three.dag, measure(three.dag), level_profile(three.dag), 3), 3);
+    EXPECT_EQ(known_greedy_time(three.dag, dag_measure(three.dag), level_profile(three.dag), 2), std::nullopt);
+    EXPECT_EQ(known_greedy_time(three.dag, dag_measure(three.dag), level_profile(three.dag), 3), 3);
 }
 
 // 16 leaves: 15 additions, 4 deep. Two workers need 8 steps: 4 + 2 + 1 + 1.

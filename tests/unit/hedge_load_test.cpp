@@ -2,7 +2,7 @@
 #include "support/random.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/fan_out.hpp"
+#include "headroom/serving/fan_out.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

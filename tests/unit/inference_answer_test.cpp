@@ -1,7 +1,7 @@
 #include "support/serving.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/inference_answer.hpp"
+#include "headroom/serving/inference_answer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,15 @@
 #include "support/training.hpp"
 
-#include "headroom/kernel.hpp"
+#include "headroom/training/kernel.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,6 +1,6 @@
 #include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
-#include "headroom/latency_digest.hpp"
+#include "headroom/serving/latency_digest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::vector<double> skewed(std::size_t count) {

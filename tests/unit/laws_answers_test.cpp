@@ -1,9 +1,13 @@
-#include "headroom/laws_answers.hpp"
-#include "headroom/step_laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
+#include "headroom/training/step_laws_answers.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

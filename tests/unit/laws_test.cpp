@@ -1,11 +1,17 @@
-#include "headroom/collective.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/prediction.hpp"
-#include "headroom/strategy.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/network/collective.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/prediction.hpp"
+#include "headroom/training/strategy.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,9 +1,9 @@
 #include "support/planning.hpp"
 
-#include "headroom/critical_batch.hpp"
-#include "headroom/left_out.hpp"
 #include "headroom/order_statistics.hpp"
-#include "headroom/plan.hpp"
+#include "headroom/training/critical_batch.hpp"
+#include "headroom/training/left_out.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,9 @@
 #include <limits>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using planning::calibration;

@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 using testing::HasSubstr;

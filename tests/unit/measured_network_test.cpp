@@ -1,13 +1,17 @@
-#include "headroom/calibration.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
-#include "headroom/measured_network.hpp"
-#include "headroom/step.hpp"
+#include "headroom/network/measured_network.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using ::testing::HasSubstr;

@@ -1,13 +1,17 @@
 // What points of a campaign say together: peaks, ridges, kernels under the roof, and doubts.
 
 #include "headroom/error.hpp"
-#include "headroom/measured_roofline.hpp"
+#include "headroom/measure/measured_roofline.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::measure;
+
 namespace {
 
 /// A campaign whose repetitions scatter by less than a percent about the values that are given.

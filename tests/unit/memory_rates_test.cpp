@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 using testing::HasSubstr;

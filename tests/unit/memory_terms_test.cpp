@@ -1,6 +1,6 @@
 #include "support/training.hpp"
 
-#include "headroom/memory.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 // Terms of the memory of blocks and stages that are not all alike, counted by hand from the dimensions of the model.
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using training::Priced;

@@ -1,7 +1,7 @@
 #include "../../core/src/training/stage.hpp"
 #include "support/training.hpp"
 
-#include "headroom/memory.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,10 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,14 +1,17 @@
 #include "support/shifts.hpp"
 
-#include "headroom/collective_algorithm.hpp"
 #include "headroom/error.hpp"
-#include "headroom/message_cost.hpp"
+#include "headroom/network/collective_algorithm.hpp"
+#include "headroom/network/message_cost.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

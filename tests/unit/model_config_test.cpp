@@ -13,6 +13,9 @@
 #include <string>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,8 +1,11 @@
-#include "headroom/model.hpp"
+#include "headroom/training/model.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Two layers small enough to count by hand: h = 4, two heads of 2, one key head, f = 6, V = 10.

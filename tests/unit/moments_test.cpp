@@ -1,6 +1,6 @@
-#include "simulation/alarms.hpp"
-#include "simulation/event_queue.hpp"
-#include "simulation/moments.hpp"
+#include "base/events/alarms.hpp"
+#include "base/events/event_queue.hpp"
+#include "base/events/moments.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <string>
 
-namespace headroom::simulation {
+namespace headroom::events {
 namespace {
 
 TEST(RunMoments, AllOfAMomentHappensBeforeWhatFollows) {
@@ -67,4 +67,4 @@ TEST(RunMoments, StopsBetweenMoments) {
 }
 
 } // namespace
-} // namespace headroom::simulation
+} // namespace headroom::events

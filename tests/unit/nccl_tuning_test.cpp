@@ -1,13 +1,16 @@
 // NCCL's model by hand, from the rows of its tables.
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/nccl_tuning.hpp"
+#include "headroom/network/nccl_tuning.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using units::GB;

@@ -1,7 +1,7 @@
 #include "support/random.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

@@ -1,8 +1,11 @@
-#include "simulation/one_stage_clock.hpp"
+#include "training/simulation/one_stage_clock.hpp"
 
 #include <gtest/gtest.h>
 
-namespace headroom::simulation {
+namespace headroom::training::simulation {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double exact = 1e-9;
@@ -150,4 +153,4 @@ TEST(LegsOfAPass, KernelsThatHideNothingAreOneAndTheOrderOfCollectivesIsKept) {
 }
 
 } // namespace
-} // namespace headroom::simulation
+} // namespace headroom::training::simulation

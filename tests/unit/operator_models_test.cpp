@@ -1,5 +1,5 @@
 #include "headroom/io/catalog.hpp"
-#include "headroom/model.hpp"
+#include "headroom/training/model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 Catalog const& embedded() {

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using testing::HasSubstr;

@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

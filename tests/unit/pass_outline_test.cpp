@@ -1,8 +1,11 @@
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// One second of an exposed collective, then one of kernels, then one of a collective that follows them.

@@ -12,6 +12,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 /// A row as it is drawn: "F0 F1 B0", lower case for the second chunk, b and w after a split in capitals I and W.

@@ -1,8 +1,12 @@
-#include "headroom/placement.hpp"
+#include "headroom/training/placement.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 Group group(int size, int per_domain) { return {.size = size, .per_domain = per_domain}; }

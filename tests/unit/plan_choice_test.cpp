@@ -1,8 +1,8 @@
 #include "support/training.hpp"
 
-#include "headroom/plan_choice.hpp"
-#include "headroom/scale_validation.hpp"
-#include "headroom/utilization_check.hpp"
+#include "headroom/training/plan_choice.hpp"
+#include "headroom/training/scale_validation.hpp"
+#include "headroom/training/utilization_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 TEST(KendallTauB, ByHand) {

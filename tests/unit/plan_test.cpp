@@ -1,8 +1,8 @@
 #include "support/planning.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/plan.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,10 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 using planning::calibration;

@@ -1,7 +1,7 @@
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,9 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 namespace headroom::io {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr char const* server = R"(name = "server"
@@ -62,9 +65,9 @@ TEST(MachineFile, EveryAcceleratorOfTheCatalogReadsAsOne) {
         Processor const file = read_processor(record.content, name);
         Processor const known = processor_of(catalog.accelerator(name));
         for (NumberFormat const format : number_formats) {
-            EXPECT_EQ(file.peak[format], known.peak[format]) << name << headroom::name_of(format);
-            EXPECT_EQ(file.vector[format], known.vector[format]) << name << headroom::name_of(format);
-            EXPECT_EQ(file.measured[format], known.measured[format]) << name << headroom::name_of(format);
+            EXPECT_EQ(file.peak[format], known.peak[format]) << name << name_of(format);
+            EXPECT_EQ(file.vector[format], known.vector[format]) << name << name_of(format);
+            EXPECT_EQ(file.measured[format], known.measured[format]) << name << name_of(format);
         }
         EXPECT_EQ(file.memory().bandwidth, known.memory().bandwidth) << name;
         EXPECT_EQ(file.lanes, known.lanes) << name;

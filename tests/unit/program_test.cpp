@@ -2,7 +2,7 @@
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/operation.hpp"
+#include "headroom/training/operation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using counting::core_flops;

@@ -1,8 +1,8 @@
-#include "statistics/binomial.hpp"
-#include "statistics/normal.hpp"
+#include "base/statistics/binomial.hpp"
+#include "base/statistics/normal.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 // ---- ranks ----

@@ -1,6 +1,6 @@
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
-#include "headroom/request_rate.hpp"
+#include "headroom/serving/request_rate.hpp"
 #include "headroom/share.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +11,9 @@
 #include <type_traits>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using namespace units;

@@ -1,14 +1,17 @@
-#include "queueing/finite_tail.hpp"
+#include "serving/queueing/finite_tail.hpp"
 
 #include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
-#include "headroom/queue_choices.hpp"
+#include "headroom/serving/queue_choices.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 ServedQueue queue_of(double arrivals, int servers, Dispatch dispatch = Dispatch::shared_line) {

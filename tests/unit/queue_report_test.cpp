@@ -1,11 +1,14 @@
 #include "headroom/error.hpp"
-#include "headroom/queue_report.hpp"
+#include "headroom/serving/queue_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 QueueQuestion question(double arrivals, std::vector<int> replicas) {

@@ -1,7 +1,7 @@
 // Closed forms of queues: figures worked out by hand or by plain sums.
 
 #include "headroom/error.hpp"
-#include "headroom/queue.hpp"
+#include "headroom/serving/queue.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 QueueLoad load_of(double arrivals, double variation = 1.0) {

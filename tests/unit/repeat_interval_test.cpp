@@ -1,5 +1,5 @@
 #include "headroom/counter_random.hpp"
-#include "headroom/repeat_interval.hpp"
+#include "headroom/measure/repeat_interval.hpp"
 #include "headroom/sample_statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::measure;
+
 namespace {
 
 /// A machine whose time is counted, not waited for. Its speed wanders: a first-order process of a given memory.

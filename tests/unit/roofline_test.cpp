@@ -1,6 +1,6 @@
-#include "headroom/counted_kernels.hpp"
 #include "headroom/io/catalog.hpp"
-#include "headroom/roofline.hpp"
+#include "headroom/laws/counted_kernels.hpp"
+#include "headroom/laws/roofline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using namespace units;

@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

@@ -1,12 +1,17 @@
-#include "headroom/laws.hpp"
-#include "headroom/scale_up.hpp"
-#include "headroom/scaling_laws.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/laws/scale_up.hpp"
+#include "headroom/laws/scaling_laws.hpp"
+#include "headroom/training/laws.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

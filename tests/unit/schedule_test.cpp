@@ -1,5 +1,5 @@
 #include "headroom/error.hpp"
-#include "headroom/schedule.hpp"
+#include "headroom/laws/schedule.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include <array>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using testing::ElementsAre;

@@ -1,8 +1,8 @@
 #include "support/planning.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/memory.hpp"
-#include "headroom/plan.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,10 @@
 #include <tuple>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using planning::calibration;
@@ -293,7 +297,7 @@ struct Asked {
         return {question.model, question.cluster, question.framework, constants, question.workload};
     }
     [[nodiscard]] std::vector<SearchResult> search(int top = 1) const {
-        return headroom::search(setting(), question.space, top);
+        return headroom::training::search(setting(), question.space, top);
     }
     PlanQuestion question;
     Calibration constants = calibration().values();

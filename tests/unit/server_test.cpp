@@ -1,8 +1,11 @@
-#include "headroom/server.hpp"
+#include "headroom/network/server.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace serving;

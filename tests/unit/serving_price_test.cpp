@@ -1,12 +1,15 @@
 #include "support/serving.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/kernel.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/kernel.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gmock/gmock.h>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 using namespace serving;

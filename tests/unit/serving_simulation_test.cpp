@@ -1,7 +1,7 @@
 #include "support/serving.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/queue.hpp"
+#include "headroom/serving/queue.hpp"
 
 #include <gmock/gmock.h>
 

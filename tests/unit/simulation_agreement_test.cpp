@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 AgreementRow row(std::uint64_t index, std::string model, double difference, std::vector<ClosedFormLimit> limits = {}) {

@@ -7,6 +7,9 @@
 #include <string>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr char const* partial = R"(partial = true

@@ -1,11 +1,14 @@
 #include "headroom/error.hpp"
-#include "headroom/step_curve.hpp"
+#include "headroom/laws/step_curve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using namespace units;

@@ -1,13 +1,16 @@
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/step_roofline.hpp"
+#include "headroom/training/step_roofline.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using namespace training;

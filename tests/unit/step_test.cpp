@@ -1,6 +1,6 @@
 #include "support/training.hpp"
 
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,10 @@
 #include <cmath>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using namespace units;

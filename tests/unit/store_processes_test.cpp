@@ -26,6 +26,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::measure;
+
 namespace {
 
 namespace fs = std::filesystem;

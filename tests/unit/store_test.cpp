@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 namespace headroom {
+
+using namespace headroom::measure;
+
 namespace {
 
 using ::testing::AllOf;

@@ -9,6 +9,10 @@
 #include <string>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using ::testing::HasSubstr;

@@ -1,5 +1,5 @@
 #include "headroom/error.hpp"
-#include "headroom/stream_simulation.hpp"
+#include "headroom/training/stream_simulation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,10 @@
 #include <string>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 using testing::ElementsAre;

@@ -3,7 +3,7 @@
 #include "headroom/io/csv.hpp"
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/runs.hpp"
-#include "headroom/plan_choice.hpp"
+#include "headroom/training/plan_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 using ::testing::ElementsAre;

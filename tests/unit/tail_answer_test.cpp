@@ -1,6 +1,6 @@
 #include "headroom/error.hpp"
-#include "headroom/percentile.hpp"
-#include "headroom/tail_answer.hpp"
+#include "headroom/serving/percentile.hpp"
+#include "headroom/serving/tail_answer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 TailPart part_of(int count, std::string unit) {

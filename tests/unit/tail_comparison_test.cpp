@@ -1,11 +1,11 @@
-#include "statistics/anderson_darling.hpp"
-#include "statistics/normal.hpp"
+#include "base/statistics/anderson_darling.hpp"
+#include "base/statistics/normal.hpp"
+#include "serving/tail/joint_cells.hpp"
 #include "support/latencies.hpp"
 #include "support/random.hpp"
-#include "tail/joint_cells.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/latency_statistics.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::CounterRandom;

@@ -1,11 +1,11 @@
+#include "serving/tail/greatest.hpp"
+#include "serving/tail/none_drawn.hpp"
 #include "support/tails.hpp"
-#include "tail/greatest.hpp"
-#include "tail/none_drawn.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/fan_out.hpp"
 #include "headroom/order_statistics.hpp"
-#include "headroom/tail_distribution.hpp"
+#include "headroom/serving/fan_out.hpp"
+#include "headroom/serving/tail_distribution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::serving;
+
 namespace {
 
 using test::examples;

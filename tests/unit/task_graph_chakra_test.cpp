@@ -9,6 +9,9 @@
 #include <iostream>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::costs_of;

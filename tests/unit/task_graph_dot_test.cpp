@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::costs_of;

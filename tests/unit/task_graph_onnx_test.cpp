@@ -5,6 +5,9 @@
 #include <cstring>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::edges_of;

@@ -6,6 +6,9 @@
 #include <cstdio>
 
 namespace headroom {
+
+using namespace headroom::laws;
+
 namespace {
 
 using test::costs_of;

@@ -1,13 +1,14 @@
 // Reference results of tests/data/textbook.json, each to the digits it shows.
 
-#include "headroom/collective.hpp"
-#include "headroom/goodput.hpp"
-#include "headroom/laws.hpp"
-#include "headroom/model.hpp"
-#include "headroom/operation.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/network/collective.hpp"
+#include "headroom/network/server.hpp"
 #include "headroom/order_statistics.hpp"
-#include "headroom/prediction.hpp"
-#include "headroom/server.hpp"
+#include "headroom/training/goodput.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/operation.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,11 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 using nlohmann::json;

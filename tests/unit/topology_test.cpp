@@ -1,6 +1,6 @@
 #include "headroom/error.hpp"
 #include "headroom/io/topology.hpp"
-#include "headroom/topology.hpp"
+#include "headroom/network/topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+
 namespace {
 
 using namespace units;

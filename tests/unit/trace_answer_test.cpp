@@ -1,6 +1,6 @@
 #include "support/made_trace.hpp"
 
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 constexpr Ticks ms = 1'000'000;

@@ -1,10 +1,13 @@
 #include "support/made_trace.hpp"
 
-#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using test::MadeTrace;

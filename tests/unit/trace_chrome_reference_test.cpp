@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using Intervals = std::vector<std::pair<Ticks, Ticks>>;

@@ -16,6 +16,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 std::vector<RankTrace> read(std::string const& events, std::string const& more = "") {

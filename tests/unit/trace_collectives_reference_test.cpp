@@ -2,7 +2,7 @@
 // as those traces have them.
 
 #include "headroom/io/trace.hpp"
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 CollectiveLabel label_of(Collective collective, std::string group = "0", std::int32_t size = 0) {

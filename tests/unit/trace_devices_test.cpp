@@ -1,8 +1,8 @@
 // Profilers that tell device work by the names of processes and threads: small traces of their shapes, by hand.
 
 #include "headroom/io/trace.hpp"
-#include "headroom/trace_breakdown.hpp"
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// Events of a trace, in the order in which they are given.

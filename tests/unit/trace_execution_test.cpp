@@ -6,6 +6,11 @@
 #include <gmock/gmock.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::network;
+using namespace headroom::trace;
+
 namespace {
 
 using test::Message;

@@ -17,6 +17,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -1,6 +1,6 @@
 #include "support/made_trace.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <random>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using test::MadeTrace;

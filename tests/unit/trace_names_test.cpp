@@ -1,12 +1,13 @@
 // Which kernels move data between ranks, by their names.
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 
 TEST(TraceNames, KernelsThatMoveDataBetweenRanks) {
     for (char const* const name :

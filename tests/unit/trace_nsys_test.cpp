@@ -17,6 +17,9 @@
 #include <sqlite3.h>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using ::testing::ElementsAre;

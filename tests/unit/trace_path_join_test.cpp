@@ -2,7 +2,7 @@
 
 #include "support/random.hpp"
 
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include <thread>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t ranks = 3, rounds = 16'000; // of more things than a stretch has

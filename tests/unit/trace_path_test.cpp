@@ -1,6 +1,6 @@
 #include "support/random.hpp"
 
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,10 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::trace;
+
 namespace {
 
 /// A trace written by hand: thread 0, and streams from 1 on.
@@ -195,7 +199,7 @@ TEST(TracePath, WholeIsATaskGraphOfTheSameDepth) {
     recorder.add(SpanKind::compute, "kernel", 1, 15'000, 95'000, 1);
     auto const graph = step_graph(recorder.trace, {0, 0, 20'000}, {});
     auto const whole = task_graph_of({graph}, {}, {0});
-    EXPECT_EQ(measure(whole.dag).depth, 95'000);
+    EXPECT_EQ(dag_measure(whole.dag).depth, 95'000);
     EXPECT_EQ(whole.names.size(), whole.dag.size());
     EXPECT_EQ(whole.kind_of.size(), whole.dag.size());
     EXPECT_EQ(whole.resource_of.size(), whole.dag.size());

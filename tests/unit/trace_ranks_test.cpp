@@ -13,6 +13,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 using testing::ElementsAre;
 
 struct File {

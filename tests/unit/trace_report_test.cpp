@@ -1,8 +1,12 @@
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headroom {
+
+using namespace headroom::laws;
+using namespace headroom::trace;
+
 namespace {
 
 constexpr Ticks ms = 1'000'000;

@@ -9,6 +9,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 
 TEST(TraceShapes, ProductsByHand) {
     // 2 x 64 x 4096 x 1024 operations; 2 bytes x (64 x 1024 + 1024 x 4096 + 64 x 4096) elements.

@@ -1,7 +1,7 @@
 #include "support/made_trace.hpp"
 
 #include "headroom/fit/trace_fit.hpp"
-#include "headroom/trace_slowdown.hpp"
+#include "headroom/trace/trace_slowdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 #include <random>
 
 namespace headroom {
+
+using namespace headroom::trace;
+
 namespace {
 
 using test::MadeTrace;

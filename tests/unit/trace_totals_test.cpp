@@ -4,7 +4,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 namespace {
 
 using namespace headroom;
+using namespace headroom::trace;
 using testing::IsEmpty;
 
 constexpr Ticks us = 1'000;

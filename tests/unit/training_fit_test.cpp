@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace headroom::fit {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr char const* stack = "mxnet-horovod";

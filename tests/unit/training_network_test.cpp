@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::training {
+namespace headroom::step_example {
 namespace {
 
 NetworkShape const small{.layers = 3, .hidden = 7, .sequence = 5};
@@ -120,4 +120,4 @@ TEST(Batch, IsTheSameWhoeverMakesIt) {
 }
 
 } // namespace
-} // namespace headroom::training
+} // namespace headroom::step_example

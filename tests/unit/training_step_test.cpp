@@ -4,15 +4,18 @@
 #include "step/options.hpp"
 #include "step/profile.hpp"
 
-#include "headroom/bucketed_exchange.hpp"
 #include "headroom/error.hpp"
+#include "headroom/network/bucketed_exchange.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cmath>
 
-namespace headroom::training {
+namespace headroom::step_example {
+
+using namespace headroom::network;
+
 namespace {
 
 TEST(Buckets, CoverEverythingOnceFromTheEnd) {
@@ -295,4 +298,4 @@ TEST(Options, AreAllInTheHelp) {
 }
 
 } // namespace
-} // namespace headroom::training
+} // namespace headroom::step_example

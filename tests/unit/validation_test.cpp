@@ -2,7 +2,7 @@
 
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/runs.hpp"
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 PublishedRun skipped(bool states_enough) {

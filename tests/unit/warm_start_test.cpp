@@ -1,6 +1,6 @@
 #include "support/training.hpp"
 
-#include "headroom/warm_start.hpp"
+#include "headroom/training/warm_start.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace headroom {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr Likeness likeness{

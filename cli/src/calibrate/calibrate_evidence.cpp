@@ -10,6 +10,9 @@
 #include <fstream>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 namespace fs = std::filesystem;

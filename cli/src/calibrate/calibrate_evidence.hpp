@@ -24,6 +24,6 @@ fit::CalibrationEvidence read_evidence(NamedEvidence const& named);
 
 /// The campaigns that are meant, each once, in the order in which they are named.
 /// Errors: InputError{unreadable} where there is no such store; {usage} for an unknown campaign; {insufficient} for none.
-std::vector<Campaign> chosen_campaigns(NamedEvidence const& named);
+std::vector<measure::Campaign> chosen_campaigns(NamedEvidence const& named);
 
 } // namespace headroom::cli

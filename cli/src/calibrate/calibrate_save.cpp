@@ -4,6 +4,9 @@
 #include "headroom/io/stated_calibration.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string share_words(fit::Fitted const& share) {

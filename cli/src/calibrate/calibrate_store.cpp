@@ -11,6 +11,9 @@
 #include <charconv>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* option = "--campaign";

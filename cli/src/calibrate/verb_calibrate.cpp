@@ -13,6 +13,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr char const* evidence_words = "EVIDENCE";

@@ -2,11 +2,14 @@
 
 #include "document/text.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 using Rows = std::vector<CommRow const*>;

@@ -8,6 +8,6 @@ namespace headroom::cli {
 
 /// The algorithms side by side: over sizes at the most ranks, and over ranks at the largest size. One that would have
 /// a single point is left out.
-std::vector<Chart> comm_charts(CommAnswer const& answer);
+std::vector<Chart> comm_charts(network::CommAnswer const& answer);
 
 } // namespace headroom::cli

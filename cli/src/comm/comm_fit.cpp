@@ -16,6 +16,9 @@
 #include <set>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 namespace fs = std::filesystem;

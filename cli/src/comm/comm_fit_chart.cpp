@@ -1,12 +1,15 @@
 #include "comm/comm_fit_report.hpp"
 #include "document/text.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 /// What the vertical axis shows: bus bandwidth, or time where the collective moves nothing.

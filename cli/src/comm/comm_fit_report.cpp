@@ -6,6 +6,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::size_t most_charted = 3;

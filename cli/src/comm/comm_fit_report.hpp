@@ -12,7 +12,7 @@ namespace headroom::cli {
 /// The level in words: "between nodes".
 std::string level_words(fit::FittedLevel const& level);
 /// "file:line" of a row, as far as known.
-std::string place_of(MeasuredCollective const& row);
+std::string place_of(network::MeasuredCollective const& row);
 
 /// Measured and fitted, of one fit: bus bandwidth over size, or time where the collective has none; and its residuals.
 std::vector<Chart> comm_fit_charts(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit);

@@ -6,6 +6,9 @@
 #include "headroom/io/topology.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr char const* compression_option = "--gradient-compression";

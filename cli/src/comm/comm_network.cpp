@@ -3,11 +3,15 @@
 #include "setting.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 Link read_link(std::string const& text, std::string const& option) {

@@ -6,13 +6,16 @@
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/strategy.hpp"
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr int most_cells = 16384, most_ranks = 1'000'000'000;

@@ -6,6 +6,9 @@
 #include <set>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 std::string over_ranks(CommRefused const& refused, CommQuestion const& question) {

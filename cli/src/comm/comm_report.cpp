@@ -5,6 +5,9 @@
 #include "document/text.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 using Blocks = std::vector<Block>;

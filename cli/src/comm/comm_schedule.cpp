@@ -2,6 +2,9 @@
 #include "document/json.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Microseconds with all their digits and no exponent.

@@ -6,6 +6,9 @@
 #include <tuple>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 std::string ratio_words(double a, double b) { return b > 0.0 ? significant(a / b) : "-"; }

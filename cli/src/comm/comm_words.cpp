@@ -2,12 +2,15 @@
 
 #include "document/text.hpp"
 
-#include "headroom/local_updates.hpp"
+#include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 /// "; of 84 cases tree is the fastest in 80, ring in 4": who wins how often, the most frequent first.

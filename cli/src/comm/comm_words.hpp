@@ -8,9 +8,9 @@
 namespace headroom::cli {
 
 /// What the bytes of a size are, for what was asked; empty where nothing has any.
-std::string size_convention(CommQuestion const& question);
+std::string size_convention(network::CommQuestion const& question);
 
-std::string network_words(CommNetwork const& network);
+std::string network_words(network::CommNetwork const& network);
 /// The fastest at the largest size and number of ranks; of a sweep also how often which algorithm is.
 std::string verdict(CommReport const& report);
 std::string compression_words(CommReport const& report);

@@ -11,6 +11,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::array options{

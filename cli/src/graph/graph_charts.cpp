@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t most_bars = 64; ///< levels that are drawn one bar each

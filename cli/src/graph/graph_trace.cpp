@@ -3,12 +3,15 @@
 #include "document/chrome_trace.hpp"
 #include "document/json.hpp"
 
-#include "headroom/graph_answer.hpp"
+#include "headroom/laws/graph_answer.hpp"
 
 #include <array>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+
 namespace {
 
 /// Digits that tell ticks of down to a picosecond apart, and no exponent.

@@ -6,6 +6,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+
 namespace {
 
 std::string format_tenths(double value) {

@@ -13,6 +13,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::array positionals{Positional{

@@ -15,7 +15,7 @@ namespace headroom::cli {
 Document list_document(io::HistoryAnswer const& answer, std::string const& kind, bool store_is_there);
 /// `chart`: with a figure of all samples in the order in which they were taken.
 Document show_document(io::StoredCampaign const& shown, bool chart);
-Document compare_document(CampaignComparison const& comparison);
+Document compare_document(measure::CampaignComparison const& comparison);
 Document export_document(io::StoredCampaign const& exported);
 Document remove_document(io::CampaignHead const& removed);
 
@@ -27,7 +27,7 @@ std::string time_in_words(std::int64_t ns);
 std::string probability_in_words(double probability);
 /// A change with its sign: "+3.2 %".
 std::string change_in_words(double change);
-Table facts_table(std::string title, Facts const& facts);
+Table facts_table(std::string title, measure::Facts const& facts);
 /// "Measurements 12: comm 'before the change'"
 std::string title_of(io::CampaignHead const& head);
 

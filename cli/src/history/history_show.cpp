@@ -7,6 +7,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr double wanted_coverage = 0.95, rarely = 0.05;

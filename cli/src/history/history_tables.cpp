@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* begin_with = "headroom measure roofline, headroom measure comm and headroom measure scaling "

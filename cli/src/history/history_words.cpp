@@ -11,6 +11,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::measure;
+
 namespace {
 
 struct KnownUnit {

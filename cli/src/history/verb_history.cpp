@@ -16,6 +16,9 @@
 #include <charconv>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 using Access = io::Store::Access;

@@ -5,6 +5,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double in_milliseconds = 1e3;

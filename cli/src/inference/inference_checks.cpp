@@ -7,6 +7,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double patience = 3.0;

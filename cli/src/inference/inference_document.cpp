@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string milliseconds(std::optional<double> seconds) { return seconds ? significant(*seconds * 1e3) : "-"; }

@@ -2,6 +2,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::serving;
+
 std::vector<Metric> metrics_of(InferenceAnswer const* report) {
     std::vector<GateName> names{{"in-time", "share_in_time"},
                                 {"goodput", "goodput_per_second"},

@@ -7,6 +7,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr char const* example = "write it like ttft_p99<=500ms,tpot_p99<=50ms";

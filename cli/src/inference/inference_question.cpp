@@ -4,13 +4,17 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/request_trace.hpp"
-#include "headroom/request_rate.hpp"
+#include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;

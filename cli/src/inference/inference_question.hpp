@@ -2,7 +2,7 @@
 
 #include "setting.hpp"
 
-#include "headroom/inference_answer.hpp"
+#include "headroom/serving/inference_answer.hpp"
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace headroom::cli {
 /// A question of `headroom inference`, and the setting that it was read in.
 struct InferenceRequest {
     Setting setting;
-    InferenceQuestion question;
+    serving::InferenceQuestion question;
 };
 
 std::span<Option const> inference_options();
@@ -21,20 +21,20 @@ std::span<Option const> inference_options();
 InferenceRequest read_inference(Arguments const& arguments);
 
 /// "ttft_p99<=500ms,tpot_p99<=50ms,latency_p99<=10s": one share for all.
-ServingObjectives parse_objectives(std::string_view text, std::string_view where);
+serving::ServingObjectives parse_objectives(std::string_view text, std::string_view where);
 
 /// The longest wait that an objective allows: a line may grow for so long before anybody is late.
-Seconds longest_objective(ServingObjectives const& objectives);
+Seconds longest_objective(serving::ServingObjectives const& objectives);
 
 /// A share of 99 % needs a hundred requests to be seen at all, and a time far longer than its limits.
 /// Errors: InputError{insufficient}.
-void check_enough(InferenceQuestion const& question, std::string const& where);
+void check_enough(serving::InferenceQuestion const& question, std::string const& where);
 
 /// What is longer than the model can read is no request to it; of requests that vary, how many are is told.
 /// Errors: InputError{usage} where the mean one is.
-void check_positions(InferenceQuestion& question, std::string const& where);
+void check_positions(serving::InferenceQuestion& question, std::string const& where);
 
 /// "TTFT <= 500 ms and TPOT <= 50 ms for 99 % of requests"
-std::string objectives_words(ServingObjectives const& objectives);
+std::string objectives_words(serving::ServingObjectives const& objectives);
 
 } // namespace headroom::cli

@@ -5,6 +5,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string time_words(LatencyHistogram const& histogram, double q) {

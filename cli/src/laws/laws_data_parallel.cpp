@@ -3,11 +3,16 @@
 #include "laws/laws_report.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/step_laws_answers.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/step_laws_answers.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 template <class Q>

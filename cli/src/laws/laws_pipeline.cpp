@@ -1,9 +1,12 @@
 #include "arguments.hpp"
 #include "laws/laws_report.hpp"
 
-#include "headroom/step_laws_answers.hpp"
+#include "headroom/training/step_laws_answers.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 PipelineLawQuestion read_question(Arguments const& arguments) {

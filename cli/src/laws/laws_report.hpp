@@ -4,7 +4,7 @@
 #include "output.hpp"
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstdint>
@@ -60,14 +60,14 @@ Seconds read_time(std::string_view text, std::string_view where);
 /// At most 16384 rows are answered at once.
 void check_cells(std::size_t first, std::size_t second, std::string const& where);
 /// --faster with --faster-price and --price; empty without it. Errors: InputError{usage} for prices without it.
-std::optional<ScaleUpQuestion> read_scale_up(Arguments const& arguments);
+std::optional<laws::ScaleUpQuestion> read_scale_up(Arguments const& arguments);
 
 // ---- showing ------------------------------------------------------------------------------------------------------
 
 /// A curve of a figure.
 struct NamedCurve {
     std::string name;
-    SpeedupCurve curve;
+    laws::SpeedupCurve curve;
 };
 
 /// Speedup over workers, with the ideal line, ceilings and at most one vertical rule: the peak, else the knee.
@@ -86,10 +86,10 @@ std::string count_words(std::optional<std::int64_t> count);
 std::string workers_words(std::int64_t count);
 
 /// Shows a comparison with a faster machine, if there is one: its verdict before all other blocks, its table after them.
-void add_scale_up(std::vector<Block>& blocks, std::optional<ScaleUp> const& comparison);
+void add_scale_up(std::vector<Block>& blocks, std::optional<laws::ScaleUp> const& comparison);
 /// A step in words: "300 ms", or relative to K0 where no times were given.
-std::string step_words(CurveAnswer const& answer, Seconds step);
+std::string step_words(laws::CurveAnswer const& answer, Seconds step);
 /// Adds the figure of a curve; nothing for a list of one.
-void add_curve_chart(std::vector<Block>& blocks, CurveAnswer const& answer, std::string caption);
+void add_curve_chart(std::vector<Block>& blocks, laws::CurveAnswer const& answer, std::string caption);
 
 } // namespace headroom::cli

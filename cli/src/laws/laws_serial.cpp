@@ -6,6 +6,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double largest_growth = 16.0;

@@ -7,13 +7,17 @@
 #include "headroom/error.hpp"
 #include "headroom/fit/scaling_answer.hpp"
 #include "headroom/io/catalog.hpp"
-#include "headroom/step_laws_answers.hpp"
+#include "headroom/training/step_laws_answers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr char const* serial_group = "From a serial share";

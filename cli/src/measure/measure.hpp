@@ -4,7 +4,7 @@
 #include "verb.hpp"
 
 #include "headroom/io/store.hpp"
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -25,20 +25,20 @@ class Recorder {
 public:
     /// Goes on with the unfinished campaign of the same settings, name, points and machine where there is one and
     /// `--fresh` is not given. `head` says kind, settings, machine and the points that are known.
-    Recorder(Arguments const& arguments, Campaign head);
-    [[nodiscard]] Campaign const& campaign() const { return campaign_; }
+    Recorder(Arguments const& arguments, measure::Campaign head);
+    [[nodiscard]] measure::Campaign const& campaign() const { return campaign_; }
     /// What went on rather than began anew: samples that were there.
     [[nodiscard]] std::size_t resumed() const { return resumed_; }
     /// Kept for good when it returns; one of this point and repetition that is there already stays as it is.
-    void add(Sample sample);
-    void add_points(std::vector<MeasuredPoint> const& points);
-    void finish(CampaignState state);
+    void add(measure::Sample sample);
+    void add_points(std::vector<measure::MeasuredPoint> const& points);
+    void finish(measure::CampaignState state);
 
 private:
-    bool resume(Campaign const& head);
+    bool resume(measure::Campaign const& head);
 
     std::optional<io::Store> store_;
-    Campaign campaign_;
+    measure::Campaign campaign_;
     std::size_t resumed_ = 0;
 };
 

@@ -25,7 +25,7 @@ enum class CommPart { messages, collectives, pairs, load, loggp };
 
 struct CommMeasureQuestion {
     std::vector<std::uint64_t> sizes; ///< rising
-    std::vector<Collective> collectives;
+    std::vector<network::Collective> collectives;
     std::vector<std::string> algorithms; ///< "library", "all" or names of the library's
     std::vector<CommPart> parts;
     double budget_seconds = 60.0, patience_seconds = 60.0;
@@ -38,7 +38,7 @@ std::span<Option const> comm_measure_options();
 /// Errors: InputError{usage}.
 CommMeasureQuestion read_comm_measure_question(Arguments const& arguments, Output const& output);
 /// What two campaigns share if they measure the same.
-Facts settings_of(CommMeasureQuestion const& question, probe::CommWorld const& world);
+measure::Facts settings_of(CommMeasureQuestion const& question, probe::CommWorld const& world);
 
 /// One request to the job and the points that its times belong to: one, or one a pair of a round.
 struct CommTask {
@@ -47,7 +47,7 @@ struct CommTask {
     int paused_by = -1; ///< of a paced train: the task of the lone train whose time is the pause
 };
 struct CommTasks {
-    std::vector<MeasuredPoint> points;
+    std::vector<measure::MeasuredPoint> points;
     std::vector<CommTask> tasks;
     std::vector<std::vector<std::size_t>> groups; ///< tasks that are taken one after the other; groups go in any order
     std::vector<std::string> notes;               ///< what was asked and cannot be
@@ -106,14 +106,14 @@ struct CommMeasureReport {
     CommMeasureQuestion question;
     probe::CommWorld world;
     CommTasks tasks;
-    Campaign campaign;
+    measure::Campaign campaign;
     CommProgress progress;
     std::size_t resumed = 0;
     double clock_error_seconds = 0.0;
     std::vector<CommTimed> timed;
     std::vector<CommFailure> failures;
-    std::vector<MeasuredCollective> rows; ///< medians, as `headroom comm --fit` reads them
-    fit::CommunicationFits fits;          ///< of `rows`
+    std::vector<network::MeasuredCollective> rows; ///< medians, as `headroom comm --fit` reads them
+    fit::CommunicationFits fits;                   ///< of `rows`
     std::vector<CommRatio> ratios;
     std::vector<CommPrediction> predictions;
     std::optional<double> median_prediction_error; ///< absolute, of least times from 256 KiB, forced algorithms

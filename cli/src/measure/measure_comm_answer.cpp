@@ -8,6 +8,10 @@
 #include <map>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 using probe::CommPattern;

@@ -1,6 +1,9 @@
 #include "measure/measure_comm.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 Json fitted_json(fit::Fitted const& one) {

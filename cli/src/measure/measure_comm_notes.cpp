@@ -6,6 +6,9 @@
 #include <map>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 using probe::CommPattern;

@@ -2,9 +2,9 @@
 
 #include "measure/measure_comm.hpp"
 
-#include "headroom/collective_algorithm.hpp"
 #include "headroom/error.hpp"
-#include "headroom/message_cost.hpp"
+#include "headroom/network/collective_algorithm.hpp"
+#include "headroom/network/message_cost.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,10 @@
 #include <limits>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 using probe::CommPattern;

@@ -8,6 +8,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 constexpr char const* what = "Messages";

@@ -6,6 +6,9 @@
 #include <numeric>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr int least_repeats = 3, most_repeats = 60;

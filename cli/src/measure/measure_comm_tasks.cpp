@@ -2,13 +2,17 @@
 #include "measure/measure_comm.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/pair_rounds.hpp"
+#include "headroom/measure/pair_rounds.hpp"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+using namespace headroom::network;
+
 namespace {
 
 using probe::CommPattern;

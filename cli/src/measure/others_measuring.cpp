@@ -4,6 +4,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::measure;
+
 std::vector<Campaign> others_measuring(std::filesystem::path const& store) {
     std::error_code error;
     if (store.empty() || !std::filesystem::exists(store, error)) { return {}; }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -9,6 +9,6 @@ namespace headroom::cli {
 
 /// Campaigns that other processes are measuring into this store right now, without points and samples; none where there
 /// is no store yet. An empty path is no store.
-std::vector<Campaign> others_measuring(std::filesystem::path const& store);
+std::vector<measure::Campaign> others_measuring(std::filesystem::path const& store);
 
 } // namespace headroom::cli

@@ -1,12 +1,15 @@
 #include "measure/measure.hpp"
 
-#include "headroom/campaign_comparison.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::array options{

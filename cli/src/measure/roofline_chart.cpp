@@ -4,6 +4,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::measure;
+
 namespace {
 
 constexpr double margin = 4.0; ///< factor around what is drawn

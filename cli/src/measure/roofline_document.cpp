@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 /// "fp32 234 GFLOP/s (AVX3), fp64 117 GFLOP/s (AVX3)" of the most cores.

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* helper_name = "headroom-gpu";

@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 Json facts_json(Facts const& facts) {

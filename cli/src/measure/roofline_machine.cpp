@@ -5,6 +5,10 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::measure;
+
 namespace {
 
 /// A string of TOML: control characters cannot stand in one.

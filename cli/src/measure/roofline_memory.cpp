@@ -6,6 +6,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 using probe::MemoryKernel;

@@ -12,6 +12,9 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 std::string number(double value) { return exact(value); }

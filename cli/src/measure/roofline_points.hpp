@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 #include "headroom/probe/gemm_library.hpp"
 #include "headroom/probe/machine_facts.hpp"
 #include "headroom/probe/pinned_team.hpp"
@@ -28,7 +28,7 @@ struct RooflineTask {
 
 /// A point, and how it is timed: `seconds(rounds)` does it so often. Its value is work x rounds / seconds.
 struct TimedPoint {
-    MeasuredPoint point;
+    measure::MeasuredPoint point;
     double work = 0.0; ///< of a round, in what the unit counts
     std::function<double(std::uint64_t rounds)> seconds = {};
     std::uint64_t rounds = 1; ///< that fill the time of a repetition
@@ -45,7 +45,7 @@ public:
     RooflineBench& operator=(RooflineBench const&) = delete;
     std::vector<TimedPoint> points;
     std::vector<std::string> absent; ///< what is not measured here, and why: one sentence each
-    Facts facts;                     ///< libraries and pinning, beside those of the machine
+    measure::Facts facts;            ///< libraries and pinning, beside those of the machine
 
 private:
     void make_teams(RooflineTask const& task, probe::MachineShape const& shape);

@@ -4,7 +4,7 @@
 #include "document/json.hpp"
 #include "measure/roofline_points.hpp"
 
-#include "headroom/measured_roofline.hpp"
+#include "headroom/measure/measured_roofline.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -15,8 +15,8 @@ namespace headroom::cli {
 
 /// What `headroom measure roofline` found, for every face.
 struct MeasuredRooflineReport {
-    Campaign campaign;
-    MeasuredRoofline roofline;
+    measure::Campaign campaign;
+    measure::MeasuredRoofline roofline;
     std::vector<std::string> warnings; ///< why not to believe it, or not all of it
     std::vector<std::string> absent;   ///< what was not measured, and why
     bool complete = true;
@@ -26,7 +26,7 @@ struct MeasuredRooflineReport {
     std::string store;       ///< empty: kept nowhere
     std::optional<double> wall_seconds = {};
 
-    explicit MeasuredRooflineReport(Campaign taken) : campaign{std::move(taken)}, roofline{campaign} {}
+    explicit MeasuredRooflineReport(measure::Campaign taken) : campaign{std::move(taken)}, roofline{campaign} {}
     /// The most cores that were measured: what "the machine" means.
     [[nodiscard]] int cores() const { return roofline.threads.back(); }
 };
@@ -34,20 +34,20 @@ struct MeasuredRooflineReport {
 /// Warnings of the environment and the figures, the gravest first.
 std::vector<std::string> warnings_of(MeasuredRooflineReport const& report);
 /// Why a kernel is where it is, in a few words.
-std::string reason_of(MeasuredKernel const& kernel);
+std::string reason_of(measure::MeasuredKernel const& kernel);
 /// The fastest of Headroom's own products over the fastest of any library, in one precision on so many cores; nothing
 /// where one of the two is missing.
 struct OwnAgainstLibrary {
-    MeasuredFigure const *own = nullptr, *other = nullptr; ///< its own product, and the best of a library
+    measure::MeasuredFigure const *own = nullptr, *other = nullptr; ///< its own product, and the best of a library
     [[nodiscard]] double ratio() const { return own->summary.median / other->summary.median; }
 };
-std::optional<OwnAgainstLibrary> own_against_library(MeasuredRoofline const& roofline, int threads);
+std::optional<OwnAgainstLibrary> own_against_library(measure::MeasuredRoofline const& roofline, int threads);
 
 /// A figure in its unit, "117 GFLOP/s"; whole operations for int8 too.
-std::string rate_words(MeasuredFigure const& figure);
+std::string rate_words(measure::MeasuredFigure const& figure);
 /// The interval as parts of the median below and above it: "-1.2 +0.8", in percent.
-std::string interval_words(MeasuredFigure const& figure);
-std::string processor_name(Campaign const& campaign);
+std::string interval_words(measure::MeasuredFigure const& figure);
+std::string processor_name(measure::Campaign const& campaign);
 
 Chart measured_chart(MeasuredRooflineReport const& report, int threads);
 Document document_of(MeasuredRooflineReport const& report, bool page);

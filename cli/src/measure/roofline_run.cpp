@@ -1,7 +1,7 @@
 #include "measure/roofline_run.hpp"
 
+#include "headroom/measure/run_order.hpp"
 #include "headroom/probe/machine_facts.hpp"
-#include "headroom/run_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,9 @@
 #include <stdexcept>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::uint32_t fewest = 7, most = 31;

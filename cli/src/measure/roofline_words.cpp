@@ -5,6 +5,10 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::measure;
+
 namespace {
 
 struct Reason {

@@ -8,6 +8,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 void count_sample(Sample const& sample, ScalingRow& row) {

@@ -35,7 +35,7 @@ struct ScalingWarning {
 /// A campaign and what came out of it.
 struct ScalingAnswer {
     ScalingQuestion question;
-    Campaign campaign;
+    measure::Campaign campaign;
     std::string store = {}; ///< where it is kept; empty: nowhere
     std::size_t resumed = 0;
     RunsNoticed noticed = {};
@@ -56,11 +56,11 @@ struct ScalingAnswer {
 std::vector<double> thinned(std::vector<double> const& values);
 
 /// The rows of a campaign. Pure.
-std::vector<ScalingRow> rows_of(ScalingQuestion const& question, Campaign const& campaign);
+std::vector<ScalingRow> rows_of(ScalingQuestion const& question, measure::Campaign const& campaign);
 /// What to be careful about; `cores` of this machine, `others` where another campaign was measured beside it.
 std::vector<ScalingWarning> warnings_of(ScalingAnswer const& answer, int cores, bool others);
 /// The laws fitted to what was measured. Errors: InputError{insufficient}.
-FitAnswer fit_of(ScalingQuestion const& question, Campaign const& campaign, Arguments const& arguments);
+FitAnswer fit_of(ScalingQuestion const& question, measure::Campaign const& campaign, Arguments const& arguments);
 
 /// Where more workers stop to be worth it, in a sentence.
 std::string stop_words(FitAnswer const& fit);
@@ -75,7 +75,7 @@ Sheet sheet_of(ScalingAnswer const& answer);
 /// What would be run, and how long that takes by what is known already.
 struct ScalingPlan {
     ScalingQuestion question;
-    std::vector<PlannedRun> left;
+    std::vector<measure::PlannedRun> left;
     std::size_t there = 0; ///< samples of an unfinished campaign that would go on
     std::optional<double> estimate_seconds = {}, at_most_seconds = {};
     std::string estimated_from = {};

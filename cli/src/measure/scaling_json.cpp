@@ -1,6 +1,9 @@
 #include "measure/scaling_answer.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 Json facts_json(Facts const& facts) {

@@ -9,6 +9,9 @@
 #include <map>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::size_t most_rows = 40; ///< of an order that a person reads

@@ -11,6 +11,9 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* command_group = "Command";

@@ -5,9 +5,9 @@
 
 #include "headroom/fit/scaling_fit.hpp"
 #include "headroom/io/command_result.hpp"
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
+#include "headroom/measure/run_order.hpp"
 #include "headroom/probe/run_command.hpp"
-#include "headroom/run_order.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -43,10 +43,10 @@ std::span<Option const> scaling_options();
 ScalingQuestion read_scaling_question(Arguments const& arguments);
 
 /// A point a worker count, in rising order.
-std::vector<MeasuredPoint> points_of(ScalingQuestion const& question);
+std::vector<measure::MeasuredPoint> points_of(ScalingQuestion const& question);
 /// What tells this campaign from others: everything but where results go.
-Facts settings_of(ScalingQuestion const& question);
-std::vector<PlannedRun> order_of(ScalingQuestion const& question);
+measure::Facts settings_of(ScalingQuestion const& question);
+std::vector<measure::PlannedRun> order_of(ScalingQuestion const& question);
 
 /// A text with its placeholders filled for a worker count.
 std::string filled(ScalingQuestion const& question, std::string text, int workers);

@@ -8,6 +8,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::measure;
+
 namespace {
 
 std::string value_cell(ScalingAnswer const& answer, double value) {

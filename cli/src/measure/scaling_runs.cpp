@@ -6,6 +6,9 @@
 #include "headroom/probe/machine_facts.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::size_t longest_message = 200;

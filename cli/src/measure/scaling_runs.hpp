@@ -9,8 +9,9 @@
 namespace headroom::cli {
 
 /// What a run that has ended is as a sample: a value, or why there is none. Pure.
-Sample sample_of(ScalingQuestion const& question, PlannedRun const& planned, probe::CommandQuestion const& command,
-                 probe::CommandRun const& run, io::ResultPattern const* pattern);
+measure::Sample sample_of(ScalingQuestion const& question, measure::PlannedRun const& planned,
+                          probe::CommandQuestion const& command, probe::CommandRun const& run,
+                          io::ResultPattern const* pattern);
 
 /// What was noticed while runs were made, beside their samples.
 struct RunsNoticed {
@@ -23,7 +24,8 @@ struct RunsNoticed {
 
 /// Makes the runs that are left, in their order, and hands each sample to `keep` before the next begins. Where `stop`
 /// asks for it the one in flight is ended and not kept.
-RunsNoticed make_runs(ScalingQuestion const& question, std::vector<PlannedRun> const& left, std::stop_token stop,
-                      SampleSink const& keep, std::function<void(double)> const& progress);
+RunsNoticed make_runs(ScalingQuestion const& question, std::vector<measure::PlannedRun> const& left,
+                      std::stop_token stop, measure::SampleSink const& keep,
+                      std::function<void(double)> const& progress);
 
 } // namespace headroom::cli

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* examples = "  mpirun -np 4 headroom measure comm\n"

@@ -14,6 +14,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr double usual_budget = 60.0, quick_budget = 10.0, least_budget = 1.0, most_budget = 86400.0;

@@ -14,6 +14,9 @@
 #include <csignal>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr char const* examples = "  headroom measure scaling --workers 1,2,4,8 -- ./solver --threads {workers}\n"

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string counted(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }

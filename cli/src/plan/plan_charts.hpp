@@ -2,7 +2,7 @@
 
 #include "document/document.hpp"
 
-#include "headroom/plan.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <vector>
 
@@ -10,6 +10,6 @@ namespace headroom::cli {
 
 /// The figures of a plan: speedup over workers, time against cost, where each size's step and memory go. One that
 /// has nothing to show is left out.
-void add_charts(std::vector<Block>& blocks, Plan const& plan);
+void add_charts(std::vector<Block>& blocks, training::Plan const& plan);
 
 } // namespace headroom::cli

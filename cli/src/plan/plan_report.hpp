@@ -4,7 +4,7 @@
 #include "output.hpp"
 #include "setting.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <optional>
 #include <string>
@@ -15,14 +15,14 @@ namespace headroom::cli {
 /// Answer of `plan` with what its document needs.
 struct PlanReport {
     Setting const& setting;
-    PlanAnswer answer;
+    training::PlanAnswer answer;
     std::optional<CallStats> stats; ///< of --stats
 };
 
 /// Rule by which the size was chosen, in words.
-std::string rule_words(PlanQuestion const& question);
+std::string rule_words(training::PlanQuestion const& question);
 
 Document document_of(PlanReport const& report);
-Document document_of(PlanDryRun const& answer, Setting const& setting);
+Document document_of(training::PlanDryRun const& answer, Setting const& setting);
 
 } // namespace headroom::cli

@@ -3,17 +3,20 @@
 #include "plan/plan_report.hpp"
 #include "watch.hpp"
 
-#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/executor.hpp"
 #include "headroom/io/strategy.hpp"
-#include "headroom/warm_start.hpp"
+#include "headroom/training/consequences.hpp"
+#include "headroom/training/warm_start.hpp"
 
 #include <algorithm>
 #include <array>
 #include <thread>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr int largest_default_size = 1024;

@@ -3,13 +3,16 @@
 #include "document/text.hpp"
 #include "predict/prediction_report.hpp"
 
-#include "headroom/simulated_step.hpp"
+#include "headroom/training/simulated_step.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double per_second = 1e12; ///< ticks are picoseconds

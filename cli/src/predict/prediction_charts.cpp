@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double ticks_per_second = 1e12;

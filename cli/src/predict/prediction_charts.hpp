@@ -3,8 +3,8 @@
 #include "document/document.hpp"
 #include "predict/passes.hpp"
 
-#include "headroom/memory.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <optional>
 #include <vector>
@@ -12,13 +12,14 @@
 namespace headroom::cli {
 
 /// One bar: the parts of a step that take any time.
-StackedBars step_bars(Prediction const& prediction);
+StackedBars step_bars(training::Prediction const& prediction);
 
 /// One bar: the memory of the fullest accelerator, against what it may use.
-StackedBars memory_bars(Prediction const& prediction);
+StackedBars memory_bars(training::Prediction const& prediction);
 
 /// Memory of at most so many stages in the course of the passes; empty where there is nothing to show.
-std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageMemoryCurve> const& stages,
-                                  Prediction const& prediction, std::size_t most_stages);
+std::optional<Chart> memory_chart(training::PassPicture const& picture,
+                                  std::vector<training::StageMemoryCurve> const& stages,
+                                  training::Prediction const& prediction, std::size_t most_stages);
 
 } // namespace headroom::cli

@@ -2,6 +2,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::training;
+
 std::vector<Metric> metrics_of(PredictAnswer const* answer) {
     return metrics_of(field_table_of(answer), answer,
                       {{"step", "step_seconds"},

@@ -14,6 +14,9 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string verdict(PredictionReport const& report) {

@@ -4,8 +4,8 @@
 #include "output.hpp"
 #include "setting.hpp"
 
-#include "headroom/pass_picture.hpp"
-#include "headroom/training_answers.hpp"
+#include "headroom/training/pass_picture.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <optional>
 #include <string>
@@ -16,10 +16,10 @@ namespace headroom::cli {
 /// Answer of `predict` with what its document draws.
 struct PredictionReport {
     Setting const& setting;
-    PredictAnswer answer;
+    training::PredictAnswer answer;
     std::optional<CallStats> stats;
-    std::optional<PassPicture> passes = {};    ///< where they are drawn, in the text or on the page
-    std::vector<StageMemoryCurve> memory = {}; ///< of every stage over the passes
+    std::optional<training::PassPicture> passes = {};    ///< where they are drawn, in the text or on the page
+    std::vector<training::StageMemoryCurve> memory = {}; ///< of every stage over the passes
     bool draws_in_text = false;
 };
 
@@ -34,18 +34,18 @@ struct TimeScale {
 TimeScale scale_of(Seconds step);
 
 /// "48.5 s" and "29.1 to 82.3 s", in one unit, chosen by the step.
-std::string step_words(Prediction const& prediction);
-std::string interval_words(Prediction const& prediction);
+std::string step_words(training::Prediction const& prediction);
+std::string interval_words(training::Prediction const& prediction);
 
 /// "; computation x0.61: the factor fitted to this stack"; empty where there is none.
 std::string pace_words(double pace);
 
 /// Numbers that --require may ask about; without values where `answer` is null.
-std::vector<Metric> metrics_of(PredictAnswer const* answer);
+std::vector<Metric> metrics_of(training::PredictAnswer const* answer);
 
 /// The parts of a step and of the memory, by name: what tables and bars show.
-std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time);
-std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory);
+std::vector<std::pair<std::string, Seconds>> parts_of(training::StepTime const& time);
+std::vector<std::pair<std::string, Bytes>> parts_of(training::MemoryUse const& memory);
 
 Document document_of(PredictionReport const& report, Medium medium = Medium::text);
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Which chunks the row of interleaved 1F1B has; empty where there is no such row.

@@ -2,12 +2,12 @@
 
 #include "document/document.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
 
-std::vector<Block> schedule_comparison(std::vector<ScheduleOutcome> const& outcomes);
+std::vector<Block> schedule_comparison(std::vector<training::ScheduleOutcome> const& outcomes);
 
 } // namespace headroom::cli

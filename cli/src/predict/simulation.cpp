@@ -3,12 +3,15 @@
 #include "document/text.hpp"
 #include "predict/prediction_report.hpp"
 
-#include "headroom/simulation_agreement.hpp"
+#include "headroom/training/simulation_agreement.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }

@@ -2,12 +2,12 @@
 
 #include "document/document.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
 
-std::vector<Block> simulation_blocks(Simulation const& simulation);
+std::vector<Block> simulation_blocks(training::Simulation const& simulation);
 
 } // namespace headroom::cli

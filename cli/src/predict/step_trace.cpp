@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 /// "compute" of "stage 3 compute": beside the name of the process the stage need not be said again.

@@ -6,11 +6,11 @@
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
 
-#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/what_if.hpp"
-#include "headroom/left_out.hpp"
+#include "headroom/training/consequences.hpp"
+#include "headroom/training/left_out.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +18,9 @@
 #include <optional>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::array positionals{

@@ -6,6 +6,9 @@
 #include "headroom/error.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::int64_t most_events = 1'000'000;              ///< of a timeline: what viewers open

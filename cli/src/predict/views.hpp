@@ -11,12 +11,12 @@ namespace headroom::cli {
 
 /// What of the schedule and the simulated step is wanted beside the closed form.
 struct Views {
-    bool compares = false;                                      ///< --schedule all
-    bool gantt = false;                                         ///< --gantt
-    bool draws = false;                                         ///< the schedule, in the text
-    bool simulates = false;                                     ///< --simulate, or for a timeline
-    CollectiveDetail collectives = CollectiveDetail::operation; ///< --simulate messages
-    bool page = false;                                          ///< --html: draws and simulates, in bounds
+    bool compares = false;                                                          ///< --schedule all
+    bool gantt = false;                                                             ///< --gantt
+    bool draws = false;                                                             ///< the schedule, in the text
+    bool simulates = false;                                                         ///< --simulate, or for a timeline
+    training::CollectiveDetail collectives = training::CollectiveDetail::operation; ///< --simulate messages
+    bool page = false; ///< --html: draws and simulates, in bounds
     std::optional<std::string> timeline = {};
 };
 
@@ -26,7 +26,8 @@ Views read_views(Arguments& arguments, Output const& output);
 
 /// What is told of a step that nobody asked to simulate: why the closed form does not claim to be within 1 % of the
 /// simulation there. Nothing where it claims to be.
-std::optional<std::string> doubt_of(Prediction const& prediction, CalibrationSet const& calibration);
+std::optional<std::string> doubt_of(training::Prediction const& prediction,
+                                    training::CalibrationSet const& calibration);
 
 /// Fills what is wanted; false when it was interrupted, with what is finished filled in.
 /// Errors: InputError{usage} where there is no pipeline to draw or to compare, and where a timeline cannot be made.

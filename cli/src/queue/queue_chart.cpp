@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// A series over rows that settle.

@@ -7,6 +7,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr Seconds shortest{1e-12}, longest{1e12};

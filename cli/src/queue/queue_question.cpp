@@ -4,13 +4,16 @@
 #include "headroom/error.hpp"
 #include "headroom/io/latency_samples.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/request_rate.hpp"
+#include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double most_variation = 1e6, most_growth = 1e6;

@@ -3,7 +3,7 @@
 #include "dispatch.hpp"
 #include "output.hpp"
 
-#include "headroom/queue_report.hpp"
+#include "headroom/serving/queue_report.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace headroom::cli {
 
-QueueQuestion read_queue_question(Arguments const& arguments);
+serving::QueueQuestion read_queue_question(Arguments const& arguments);
 /// A time above zero, of a size that a request may take.
 Seconds read_queue_time(std::string const& text, std::string const& where);
 /// --objective: `finite` where requests can be turned away.
-std::optional<LatencyObjective> read_queue_objective(Arguments const& arguments, bool finite);
+std::optional<serving::LatencyObjective> read_queue_objective(Arguments const& arguments, bool finite);
 
 // ---- what is shown ------------------------------------------------------------------------------------------------
 
@@ -28,14 +28,14 @@ std::string rate_words(double per_second);
 std::string time_words(Seconds time);
 std::string replicas_words(std::int64_t count);
 /// A compared figure in its unit.
-std::string mean_words(ComparedMean const& mean, double value);
-std::string objective_words(LatencyObjective const& objective);
-std::string knee_words(QueueReport const& report);
-std::string pooling_words(QueueReport const& report);
+std::string mean_words(serving::ComparedMean const& mean, double value);
+std::string objective_words(serving::LatencyObjective const& objective);
+std::string knee_words(serving::QueueReport const& report);
+std::string pooling_words(serving::QueueReport const& report);
 /// The verdicts, notes and assumptions of a report, written into it.
-void add_words(QueueReport& report);
-std::vector<Chart> queue_charts(QueueReport const& report);
+void add_words(serving::QueueReport& report);
+std::vector<Chart> queue_charts(serving::QueueReport const& report);
 
-Document document_of(QueueReport const& report, std::string catalog_footer);
+Document document_of(serving::QueueReport const& report, std::string catalog_footer);
 
 } // namespace headroom::cli

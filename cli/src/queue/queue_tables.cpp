@@ -6,6 +6,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string share(double value) { return std::isfinite(value) ? percent(value) : "-"; }

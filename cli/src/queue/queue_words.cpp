@@ -1,12 +1,15 @@
 #include "document/text.hpp"
 #include "queue/queue_report.hpp"
 
-#include "headroom/request_rate.hpp"
+#include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr double still = 0.05; ///< a change of less moves nothing that anybody notices

@@ -7,6 +7,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr char const* load_group = "Load";

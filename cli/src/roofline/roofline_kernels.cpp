@@ -3,15 +3,19 @@
 #include "arguments.hpp"
 #include "document/text.hpp"
 
-#include "headroom/counted_kernels.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
 #include "headroom/io/file.hpp"
-#include "headroom/step_roofline_answer.hpp"
+#include "headroom/laws/counted_kernels.hpp"
+#include "headroom/training/step_roofline_answer.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t largest_table = 4u << 20, most_kernels = 10'000, longest_name = 100;

@@ -9,6 +9,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t most_rows = 12, most_advice = 5, most_given = 40;

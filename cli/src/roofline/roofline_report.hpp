@@ -2,7 +2,7 @@
 
 #include "output.hpp"
 
-#include "headroom/step_roofline_answer.hpp"
+#include "headroom/training/step_roofline_answer.hpp"
 
 #include <string>
 #include <vector>
@@ -14,13 +14,13 @@ namespace headroom::cli {
 /// "0.25 FLOP/B", "none" without traffic.
 std::string intensity_words(FlopsPerByte intensity);
 /// Fills in the words of an answer: verdict, comparison, notes and advice.
-void add_words(RooflineAnswer& report);
-Chart chart_of(RooflineAnswer const& report);
+void add_words(training::RooflineAnswer& report);
+Chart chart_of(training::RooflineAnswer const& report);
 /// A letter for each of the first kernels: their names in the chart. Rows beyond have none.
 std::string mark_of(std::size_t index);
 /// Rows with the largest share of the time first, at most `most`.
-std::vector<std::size_t> rows_by_time(RooflineAnswer const& report, std::size_t most);
+std::vector<std::size_t> rows_by_time(training::RooflineAnswer const& report, std::size_t most);
 
-Document document_of(RooflineAnswer const& report, io::Catalog const& catalog);
+Document document_of(training::RooflineAnswer const& report, io::Catalog const& catalog);
 
 } // namespace headroom::cli

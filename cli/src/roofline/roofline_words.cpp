@@ -7,6 +7,10 @@
 #include <numeric>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double noticeable = 1.01; ///< gains below are none

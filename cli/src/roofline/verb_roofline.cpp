@@ -13,6 +13,10 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double least_occupancy = 1e-6;

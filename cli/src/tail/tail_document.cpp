@@ -2,6 +2,9 @@
 #include "tail/tail_report.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string title_of(TailAnswer const& answer) {

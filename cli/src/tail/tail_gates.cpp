@@ -2,6 +2,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::serving;
+
 std::vector<Metric> metrics_of(TailAnswer const* answer, bool times) {
     Dimension const dimension = times ? Dimension{.seconds = 1} : Dimension{};
     std::vector<Metric> metrics;

@@ -5,8 +5,8 @@
 #include "measure/measure.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/percentile.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/serving/percentile.hpp"
 #include "headroom/share.hpp"
 
 #include <algorithm>
@@ -15,6 +15,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr char const* reading_group = "Samples";

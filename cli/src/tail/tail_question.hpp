@@ -4,7 +4,7 @@
 #include "verb.hpp"
 
 #include "headroom/io/latency_samples.hpp"
-#include "headroom/tail_answer.hpp"
+#include "headroom/serving/tail_answer.hpp"
 
 #include <filesystem>
 #include <span>
@@ -15,7 +15,7 @@ namespace headroom::cli {
 
 /// A question of `headroom tail`, and the samples that it is about.
 struct TailRequest {
-    TailQuestion question;
+    serving::TailQuestion question;
     std::vector<std::string> paths, baseline;
     io::LatencyQuestion reading;
     bool traces = false; ///< --format-of trace

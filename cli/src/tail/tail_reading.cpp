@@ -6,7 +6,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +14,11 @@
 #include <fstream>
 
 namespace headroom::cli {
+
+using namespace headroom::measure;
+using namespace headroom::serving;
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::string_view store_prefix = "store:";

@@ -2,6 +2,9 @@
 #include "tail/tail_report.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::vector<std::string> simulated_row(std::string what, SimulatedReplicas const& row, std::string const& formula,

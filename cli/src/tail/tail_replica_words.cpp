@@ -6,6 +6,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string replicas_counted(int count) { return counted(static_cast<std::size_t>(count), "replica"); }

@@ -4,42 +4,43 @@
 #include "output.hpp"
 #include "tail/tail_words.hpp"
 
-#include "headroom/tail_answer.hpp"
+#include "headroom/serving/tail_answer.hpp"
 
 #include <string>
 #include <vector>
 
 namespace headroom::cli {
 
-Document document_of(TailAnswer const& answer, io::Catalog const& catalog);
+Document document_of(serving::TailAnswer const& answer, io::Catalog const& catalog);
 /// With the figures that a terminal has no room for.
-Document page_of(TailAnswer const& answer, io::Catalog const& catalog);
+Document page_of(serving::TailAnswer const& answer, io::Catalog const& catalog);
 /// The verdicts and warnings of an answer, written into it.
-void add_words(TailAnswer& answer);
+void add_words(serving::TailAnswer& answer);
 /// Numbers that --require may ask about; of an answer that is not known yet: null.
-std::vector<Metric> metrics_of(TailAnswer const* answer, bool times);
+std::vector<Metric> metrics_of(serving::TailAnswer const* answer, bool times);
 
 // ---- parts of them, each in a file of its own -----------------------------------------------------------------------
 
 /// Why so many replicas, or none.
-std::string replicas_words(ReplicasForSlo const& slo, TailUnit unit);
+std::string replicas_words(serving::ReplicasForSlo const& slo, TailUnit unit);
 /// The option or the fact that is missing for an answer.
-std::string missing_words(ReplicaInput input, ReplicasForSlo const& slo, TailQuestion const& question);
+std::string missing_words(serving::ReplicaInput input, serving::ReplicasForSlo const& slo,
+                          serving::TailQuestion const& question);
 /// What twice the replicas change.
-std::string doubling_words(ReplicasForSlo const& slo, TailUnit unit);
+std::string doubling_words(serving::ReplicasForSlo const& slo, TailUnit unit);
 
-std::vector<Block> percentile_blocks(TailAnswer const& answer);
-std::vector<Block> comparison_blocks(TailAnswer const& answer);
-std::vector<Block> fan_out_blocks(TailAnswer const& answer);
-std::vector<Block> hedging_blocks(TailAnswer const& answer);
-std::vector<Block> replica_blocks(TailAnswer const& answer);
-std::vector<Block> step_blocks(TailAnswer const& answer);
+std::vector<Block> percentile_blocks(serving::TailAnswer const& answer);
+std::vector<Block> comparison_blocks(serving::TailAnswer const& answer);
+std::vector<Block> fan_out_blocks(serving::TailAnswer const& answer);
+std::vector<Block> hedging_blocks(serving::TailAnswer const& answer);
+std::vector<Block> replica_blocks(serving::TailAnswer const& answer);
+std::vector<Block> step_blocks(serving::TailAnswer const& answer);
 
 /// Value over how rare it is, and how many are faster.
-std::vector<Chart> sample_charts(TailAnswer const& answer);
+std::vector<Chart> sample_charts(serving::TailAnswer const& answer);
 /// For pages, each beside its table; none where there is nothing to compare.
-std::vector<Chart> fan_out_charts(TailAnswer const& answer);
-std::vector<Chart> hedging_charts(TailAnswer const& answer);
-std::vector<Chart> replica_charts(TailAnswer const& answer);
+std::vector<Chart> fan_out_charts(serving::TailAnswer const& answer);
+std::vector<Chart> hedging_charts(serving::TailAnswer const& answer);
+std::vector<Chart> replica_charts(serving::TailAnswer const& answer);
 
 } // namespace headroom::cli

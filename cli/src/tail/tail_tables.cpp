@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 std::string interval_cell(TailPercentile const& row, TailUnit unit) {

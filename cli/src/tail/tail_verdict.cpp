@@ -5,6 +5,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 TailPercentile const* row_of(TailAnswer const& answer, double q) {

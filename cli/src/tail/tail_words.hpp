@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/percentile.hpp"
-#include "headroom/tail_answer.hpp"
+#include "headroom/serving/percentile.hpp"
+#include "headroom/serving/tail_answer.hpp"
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct TailUnit {
     /// "205 .. 220 ms" where both read well in one unit.
     [[nodiscard]] std::string interval(double low, double high) const;
 };
-inline TailUnit unit_of(TailAnswer const& answer) { return {answer.set.times}; }
+inline TailUnit unit_of(serving::TailAnswer const& answer) { return {answer.set.times}; }
 
 /// The unit of time in which a value is at least one: for axes and tables of one unit.
 struct TailScale {

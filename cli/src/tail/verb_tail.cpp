@@ -9,6 +9,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::array positionals{

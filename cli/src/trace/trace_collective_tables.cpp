@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t most_rows = 12;

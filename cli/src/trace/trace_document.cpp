@@ -8,6 +8,9 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t lanes_of_text = 16, lanes_of_page = 48;

@@ -3,13 +3,16 @@
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
 
-#include "headroom/trace_clock.hpp"
+#include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t ranks_with_host_lanes = 2;

@@ -3,6 +3,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr char const* no_times = "unknown: the trace does not say when things ran";

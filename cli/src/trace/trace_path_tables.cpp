@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;

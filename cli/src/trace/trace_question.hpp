@@ -3,7 +3,7 @@
 #include "output.hpp"
 #include "trace/trace_reading.hpp"
 
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 namespace headroom::cli {
 
@@ -11,7 +11,7 @@ namespace headroom::cli {
 struct TraceAsked {
     TraceQuestion files;
     std::optional<TraceQuestion> baseline;
-    TraceReportQuestion report; ///< but for the machine, which stands in the catalog
+    trace::TraceReportQuestion report; ///< but for the machine, which stands in the catalog
     std::optional<std::string> machine;
     std::optional<std::string> timeline; ///< file of the Chrome trace
 };

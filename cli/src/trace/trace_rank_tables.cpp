@@ -6,6 +6,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t most_rows = 16, most_bars = 32, most_steps = 10;

@@ -14,8 +14,8 @@ namespace headroom::cli {
 
 /// Reads the digests of files: `io::read_trace_set`, or several processes together that each read a part.
 using TraceSetReader =
-    std::function<io::TraceSet(io::TraceFiles const&, DigestQuestion const&, io::TraceReading const&, io::TraceShard,
-                               std::function<bool(std::uint64_t, std::uint64_t)> const& progress)>;
+    std::function<io::TraceSet(io::TraceFiles const&, trace::DigestQuestion const&, io::TraceReading const&,
+                               io::TraceShard, std::function<bool(std::uint64_t, std::uint64_t)> const& progress)>;
 
 /// Reader of this program. A program whose processes share the work sets another one before a verb runs.
 TraceSetReader& trace_set_reader();
@@ -23,7 +23,7 @@ TraceSetReader& trace_set_reader();
 /// Files of a set, and how they are read.
 struct TraceQuestion {
     std::vector<std::string> paths;
-    DigestQuestion digest;
+    trace::DigestQuestion digest;
     io::TraceReading reading;
     std::optional<io::TraceShard> shard;
 };

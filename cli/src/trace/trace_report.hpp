@@ -3,7 +3,7 @@
 #include "gate.hpp"
 #include "output.hpp"
 
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <optional>
 #include <string>
@@ -12,31 +12,31 @@
 namespace headroom::cli {
 
 /// Quantities of --require, without values where `report` is null.
-std::vector<Metric> metrics_of(TraceReport const* report);
+std::vector<Metric> metrics_of(trace::TraceReport const* report);
 
 /// Sentences of the verdict.
-std::vector<std::string> verdict_words(TraceAnswer const& answer);
+std::vector<std::string> verdict_words(trace::TraceAnswer const& answer);
 
-Document document_of(TraceReport const& report, std::string footer);
+Document document_of(trace::TraceReport const& report, std::string footer);
 /// Document of --html: its drawings have more lanes than a terminal has room for.
-Document page_of(TraceReport const& report, std::string footer);
+Document page_of(trace::TraceReport const& report, std::string footer);
 
 // ---- blocks of the document, each in a file of its own ---------------------------------------------------------------
 
-std::vector<Block> rank_blocks(TraceAnswer const& answer);
-std::vector<Block> scaling_blocks(TraceAnswer const& answer);
-std::vector<Block> collective_blocks(TraceAnswer const& answer);
-std::vector<Block> path_blocks(TraceAnswer const& answer);
-std::vector<Block> kernel_blocks(TraceReport const& report);
+std::vector<Block> rank_blocks(trace::TraceAnswer const& answer);
+std::vector<Block> scaling_blocks(trace::TraceAnswer const& answer);
+std::vector<Block> collective_blocks(trace::TraceAnswer const& answer);
+std::vector<Block> path_blocks(trace::TraceAnswer const& answer);
+std::vector<Block> kernel_blocks(trace::TraceReport const& report);
 /// Rates and intensity of kernels, and how near they are to the roofline of --machine.
-std::vector<Block> shaped_blocks(TraceReport const& report);
-std::vector<Block> comparison_blocks(TraceReport const& report);
-std::vector<Block> issue_blocks(TraceReport const& report);
+std::vector<Block> shaped_blocks(trace::TraceReport const& report);
+std::vector<Block> comparison_blocks(trace::TraceReport const& report);
+std::vector<Block> issue_blocks(trace::TraceReport const& report);
 
 /// Lanes of the step below its critical path; nothing without a step. Of many ranks at most `most_lanes` lanes, evenly
 /// spread.
-std::optional<Gantt> step_drawing(TraceAnswer const& answer, std::size_t most_lanes);
+std::optional<Gantt> step_drawing(trace::TraceAnswer const& answer, std::size_t most_lanes);
 /// The step as a Chrome trace: lanes of every rank, the critical path as a process of its own, arrows along it.
-std::string analysis_trace(TraceAnswer const& answer);
+std::string analysis_trace(trace::TraceAnswer const& answer);
 
 } // namespace headroom::cli

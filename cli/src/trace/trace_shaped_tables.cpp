@@ -5,6 +5,10 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::laws;
+using namespace headroom::trace;
+
 namespace {
 
 std::vector<std::string> shaped_row(ShapedKernel const& one, std::optional<Processor> const& machine) {

@@ -9,6 +9,9 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t most_issues = 12, most_changes = 12;

@@ -1,12 +1,15 @@
 #include "document/chrome_trace.hpp"
 #include "trace/trace_report.hpp"
 
-#include "headroom/trace_clock.hpp"
+#include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr Ticks picoseconds_per_tick = 1000; // ticks of traces are nanoseconds

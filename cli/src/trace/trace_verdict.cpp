@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// "241 to 495 ms", or one of them where they are alike.

@@ -11,6 +11,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::trace;
+
 std::string time_words(double ns) { return ns == 0.0 ? "0 s" : format(Seconds{ns / 1e9}); }
 
 TimeUnit unit_for(double longest_ns) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <string>
 #include <vector>
@@ -29,6 +29,6 @@ std::string rank_words(std::vector<std::int64_t> const& ranks);
 std::string kernel_words(std::string const& name, std::size_t width);
 
 /// What the trace's kinds are called in tables and drawings.
-std::string_view kind_words(SpanKind kind);
+std::string_view kind_words(trace::SpanKind kind);
 
 } // namespace headroom::cli

@@ -11,6 +11,9 @@
 #include <optional>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::array positionals{

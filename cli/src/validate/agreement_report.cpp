@@ -8,6 +8,9 @@
 #include <string_view>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t worst_shown = 10;

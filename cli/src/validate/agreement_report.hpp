@@ -4,7 +4,7 @@
 #include "output.hpp"
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ namespace headroom::cli {
 struct AgreementReport {
     io::Catalog const& catalog;
     std::string calibration;
-    AgreementAnswer answer;
+    training::AgreementAnswer answer;
 };
 
 /// Numbers that --require may ask about; without values where `answer` is null.
-std::vector<Metric> metrics_of(AgreementAnswer const* answer);
+std::vector<Metric> metrics_of(training::AgreementAnswer const* answer);
 
 Document document_of(AgreementReport const& report);
 

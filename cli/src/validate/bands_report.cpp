@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 /// The line over all rows that a left-out source has in common with such a kind.

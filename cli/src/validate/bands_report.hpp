@@ -2,11 +2,11 @@
 
 #include "document/document.hpp"
 
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
 namespace headroom::cli {
 
 /// Coverage and width of 90 % intervals by how far a run lay from those fitted; no rows without left-out constants.
-Table bands_table(ValidationAnswer const& answer);
+Table bands_table(training::ValidationAnswer const& answer);
 
 } // namespace headroom::cli

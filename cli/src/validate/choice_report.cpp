@@ -2,12 +2,17 @@
 
 #include "document/text.hpp"
 
+#include "headroom/order_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t worst_shown = 10;

@@ -9,6 +9,9 @@
 #include <tuple>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+
 namespace {
 
 using fit::CommunicationComparison;

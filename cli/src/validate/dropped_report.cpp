@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 std::vector<std::string> ids_of(DroppedRows const& dropped) {

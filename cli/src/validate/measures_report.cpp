@@ -5,6 +5,9 @@
 #include <string>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string figure_words(AccuracyFigure const& figure, double value) {

@@ -2,13 +2,13 @@
 
 #include "document/document.hpp"
 
-#include "headroom/accuracy_measures.hpp"
+#include "headroom/training/accuracy_measures.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
 
 /// Every figure that the step model is held to beside its bar, one a line.
-Table measures_table(std::vector<AccuracyMeasure> const& measures);
+Table measures_table(std::vector<training::AccuracyMeasure> const& measures);
 
 } // namespace headroom::cli

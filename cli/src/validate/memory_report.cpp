@@ -8,6 +8,8 @@
 
 namespace headroom::cli {
 
+using namespace headroom::training;
+
 Table memory_table(Validation const& validation) {
     Table table{.title = "Memory of an accelerator: median absolute error " +
                          percent(validation.memory.median_absolute_error) + " % over " +

@@ -2,11 +2,11 @@
 
 #include "document/document.hpp"
 
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 namespace headroom::cli {
 
 /// Predicted memory beside measured, of every run that states it and counts, in the order of the table.
-Table memory_table(Validation const& validation);
+Table memory_table(training::Validation const& validation);
 
 } // namespace headroom::cli

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Whether any of the compared runs is of this framework.

@@ -2,11 +2,11 @@
 
 #include "document/document.hpp"
 
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
 namespace headroom::cli {
 
 /// Factor of each framework with kernels of its own, and without each source; rows for frameworks of compared runs.
-Table pace_table(ValidationAnswer const& answer);
+Table pace_table(training::ValidationAnswer const& answer);
 
 } // namespace headroom::cli

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t most_points = 2000;

@@ -2,7 +2,7 @@
 
 #include "document/document.hpp"
 
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <optional>
 #include <vector>
@@ -11,6 +11,6 @@ namespace headroom::cli {
 
 /// Predicted against measured steps, one point a run that has both; empty with fewer than two. Of very many runs
 /// every so many are drawn, and the caption says so.
-std::optional<Chart> error_chart(std::vector<RunComparison> const& rows);
+std::optional<Chart> error_chart(std::vector<training::RunComparison> const& rows);
 
 } // namespace headroom::cli

@@ -17,6 +17,9 @@
 #include <optional>
 
 namespace headroom::cli {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::size_t worst_shown = 15;

@@ -4,7 +4,7 @@
 #include "output.hpp"
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ namespace headroom::cli {
 struct ValidationReport {
     io::Catalog const& catalog;
     std::string calibration;
-    ValidationAnswer answer;
+    training::ValidationAnswer answer;
 };
 
 /// Numbers that --require may ask about; without values where `answer` is null.
-std::vector<Metric> metrics_of(ValidationAnswer const* answer);
+std::vector<Metric> metrics_of(training::ValidationAnswer const* answer);
 
 Document document_of(ValidationReport const& report);
 

@@ -21,6 +21,10 @@
 #include <thread>
 
 namespace headroom::cli {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv";

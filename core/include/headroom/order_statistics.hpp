@@ -3,6 +3,7 @@
 #include "headroom/ranks.hpp"
 
 #include <span>
+#include <vector>
 
 namespace headroom {
 
@@ -122,5 +123,8 @@ double routing_imbalance(Routing const& routing, double hottest_share);
 /// Errors:     InputError{usage} when the exponent is negative or not finite.
 /// Source:     [Zipf1949]
 double zipf_hottest_share(Ranks experts, double exponent);
+
+/// Linear between the two nearest values; zero of nothing.
+double quantile(std::vector<double> values, double share);
 
 } // namespace headroom

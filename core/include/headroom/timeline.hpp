@@ -6,6 +6,10 @@
 
 namespace headroom {
 
+/// Costs and simulated times are whole ticks, so that sums do not depend on their order; what a tick is worth
+/// (an operation, a picosecond) is said by whoever made the graph (`TaskGraph::per_tick`).
+using Ticks = std::int64_t;
+
 /// What ran where and when: columns of equal length, one entry an interval; names are interned.
 /// Times are whole ticks after an epoch of the timeline's own: picoseconds in simulations of time, nanoseconds in
 /// traces, operations where a graph counts those.

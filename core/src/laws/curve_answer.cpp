@@ -1,9 +1,9 @@
-#include "headroom/laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
 
 CurveRow row_of(CurveAnswer const& answer, int count) {
@@ -92,4 +92,4 @@ ScaleUp scale_up_of(CurveAnswer const& answer, ScaleUpQuestion const& question) 
     return comparison;
 }
 
-} // namespace headroom
+} // namespace headroom::laws

@@ -1,8 +1,8 @@
-#include "headroom/laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
 
 #include <string_view>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
 
 std::optional<Seconds> if_timed(bool timed, Seconds time) { return timed ? std::optional{time} : std::nullopt; }
@@ -204,4 +204,4 @@ FieldTable const& field_table_of(ProfileAnswer const*) { return profile_answer_t
 FieldTable const& field_table_of(OptimumQuestion const*) { return cost_table; }
 FieldTable const& field_table_of(OptimumAnswer const*) { return optimum_table; }
 
-} // namespace headroom
+} // namespace headroom::laws

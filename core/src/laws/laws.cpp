@@ -1,12 +1,10 @@
-#include "headroom/laws.hpp"
+#include "headroom/laws/laws.hpp"
 
 #include "search.hpp"
 
-#include "headroom/collective.hpp"
-
 #include <cmath>
 
-namespace headroom {
+namespace headroom::laws {
 
 double amdahl_speedup(double serial_fraction, Ranks workers) {
     double const s = serial_fraction, k = workers.count();
@@ -30,7 +28,7 @@ std::optional<double> amdahl_ceiling(double serial_fraction) {
 std::optional<std::int64_t> workers_for_share_of_ceiling(double serial_fraction, double share) {
     double const s = serial_fraction, q = share;
     if (s <= 0.0 || q >= 1.0) { return std::nullopt; }
-    return laws::smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
+    return smallest_whole_at_least(q * (1.0 - s) / (s * (1.0 - q)));
 }
 
 double marginal_speedup_per_doubling(Seconds before, Seconds after, int workers_before, int workers_after) {
@@ -65,60 +63,4 @@ std::optional<std::int64_t> workers_for_share_of_ceiling(Profile const& profile,
     return workers_for_share_of_ceiling(serial_share_at(profile, Ranks{1}), share);
 }
 
-Seconds compute_time_data_parallel(DataParallel const& step, double local_batch) {
-    return training_flops_6n(step.parameters, local_batch) / step.rate;
-}
-
-Seconds gradient_all_reduce(DataParallel const& step, Ranks workers) {
-    Link const link{.latency = Seconds{}, .bandwidth = step.bandwidth};
-    return ring_all_reduce(TotalBytes{step.per_parameter * step.parameters}, workers, link).total();
-}
-
-double break_even_workers(DataParallel const& step, double global_batch) {
-    return 1.0 + global_batch / local_batch_at_break_even(step);
-}
-
-double break_even_workers(DataParallel const& step, double global_batch, Seconds latency) {
-    // (K-1)(v + a K) = compute of the whole batch on one worker / 2, with v = g P / B and a the latency
-    double const a = latency.base(), v = (step.per_parameter * step.parameters / step.bandwidth).base();
-    double const half = 0.5 * compute_time_data_parallel(step, global_batch).base();
-    double const root = std::sqrt((v - a) * (v - a) + 4.0 * a * (v + half));
-    return v >= a ? 2.0 * (v + half) / (v - a + root) : (a - v + root) / (2.0 * a); // nothing cancels
-}
-
-double weak_scaling_gamma(DataParallel const& step, double local_batch) {
-    return local_batch_at_break_even(step) / local_batch;
-}
-
-double local_batch_at_break_even(DataParallel const& step) {
-    Seconds const sent = 2.0 * step.per_parameter / step.bandwidth; // both halves of the ring, K large
-    Seconds const computed = 6.0 * units::flop / step.rate;
-    return sent / computed;
-}
-
-double parameters_at_latency_crossover(Ranks workers, Seconds latency, BytesPerSecond bandwidth, Bytes per_parameter) {
-    return workers.count() * (latency * bandwidth / per_parameter);
-}
-
-Flops training_flops_6n(double parameters, double tokens) { return 6.0 * parameters * tokens * units::flop; }
-
-double pipeline_bubble_fraction(Ranks stages, Ranks micro_batches, Ranks virtual_stages) {
-    double const waiting = stages.count() - 1.0;
-    double const busy = static_cast<double>(virtual_stages.count()) * micro_batches.count();
-    return waiting / (busy + waiting);
-}
-
-double pipeline_speedup(Ranks stages, Ranks micro_batches, Ranks virtual_stages) {
-    return stages.count() * (1.0 - pipeline_bubble_fraction(stages, micro_batches, virtual_stages));
-}
-
-StateBytes adam_fp32_bytes_per_parameter() {
-    Bytes const word = 4.0 * units::byte;
-    return {.weights = word, .gradients = word, .first_moment = word, .second_moment = word};
-}
-
-Bytes zero3_state_bytes(StateBytes per_parameter, double parameters, Ranks ranks) {
-    return per_parameter.total() * parameters / static_cast<double>(ranks.count());
-}
-
-} // namespace headroom
+} // namespace headroom::laws

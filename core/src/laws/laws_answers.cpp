@@ -1,9 +1,9 @@
-#include "headroom/laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
 
 constexpr double price_tie = 1e-9;
@@ -219,4 +219,4 @@ IsoefficiencyAnswer work_to_hold(IsoefficiencyQuestion question) {
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::laws

@@ -1,8 +1,8 @@
-#include "headroom/laws_answers.hpp"
+#include "headroom/laws/laws_answers.hpp"
 
 #include <string_view>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
 
 constexpr DollarsPerSecond per_hour = units::dollar / units::hour;
@@ -233,4 +233,4 @@ FieldTable const& field_table_of(OverheadTerm const*) { return term_table; }
 FieldTable const& field_table_of(IsoefficiencyRow const*) { return iso_row_table; }
 FieldTable const& field_table_of(IsoefficiencyAnswer const*) { return iso_table; }
 
-} // namespace headroom
+} // namespace headroom::laws

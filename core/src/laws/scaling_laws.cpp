@@ -1,16 +1,12 @@
-#include "headroom/scaling_laws.hpp"
+#include "headroom/laws/scaling_laws.hpp"
 
 #include "search.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
-
-using laws::first_where;
-using laws::largest_count;
-using laws::tie_slack;
 
 double denominator(UniversalScalability const& law, double workers) {
     return 1.0 + law.alpha * (workers - 1.0) + law.beta * workers * (workers - 1.0);
@@ -124,4 +120,4 @@ std::optional<std::int64_t> largest_efficient_workers(std::vector<OverheadTerm> 
     return *past - 1;
 }
 
-} // namespace headroom
+} // namespace headroom::laws

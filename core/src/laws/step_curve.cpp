@@ -1,4 +1,4 @@
-#include "headroom/step_curve.hpp"
+#include "headroom/laws/step_curve.hpp"
 
 #include "search.hpp"
 
@@ -8,12 +8,8 @@
 #include <cmath>
 #include <limits>
 
-namespace headroom {
+namespace headroom::laws {
 namespace {
-
-using laws::first_where;
-using laws::largest_count;
-using laws::tie_slack;
 
 constexpr double ln2 = 0.693147180559945309417;
 
@@ -180,4 +176,4 @@ std::optional<IndexPeak> index_peak(StepCurve const& curve) {
     return peak;
 }
 
-} // namespace headroom
+} // namespace headroom::laws

@@ -1,11 +1,11 @@
-#include "headroom/campaign_comparison.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-namespace headroom {
+namespace headroom::measure {
 namespace {
 
 constexpr double significance = 0.05;
@@ -116,4 +116,4 @@ CampaignComparison compare_campaigns(Campaign first, Campaign second) {
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::measure

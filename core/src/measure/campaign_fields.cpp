@@ -1,10 +1,9 @@
-#include "headroom/campaign_comparison.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 
 #include <utility>
 
-namespace headroom {
+namespace headroom::measure {
 
-FieldTable const& field_table_of(SampleSummary const*);
 FieldTable const& field_table_of(FactDifference const*);
 
 namespace {
@@ -151,10 +150,16 @@ constexpr FieldTable campaign_comparison_table =
 
 FieldTable const& field_table_of(MeasuredPoint const*) { return measured_point_table; }
 FieldTable const& field_table_of(Sample const*) { return sample_table; }
-FieldTable const& field_table_of(SampleSummary const*) { return sample_summary_table; }
 FieldTable const& field_table_of(FactDifference const*) { return difference_table; }
 FieldTable const& field_table_of(PointSummary const*) { return point_summary_table; }
 FieldTable const& field_table_of(ComparedPoint const*) { return compared_point_table; }
 FieldTable const& field_table_of(CampaignComparison const*) { return campaign_comparison_table; }
+
+} // namespace headroom::measure
+
+namespace headroom {
+
+FieldTable const& field_table_of(SampleSummary const*);
+FieldTable const& field_table_of(SampleSummary const*) { return measure::sample_summary_table; }
 
 } // namespace headroom

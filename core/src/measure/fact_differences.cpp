@@ -1,9 +1,9 @@
-#include "headroom/campaign_comparison.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace headroom {
+namespace headroom::measure {
 
 namespace {
 
@@ -35,4 +35,4 @@ bool same_machine(Facts const& first, Facts const& second) {
                                [](FactDifference const& row) { return is_momentary(row.name); });
 }
 
-} // namespace headroom
+} // namespace headroom::measure

@@ -1,11 +1,11 @@
-#include "headroom/bucketed_exchange.hpp"
+#include "headroom/network/bucketed_exchange.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 double bucket_count(Bytes n, Bytes bucket) { return std::max(1.0, std::ceil(n / bucket)); }
 
@@ -60,4 +60,4 @@ BucketedExchange bucketed_exchange(std::span<TimedBucket const> buckets, Seconds
             .slowed = std::max(Seconds{}, work.end() - computation)};
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,10 +1,10 @@
-#include "headroom/collective.hpp"
+#include "headroom/network/collective.hpp"
 
 #include "headroom/error.hpp"
 
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// Time that a volume takes on a link; nothing takes no time, even on a link that is not there.
@@ -92,4 +92,4 @@ CollectiveTime binomial_broadcast(TotalBytes n, Ranks p, Link link) {
 
 CollectiveTime point_to_point(TotalBytes n, Link link) { return {link.latency, carry(n.size, link.bandwidth)}; }
 
-} // namespace headroom
+} // namespace headroom::network

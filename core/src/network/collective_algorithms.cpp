@@ -15,11 +15,11 @@
 #include "algorithms/ring.hpp"
 #include "algorithms/scatter_all_gather.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <array>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 using namespace algorithms;
@@ -193,4 +193,4 @@ bool has_closed_form(CollectiveAlgorithm const& algorithm, Layout const& layout)
     return false;
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,10 +1,10 @@
 #include "algorithms/terms.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// What some rank must send or receive at the least, over n.
@@ -71,4 +71,4 @@ CollectiveBound lower_bound(Collective collective, CollectiveCall const& call, b
     return bound;
 }
 
-} // namespace headroom
+} // namespace headroom::network

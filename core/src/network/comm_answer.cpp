@@ -1,11 +1,11 @@
 #include "comm_candidates.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// Messages that one question may simulate: they take a second or two.
@@ -156,4 +156,4 @@ CommAnswer comm_answer(CommQuestion question, std::stop_token const& stop) {
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,11 +1,11 @@
 #include "comm_candidates.hpp"
 
-#include "headroom/comparison.hpp"
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/comparison.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 constexpr int most_simulated_ranks = 65536;
@@ -261,4 +261,4 @@ CommPriced cheapest(CommQuestion const& question, Collective collective, TotalBy
     return {best.algorithm, best.time(size)};
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/comm_answer.hpp"
+#include "headroom/network/comm_answer.hpp"
 
 #include <functional>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace headroom::network {
 
 /// An algorithm that can move the data of a question over a number of ranks.
 struct CommCandidate {
@@ -43,4 +43,4 @@ void add_levers(CommAnswer& answer, int ranks);
 bool add_contention(CommAnswer& answer, int ranks, std::stop_token const& stop);
 void add_measured(CommAnswer& answer);
 
-} // namespace headroom
+} // namespace headroom::network

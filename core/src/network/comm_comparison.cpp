@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 bool has_nccl(CommQuestion const& question) {
@@ -47,4 +47,4 @@ void add_measured(CommAnswer& answer) {
     if (answer.measured.empty()) { throw CommRefused{CommRefusal::not_measured}; }
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// Messages of all groups together. They take some seconds where many contend.
@@ -73,4 +73,4 @@ bool add_contention(CommAnswer& answer, int ranks, std::stop_token const& stop) 
     return true;
 }
 
-} // namespace headroom
+} // namespace headroom::network

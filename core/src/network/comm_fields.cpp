@@ -1,15 +1,6 @@
-#include "headroom/comm_answer.hpp"
+#include "headroom/network/comm_answer.hpp"
 
-namespace headroom {
-
-FieldTable const& field_table_of(Link const*) {
-    static constexpr Field rows[] = {
-        {"bandwidth_bytes_per_second", "Bandwidth of the link, each way.", member<&Link::bandwidth>},
-        {"latency_seconds", "Latency of one message.", member<&Link::latency>},
-    };
-    static constexpr FieldTable table = field_table<Link>("link", rows);
-    return table;
-}
+namespace headroom::network {
 
 namespace {
 
@@ -304,5 +295,19 @@ FieldTable const& field_table_of(LinkUse const*) { return link_use_table; }
 FieldTable const& field_table_of(CommContended const*) { return contended_table; }
 FieldTable const& field_table_of(CommMeasured const*) { return measured_table; }
 FieldTable const& field_table_of(CommAnswer const*) { return answer_table; }
+
+} // namespace headroom::network
+
+namespace headroom {
+
+FieldTable const& field_table_of(Link const*) {
+    using namespace headroom::network;
+    static constexpr Field rows[] = {
+        {"bandwidth_bytes_per_second", "Bandwidth of the link, each way.", member<&Link::bandwidth>},
+        {"latency_seconds", "Latency of one message.", member<&Link::latency>},
+    };
+    static constexpr FieldTable table = field_table<Link>("link", rows);
+    return table;
+}
 
 } // namespace headroom

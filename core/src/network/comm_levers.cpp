@@ -1,10 +1,10 @@
 #include "comm_candidates.hpp"
 
-#include "headroom/local_updates.hpp"
+#include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 CollectiveTime scaled(CollectiveTime const& time, double factor) {
@@ -92,4 +92,4 @@ void add_levers(CommAnswer& answer, int ranks) {
     }
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// Messages of a schedule that is written.
@@ -33,4 +33,4 @@ CommSchedule comm_schedule(CommAnswer const& answer) {
     throw CommRefused{CommRefusal::no_messages};
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,8 +1,8 @@
-#include "headroom/comm_answer.hpp"
+#include "headroom/network/comm_answer.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 
 std::string_view name_of(PricedBy by) {
     switch (by) {
@@ -67,4 +67,4 @@ std::vector<std::string> assumptions_of(CommAnswer const& answer) {
     return all;
 }
 
-} // namespace headroom
+} // namespace headroom::network

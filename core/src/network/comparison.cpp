@@ -1,9 +1,9 @@
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<Crossover> crossovers(std::span<TimeOfSize const> algorithms, TotalB
     return found;
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,11 +1,11 @@
-#include "headroom/compression.hpp"
+#include "headroom/network/compression.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -165,4 +165,4 @@ CollectiveTime compressed_time(CompressedGradients const& gradients, Group group
     return sum;
 }
 
-} // namespace headroom
+} // namespace headroom::network

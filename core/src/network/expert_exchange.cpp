@@ -1,9 +1,9 @@
-#include "headroom/expert_exchange.hpp"
+#include "headroom/network/expert_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -68,4 +68,4 @@ ExpertTraffic expert_exchange(ExpertExchange const& exchange, Group group, Fabri
             .crossing = volumes.crossing};
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,6 +1,6 @@
-#include "headroom/layout.hpp"
+#include "headroom/network/layout.hpp"
 
-namespace headroom {
+namespace headroom::network {
 
 Layout Layout::uniform(Ranks p, Link link) {
     return {.level = {Level{.ranks = p.count(), .link = link}}, .levels = 1, .ranks = p.count()};
@@ -31,4 +31,4 @@ int Layout::level_between(int from, int to) const {
     return levels - 1;
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,4 +1,4 @@
-#include "headroom/library_collectives.hpp"
+#include "headroom/network/library_collectives.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -257,4 +257,4 @@ Seconds bandwidth_lower_bound(Collective collective, TotalBytes n, Group group, 
     return std::max(carry(cut.any_rank, ways_out), carry(cut.across, fabric.scale_out.bandwidth));
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,8 +1,8 @@
-#include "headroom/local_updates.hpp"
+#include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -24,4 +24,4 @@ CollectiveTime local_update_time(double parameters, LocalUpdates const& updates,
     return {time.latency / period, time.bandwidth / period};
 }
 
-} // namespace headroom
+} // namespace headroom::network

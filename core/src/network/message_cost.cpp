@@ -1,4 +1,4 @@
-#include "headroom/message_cost.hpp"
+#include "headroom/network/message_cost.hpp"
 
 #include "ticks.hpp"
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 MessageTimes both_ends(Seconds latency, Seconds bandwidth) {
@@ -225,4 +225,4 @@ SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layo
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,10 +1,10 @@
-#include "headroom/nccl_tuning.hpp"
+#include "headroom/network/nccl_tuning.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::optional<NcclChoice> nccl_choice(NcclTuning const& tuning, Collective colle
     return choice;
 }
 
-} // namespace headroom
+} // namespace headroom::network

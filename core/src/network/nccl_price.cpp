@@ -1,10 +1,10 @@
-#include "headroom/nccl_tuning.hpp"
+#include "headroom/network/nccl_tuning.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::optional<PublishedPrice> published_price(NcclTuning const& tuning, Cluster 
     return price;
 }
 
-} // namespace headroom
+} // namespace headroom::network

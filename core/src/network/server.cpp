@@ -1,10 +1,10 @@
-#include "headroom/server.hpp"
+#include "headroom/network/server.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 
 namespace {
 
@@ -85,4 +85,4 @@ Seconds actor_learner_lower_bound(ActorLearner const& update, Group group, Fabri
            carry((group.size - 1.0) / update.ports.count() * update.experience, in);
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,11 +1,11 @@
 #include "ticks.hpp"
 
-#include "headroom/message_schedule.hpp"
+#include "headroom/network/message_schedule.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 /// Alpha and beta of a level, in seconds.
@@ -173,4 +173,4 @@ SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layo
     return simulate_all(schedule, layout, prices, visit);
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -1,6 +1,6 @@
-#include "headroom/simulated_collectives.hpp"
+#include "headroom/network/simulated_collectives.hpp"
 
-#include "headroom/flow_simulation.hpp"
+#include "headroom/network/flow_simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
@@ -241,4 +241,4 @@ CollectiveByMessages CollectivesByMessages::priced(Collective kind, TotalBytes n
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::network

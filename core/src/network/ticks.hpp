@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/dag.hpp"
 #include "headroom/error.hpp"
+#include "headroom/timeline.hpp"
 
 #include <cmath>
 #include <string>
 
-namespace headroom {
+namespace headroom::network {
 
 inline constexpr double picosecond = 1e-12;
 /// The latest time, and the longest duration, that is counted: two of them added up still fit.
@@ -33,4 +33,4 @@ inline Ticks checked_sum(Ticks time) {
     return time;
 }
 
-} // namespace headroom
+} // namespace headroom::network

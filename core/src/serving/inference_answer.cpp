@@ -4,7 +4,10 @@
 
 #include <utility>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 PlanRow plan_row(InferenceQuestion const& question, int degree) {
@@ -99,4 +102,4 @@ InferenceAnswer answer_inference(InferenceQuestion question, Executor const& exe
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

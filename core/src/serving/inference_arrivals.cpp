@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr int most_replicas = 4096;
@@ -195,4 +198,4 @@ private:
 
 void answer_arrivals(InferenceAnswer& answer, Executor const& executor) { Arrivals{answer, executor}.run(); }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::serving {
 namespace {
 
 /// Keys that the tokens [from, to) of a prompt see, all together: the i-th sees i of them, itself among them.
@@ -98,4 +98,4 @@ SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& que
     return best;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

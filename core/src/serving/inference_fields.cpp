@@ -1,6 +1,8 @@
 #include "serving/serving_fields.hpp"
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
 
 FieldTable const& field_table_of(RequestRecord::Dirt const*) {
     using D = RequestRecord::Dirt;
@@ -286,4 +288,4 @@ std::vector<DecodedRow> decoded_rows(InferenceAnswer const& answer) {
     return rows;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <functional>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 using TimeOf = std::function<Seconds(ServingPricer const&)>;
@@ -52,4 +55,4 @@ void answer_intervals(InferenceAnswer& answer) {
     answer.prefill_interval = interval(now.second, prefill);
 }
 
-} // namespace headroom
+} // namespace headroom::serving

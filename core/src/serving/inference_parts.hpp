@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/inference_answer.hpp"
+#include "headroom/serving/inference_answer.hpp"
 
-namespace headroom {
+namespace headroom::serving {
 
 /// Pricer of one degree of the question.
 ServingPricer pricer_of(InferenceQuestion const& question, ServingPlan const& plan);
@@ -25,4 +25,4 @@ void answer_arrivals(InferenceAnswer& answer, Executor const& executor);
 /// Adds the ranges that the constants leave open.
 void answer_intervals(InferenceAnswer& answer);
 
-} // namespace headroom
+} // namespace headroom::serving

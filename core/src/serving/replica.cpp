@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Keys that tokens from + 1 to `to` of a sequence see, each those before it and itself; of a window at most `window`.
@@ -267,4 +270,4 @@ void Replica::count_growing() {
     growing_ = static_cast<double>(std::ranges::count_if(decoding_, grows));
 }
 
-} // namespace headroom
+} // namespace headroom::serving

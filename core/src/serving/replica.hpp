@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// One replica and its line: a clock of its own that goes from one change of its batch to the next.
 ///
@@ -92,4 +92,4 @@ private:
     double chunk_tokens_ = 0.0, chunk_pairs_ = 0.0, chunk_window_pairs_ = 0.0;
 };
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::serving {
 namespace {
 
 /// Seconds of [from, to] that lie in [begin, end].
@@ -54,4 +54,4 @@ void Replica::finish(std::int32_t sequence) {
     }
 }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -1,12 +1,15 @@
 #include "headroom/error.hpp"
-#include "headroom/serving_simulation.hpp"
+#include "headroom/serving/serving_simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double per_million = 1e6;
@@ -158,4 +161,4 @@ std::optional<std::size_t> best_choice(std::span<ServingChoice const> choices, S
     return best;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -1,8 +1,8 @@
 #include "serving/serving_fields.hpp"
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
-namespace headroom {
+namespace headroom::serving {
 
 FieldTable const& field_table_of(TimeQuantiles const*) {
     using T = TimeQuantiles;
@@ -143,4 +143,4 @@ FieldTable const& field_table_of(PlanRow const*) {
     return table;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

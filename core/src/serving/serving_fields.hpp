@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/inference_answer.hpp"
+#include "headroom/serving/inference_answer.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// Quantiles of a histogram of times.
 struct TimeQuantiles {
@@ -20,4 +20,4 @@ FieldTable const& field_table_of(TimeQuantiles const*);
 FieldTable const& field_table_of(ServingResult const*);
 FieldTable const& field_table_of(ServingMemory const*);
 
-} // namespace headroom
+} // namespace headroom::serving

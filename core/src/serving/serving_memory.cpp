@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double sixteen_bits = 2.0;
@@ -76,4 +79,4 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
     return memory;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

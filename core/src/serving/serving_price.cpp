@@ -4,7 +4,11 @@
 #include <cmath>
 #include <limits>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double sixteen_bits = 2.0;
@@ -137,4 +141,4 @@ double scan_seconds(ServingPricer::Tables const& tables, ServedBlock const& bloc
     return seconds;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -2,7 +2,7 @@
 
 #include "serving/serving_tables.hpp"
 
-namespace headroom {
+namespace headroom::serving {
 
 /// What one batch takes, and what binds it.
 struct ServingParts {
@@ -20,4 +20,4 @@ ServingParts head_parts(ServingPricer::Tables const& tables, double sequences);
 /// Scans of one token of a prompt, a block.
 double scan_seconds(ServingPricer::Tables const& tables, ServedBlock const& block);
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -4,7 +4,10 @@
 
 #include <cmath>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::training;
+
 namespace {
 
 KernelRates rates_of(Cluster const& cluster, ServedModel const& served, Framework const& framework,
@@ -191,4 +194,4 @@ Seconds ServingPricer::iterations(ServingBatch const& first, std::int64_t n) con
     return Seconds{total};
 }
 
-} // namespace headroom
+} // namespace headroom::serving

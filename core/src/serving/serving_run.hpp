@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// Iterations in a row of which each takes longer than the one before by the same time, and none less than the host does:
 ///
@@ -65,4 +65,4 @@ private:
     }
 };
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -1,9 +1,9 @@
-#include "headroom/serving_simulation.hpp"
+#include "headroom/serving/serving_simulation.hpp"
 
+#include "base/events/alarms.hpp"
 #include "queueing/drawn_times.hpp"
 #include "queueing/line_choice.hpp"
 #include "serving/replica.hpp"
-#include "simulation/alarms.hpp"
 
 #include "headroom/error.hpp"
 
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace headroom::serving {
 namespace {
 
 constexpr std::size_t most_requests = 1'000'000'000;
@@ -113,7 +113,7 @@ private:
 
     queueing::LineChoice choice_;
     std::vector<Replica> replicas_;
-    simulation::Alarms<double> changes_; ///< when each changes next
+    events::Alarms<double> changes_; ///< when each changes next
 };
 
 bool steady(ServingTally const& all, double span, int replicas) {
@@ -187,4 +187,4 @@ ServingResult simulate_serving(std::span<ServingRequest const> requests, Serving
     return result_of(std::move(all), span, experiment);
 }
 
-} // namespace headroom
+} // namespace headroom::serving

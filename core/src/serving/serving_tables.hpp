@@ -4,13 +4,13 @@
 #include "serving/serving_work.hpp"
 #include "training/operation_price.hpp"
 
-#include "headroom/serving.hpp"
+#include "headroom/serving/serving.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// Seconds for each key, pair, token or sequence of what attention and scans do, all layers together.
 struct ServedAttention {
@@ -23,17 +23,17 @@ struct ServedAttention {
 
 /// What batches of one replica are priced from.
 struct ServingPricer::Tables {
-    Tables(Model const& model, Cluster const& cluster, Framework const& stack, Calibration const& values,
-           ServingPlan const& how);
+    Tables(training::Model const& model, Cluster const& cluster, training::Framework const& stack,
+           training::Calibration const& values, ServingPlan const& how);
     Tables(Tables const&) = delete;
 
     ServingPlan plan;
     ServingMemory memory;
-    Framework framework;
-    Calibration constants;
+    training::Framework framework;
+    training::Calibration constants;
     ServedModel served;
-    KernelRates rates;
-    OperationPricer pricer;
+    training::KernelRates rates;
+    training::OperationPricer pricer;
     double hidden = 0.0, element = 2.0;
     ServedAttention attention;
     double decode_flops = 0.0, decode_window_flops = 0.0, prefill_flops = 0.0, prefill_window_flops = 0.0;
@@ -82,4 +82,4 @@ struct ServingPricer::Tables {
     [[nodiscard]] double window_pairs(ServingBatch const& batch) const;
 };
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/serving_simulation.hpp"
+#include "headroom/serving/serving_simulation.hpp"
 
 #include <array>
 #include <cstdint>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// The span that is counted: from the end of warming up to the last arrival.
 struct ServingSpan {
@@ -38,4 +38,4 @@ struct ServingTally {
     void add(ServingTally const& other);
 };
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -2,13 +2,13 @@
 
 #include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
-#include "headroom/serving.hpp"
+#include "headroom/serving/serving.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace headroom {
+namespace headroom::serving {
 namespace {
 
 constexpr double most_requests = 1e9;
@@ -73,4 +73,4 @@ std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic) {
     }
 }
 
-} // namespace headroom
+} // namespace headroom::serving

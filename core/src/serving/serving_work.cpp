@@ -6,7 +6,11 @@
 #include <string>
 #include <utility>
 
-namespace headroom {
+namespace headroom::serving {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 [[noreturn]] void refuse(std::string where, std::string problem, std::string hint = {}) {
@@ -183,4 +187,4 @@ double matrix_elements(ServedModel const& served) {
     return elements;
 }
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/model.hpp"
-#include "headroom/operation.hpp"
-#include "headroom/serving.hpp"
+#include "headroom/serving/serving.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/operation.hpp"
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::serving {
 
 /// Guesses, in the order of `serving_guesses`.
 inline constexpr double cache_read_share = 0.85;
@@ -17,28 +17,29 @@ inline constexpr double scan_state_bytes = 4.0;
 /// What one kind of block does for each token that passes through it, on one accelerator of a replica.
 struct ServedBlock {
     double count = 0.0;
-    double issue = 1.0;                 ///< kernels beside those of a transformer block
-    std::vector<Operation> linear = {}; ///< sizes of one token: products, element-wise work, collectives
-    std::vector<Operation> scans = {};  ///< the same of scans: of prompts alone, a decode step updates its state
-    int window = 0;                     ///< keys that a query sees; 0: all
-    double cache_bytes = 0.0;           ///< of a token
-    double state_bytes = 0.0;           ///< of a sequence
-    double decode_work = 0.0;           ///< operations for each key that a decoding sequence reads
-    double prefill_work = 0.0;          ///< operations for each pair of a query and a key
-    bool small_head = false;            ///< of the attention core
+    double issue = 1.0;                           ///< kernels beside those of a transformer block
+    std::vector<training::Operation> linear = {}; ///< sizes of one token: products, element-wise work, collectives
+    std::vector<training::Operation> scans =
+        {};                    ///< the same of scans: of prompts alone, a decode step updates its state
+    int window = 0;            ///< keys that a query sees; 0: all
+    double cache_bytes = 0.0;  ///< of a token
+    double state_bytes = 0.0;  ///< of a sequence
+    double decode_work = 0.0;  ///< operations for each key that a decoding sequence reads
+    double prefill_work = 0.0; ///< operations for each pair of a query and a key
+    bool small_head = false;   ///< of the attention core
 };
 
 /// What pricing and memory are computed from.
 struct ServedModel {
-    LayerShape shape; ///< one token
+    training::LayerShape shape; ///< one token
     std::vector<ServedBlock> blocks;
     double vocabulary = 0.0; ///< as laid out
 };
 
 /// Writes it down from the forward pass of a training step.
 /// Errors: as serving_memory.
-ServedModel served_model(Model const& model, Accelerator const& accelerator, Framework const& framework,
-                         ServingPlan const& plan);
+ServedModel served_model(training::Model const& model, Accelerator const& accelerator,
+                         training::Framework const& framework, ServingPlan const& plan);
 
 /// Elements of the matrices of all blocks, on one accelerator.
 double matrix_elements(ServedModel const& served);
@@ -50,4 +51,4 @@ double stored_bytes(Precision precision);
 /// as they are read.
 Precision computed_in(Accelerator const& accelerator, Precision weights);
 
-} // namespace headroom
+} // namespace headroom::serving

@@ -2,16 +2,18 @@
 
 #include "trace/wide_time.hpp"
 
-#include "headroom/laws.hpp"
-#include "headroom/validation.hpp"
+#include "headroom/laws/laws.hpp"
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-namespace headroom {
-namespace trace {
+namespace headroom::trace {
+
+using namespace headroom::laws;
+
 namespace {
 
 /// Sums over ranks that state times.
@@ -99,8 +101,6 @@ std::optional<Percentiles> step_percentiles(std::vector<RankDigest> const& ranks
                        quantile(times, 1.0)};
 }
 
-} // namespace trace
-
 namespace {
 
 void sort_ranks(std::vector<RankDigest>& ranks) {
@@ -126,14 +126,14 @@ TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run) {
     sort_ranks(ranks);
     answer.ranks = std::move(ranks);
     add_counts(answer);
-    answer.workers = trace::workers_of(answer.ranks, answer.issues);
-    trace::add_meeting_issues(answer.ranks, answer.workers, answer.issues);
-    trace::add_split(answer);
-    answer.step_ns = trace::step_percentiles(answer.ranks);
-    trace::add_collectives(answer);
-    answer.stragglers = trace::stragglers_of(answer.ranks, answer.collectives);
-    trace::add_path(answer, run);
+    answer.workers = workers_of(answer.ranks, answer.issues);
+    add_meeting_issues(answer.ranks, answer.workers, answer.issues);
+    add_split(answer);
+    answer.step_ns = step_percentiles(answer.ranks);
+    add_collectives(answer);
+    answer.stragglers = stragglers_of(answer.ranks, answer.collectives);
+    add_path(answer, run);
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <cstdint>
 #include <vector>

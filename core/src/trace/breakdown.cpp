@@ -5,17 +5,14 @@
 #include "trace/window_times.hpp"
 #include "trace/with_launches.hpp"
 
-#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
-
-using trace::BusyIntervals;
-using trace::TraceWindow;
 
 /// How often what an interval stands for ran.
 std::int64_t runs_of(RankTrace const& trace, std::uint32_t span) {
@@ -62,11 +59,10 @@ std::array<std::int64_t, 3> counts_by_kind(std::vector<NameTotal> const& names) 
     return counts;
 }
 
-std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, trace::Launches const& launches) {
-    trace::Launches::Walk launch_of(launches);
-    return std::count_if(busy.intervals.begin(), busy.intervals.end(), [&](auto const& interval) {
-        return launch_of[trace.correlation[interval.span]] == trace::none;
-    });
+std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, Launches const& launches) {
+    Launches::Walk launch_of(launches);
+    return std::count_if(busy.intervals.begin(), busy.intervals.end(),
+                         [&](auto const& interval) { return launch_of[trace.correlation[interval.span]] == none; });
 }
 
 bool has_times_of_day(RankTrace const& trace) { return !trace.only_sums && !trace.no_times; }
@@ -90,42 +86,42 @@ std::vector<TraceWindow> windows_of(std::vector<TraceStep> const& steps) {
 
 } // namespace
 
-DeviceTimes device_times(RankTrace const& trace) { return trace::times_of_all(trace::busy_intervals(trace).intervals); }
+DeviceTimes device_times(RankTrace const& trace) { return times_of_all(busy_intervals(trace).intervals); }
 
 DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
     TraceWindow const window{begin, end};
-    return trace::times_in(trace::busy_intervals(trace).intervals, {&window, 1}).front();
+    return times_in(busy_intervals(trace).intervals, {&window, 1}).front();
 }
 
 RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
-    auto draft = trace::draft_breakdown(trace, step_name);
-    trace::finish_breakdown(trace, trace::Launches{trace}, draft);
+    auto draft = draft_breakdown(trace, step_name);
+    finish_breakdown(trace, Launches{trace}, draft);
     return std::move(draft.breakdown);
 }
 
-trace::BreakdownDraft trace::draft_breakdown(RankTrace const& trace, std::string_view step_name) {
-    BreakdownDraft draft{.busy = trace::busy_intervals(trace), .windows = {}, .breakdown = {}};
+BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_name) {
+    BreakdownDraft draft{.busy = busy_intervals(trace), .windows = {}, .breakdown = {}};
     auto& breakdown = draft.breakdown;
     breakdown.on_host = draft.busy.on_host;
     breakdown.only_sums = trace.only_sums;
-    breakdown.whole = trace::times_of_all(draft.busy.intervals);
-    auto steps = has_times_of_day(trace) ? trace::annotated_steps(trace, step_name) : std::vector<TraceStep>{};
+    breakdown.whole = times_of_all(draft.busy.intervals);
+    auto steps = has_times_of_day(trace) ? annotated_steps(trace, step_name) : std::vector<TraceStep>{};
     if (steps.empty() && step_name.empty() && has_times_of_day(trace)) {
-        steps = trace::repeated_steps(trace, draft.busy);
+        steps = repeated_steps(trace, draft.busy);
         breakdown.steps_detected = !steps.empty();
     }
     draft.windows = windows_of(steps);
-    auto const times = trace::times_in(draft.busy.intervals, draft.windows);
+    auto const times = times_in(draft.busy.intervals, draft.windows);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], {}});
     }
     return draft;
 }
 
-void trace::finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft) {
+void finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft) {
     auto& [busy, windows, breakdown] = draft;
-    auto const gaps = trace::idle_gaps(trace, busy, launches, extent_of(breakdown.whole, windows));
-    trace::IdleSums const idle{gaps};
+    auto const gaps = idle_gaps(trace, busy, launches, extent_of(breakdown.whole, windows));
+    IdleSums const idle{gaps};
     breakdown.idle = idle.in({breakdown.whole.begin, breakdown.whole.end});
     for (std::size_t i = 0; i < windows.size(); ++i) { breakdown.steps[i].idle = idle.in(windows[i]); }
     breakdown.names = totals_by_name(trace, busy);
@@ -137,9 +133,9 @@ void trace::finish_breakdown(RankTrace const& trace, Launches const& launches, B
 
 std::vector<TraceStep> detected_steps(RankTrace const& trace) {
     if (!has_times_of_day(trace)) { return {}; }
-    auto steps = trace::annotated_steps(trace);
+    auto steps = annotated_steps(trace);
     if (!steps.empty()) { return steps; }
-    return trace::repeated_steps(trace, trace::busy_intervals(trace));
+    return repeated_steps(trace, busy_intervals(trace));
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <vector>

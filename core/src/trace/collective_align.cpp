@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr std::int64_t most_places = 4096;
@@ -227,4 +227,4 @@ std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, Collecti
     return matched_of(by_name) > matched_of(by_call) ? by_name : by_call;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// The collectives of one group on one rank in their order, as far as two ranks can compare them.
 struct CollectiveTrack {
@@ -30,4 +30,4 @@ std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, Collecti
 std::vector<std::int32_t> common_subsequence(std::vector<std::uint64_t> const& a, std::vector<std::uint64_t> const& b,
                                              std::int32_t most_edits);
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -7,7 +7,10 @@
 #include <set>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
@@ -231,4 +234,4 @@ std::uint64_t call_hash(CollectiveLabel const& label, std::uint64_t name_hash, s
 
 CollectiveChannels channels_of(std::span<RankRuns const* const> order) { return ChannelMaker(order).make(); }
 
-} // namespace headroom
+} // namespace headroom::trace

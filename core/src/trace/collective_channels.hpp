@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Runs of one rank in one channel, by begin.
 struct ChannelMember {
@@ -39,4 +39,4 @@ CollectiveChannels channels_of(std::span<RankRuns const* const> order);
 std::uint64_t call_name_hash(CollectiveLabel const& label);
 std::uint64_t call_hash(CollectiveLabel const& label, std::uint64_t name_hash, std::int64_t bytes);
 
-} // namespace headroom
+} // namespace headroom::trace

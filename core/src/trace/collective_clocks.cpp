@@ -8,7 +8,10 @@
 #include <optional>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::int64_t ends_of_one_clock = 25'000; // ns
@@ -153,4 +156,4 @@ std::vector<ClockOffset> clocks_of(std::vector<PlacedChannel> const& placed, std
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Channels with their positions.
 struct PlacedChannel {
@@ -20,4 +20,4 @@ struct PlacedChannel {
 /// kernels of one collective end that far apart on one clock.
 std::vector<ClockOffset> clocks_of(std::vector<PlacedChannel> const& placed, std::span<RankRuns const* const> order);
 
-} // namespace headroom
+} // namespace headroom::trace

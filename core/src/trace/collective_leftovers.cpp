@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 struct Leftover {
@@ -73,4 +73,4 @@ void join_leftovers(std::vector<CollectiveTrack> const& tracks, ChannelPositions
     }
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Gives positions to runs that the reference does not have but others do: those of equal calls whose ends, on the
 /// reference's clock, are closer than a quarter of its usual time between ends. O(n log n) in what is left over.
 void join_leftovers(std::vector<CollectiveTrack> const& tracks, ChannelPositions& positions);
 
-} // namespace headroom
+} // namespace headroom::trace

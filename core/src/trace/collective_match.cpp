@@ -2,13 +2,16 @@
 #include "collective_summaries.hpp"
 #include "wide_time.hpp"
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Ranks by number; what tells two of one number apart is their own, so that the order of the input does not matter.
@@ -198,4 +201,4 @@ private:
 
 CollectiveAnswer match_collectives(std::vector<RankRuns> const& ranks) { return Matcher(ranks).answer(); }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,10 +1,13 @@
 #include "headroom/error.hpp"
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 struct Word {
@@ -146,4 +149,4 @@ std::int32_t element_bytes_of(std::string_view data_type) {
     return found == widths.end() ? 0 : found->bytes;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

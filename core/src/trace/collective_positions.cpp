@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 CollectiveTrack track_of(ChannelMember const& member, CollectiveRuns const& runs) {
@@ -170,4 +170,4 @@ ChannelPositions positions_of(CollectiveChannel const& channel, std::span<RankRu
     return numbered ? by_sequence(channel, order) : by_order(channel, order);
 }
 
-} // namespace headroom
+} // namespace headroom::trace

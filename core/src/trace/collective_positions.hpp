@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Which runs of a channel are one collective.
 struct ChannelPositions {
@@ -20,4 +20,4 @@ struct ChannelPositions {
 /// else by order, see `partners_in`.
 ChannelPositions positions_of(CollectiveChannel const& channel, std::span<RankRuns const* const> order);
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,13 +1,16 @@
 #include "host_announcements.hpp"
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Numbers of a damaged trace may be anything: products stop at what fits, negative ones count as not stated.
@@ -166,4 +169,4 @@ CollectiveRuns collective_runs(RankTrace const& trace) {
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr std::size_t samples = 64;
@@ -84,4 +84,4 @@ std::vector<PlacedChannel> placed_channels(std::vector<CollectiveChannel> channe
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Channels with positions. Where more ranks share a name than its group has, there are several groups of one name:
 /// the ranks are sorted into groups of the stated size by how constant the differences of their ends are, the lowest
@@ -13,4 +13,4 @@ namespace headroom {
 std::vector<PlacedChannel> placed_channels(std::vector<CollectiveChannel> channels,
                                            std::span<RankRuns const* const> order);
 
-} // namespace headroom
+} // namespace headroom::trace

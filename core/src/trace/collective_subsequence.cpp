@@ -1,6 +1,6 @@
 #include "collective_align.hpp"
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 /// Furthest positions on each diagonal after each number of edits, to walk back on.
@@ -81,4 +81,4 @@ std::vector<std::int32_t> common_subsequence(std::vector<std::uint64_t> const& a
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

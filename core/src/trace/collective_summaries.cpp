@@ -2,14 +2,17 @@
 
 #include "wide_time.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 std::string summary_name(std::optional<Collective> const& collective, std::string const& what,
@@ -139,4 +142,4 @@ Percentiles percentiles_of(std::vector<Ticks> values) {
     return {at(0.5), at(0.9), at(0.95), at(0.99), static_cast<double>(values.back())};
 }
 
-} // namespace headroom
+} // namespace headroom::trace

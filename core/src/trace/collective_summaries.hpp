@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <span>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// A run that no other rank has a partner of.
 struct LoneRun {
@@ -23,4 +23,4 @@ std::vector<CollectiveSummary> summaries_of(std::vector<MatchedCollective> const
 std::vector<RankWaiting> waiting_of(std::vector<MatchedCollective> const& matched,
                                     std::span<RankRuns const* const> order);
 
-} // namespace headroom
+} // namespace headroom::trace

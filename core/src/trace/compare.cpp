@@ -1,4 +1,4 @@
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr std::array part_names{"step", "compute", "exposed communication", "memory", "idle"};
@@ -110,4 +110,4 @@ TraceComparison compare(TraceAnswer const& before, TraceAnswer const& after) {
     return comparison;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,11 +1,14 @@
 #include "host_announcements.hpp"
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::network;
+
 namespace {
 
 bool announces(std::string_view name) {
@@ -81,4 +84,4 @@ std::vector<std::uint32_t> host_announcements(RankTrace const& trace, std::vecto
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <limits>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 inline constexpr std::uint32_t unannounced = std::numeric_limits<std::uint32_t>::max();
 
@@ -14,4 +14,4 @@ inline constexpr std::uint32_t unannounced = std::numeric_limits<std::uint32_t>:
 /// entry in `collectives` does not tell the collective. O(n) in spans, O(m log m) in ranges and launches.
 std::vector<std::uint32_t> host_announcements(RankTrace const& trace, std::vector<std::uint32_t> const& spans);
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 HostLane::HostLane(RankTrace const& trace, std::span<std::uint32_t const> spans, Ticks begin, Ticks end) {
     pieces_.reserve(2 * spans.size());
@@ -101,4 +101,4 @@ Ticks HostLane::waited(Ticks from, Ticks to) const {
     return sum;
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 /// A part of a host interval in which nothing that nests in it runs.
 struct HostPiece {
@@ -50,4 +50,4 @@ private:
     std::vector<std::pair<Ticks, Ticks>> waits_; ///< after `settle` sorted and apart
 };
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 /// Sorts what consists of sorted runs, two by two; of equals those of the earlier run come first. `runs`: the first of
 /// each, and the end. O(n log runs).
@@ -28,4 +28,4 @@ void merge_runs(std::vector<Item>& items, std::vector<std::size_t> runs, Earlier
     }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

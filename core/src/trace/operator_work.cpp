@@ -1,6 +1,6 @@
 #include "trace/shaped_kernels.hpp"
 
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 using Shape = std::vector<double>;
@@ -140,4 +140,4 @@ std::optional<OperatorWork> operator_work(std::string_view name, std::string_vie
     return counted ? std::optional{work} : std::nullopt;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::laws;
+
 namespace {
 
 /// Notes of all ranks, each once, with the rank where there are several.
@@ -47,7 +50,7 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
         if (joined.tasks > 0) { answer.notes.emplace_back("steps too long to be measured"); }
         return answer;
     }
-    auto const measured = measure(joined.dag);
+    auto const measured = dag_measure(joined.dag);
     answer.work = measured.work;
     for (std::size_t v = 0; v < joined.vertices.size(); ++v) {
         if (joined.vertices[v].delay) { answer.work -= joined.dag.costs()[v]; }
@@ -59,4 +62,4 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,16 +1,13 @@
 #include "trace/seconds.hpp"
 
-#include "headroom/trace_answer.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
-
-using trace::seconds;
-using trace::seconds_from;
 
 constexpr std::size_t most_listed_pieces = 10'000;
 
@@ -107,4 +104,4 @@ FieldTable const& field_table_of(PathAnswer const*) { return critical_path_table
 FieldTable const& field_table_of(TraceChange const*) { return trace_change_table; }
 FieldTable const& field_table_of(TraceComparison const*) { return trace_comparison_table; }
 
-} // namespace headroom
+} // namespace headroom::trace

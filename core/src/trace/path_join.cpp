@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks longest_step = Ticks{1} << 62; ///< as of graphs
@@ -166,4 +166,4 @@ std::vector<Ticks> steps_alone(std::vector<StepGraph> const& ranks, std::vector<
     return steps;
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
 
@@ -21,7 +21,7 @@ struct Vertex {
 
 /// Steps of all ranks as one graph: tasks, a vertex for every delay, and one for each collective, where ranks meet.
 struct JoinedSteps {
-    Dag dag;
+    laws::Dag dag;
     std::vector<Vertex> vertices;
     std::vector<std::size_t> first_task; ///< of each rank; one more than there are
     Ticks measured = 0;
@@ -40,4 +40,4 @@ JoinedSteps join_steps(std::vector<StepGraph> const& ranks, std::vector<Collecti
 /// costs the transfer alone. Empty where steps are too long to be measured.
 std::vector<Ticks> steps_alone(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links);
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -6,7 +6,10 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom::path {
+namespace headroom::trace::path {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t things_of_a_stretch = std::size_t{1} << 15; ///< about: their order is found within the caches
@@ -215,4 +218,4 @@ void GraphMaker::make(Executor const& run) {
 
 void add_graph(Joiner const& joiner, JoinedSteps& joined, Executor const& run) { GraphMaker(joiner, joined).make(run); }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

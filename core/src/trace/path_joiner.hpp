@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 /// Where ranks meet.
 struct Meeting {
@@ -96,4 +96,4 @@ template <class Visit> void Joiner::each_before(std::uint32_t thing, Visit const
 /// Gives `joined` its graph and what the vertices stand for: none where things wait for each other in a circle.
 void add_graph(Joiner const& joiner, JoinedSteps& joined, Executor const& run);
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -5,7 +5,10 @@
 #include <optional>
 #include <unordered_map>
 
-namespace headroom::path {
+namespace headroom::trace::path {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t told_names = 50;
@@ -142,4 +145,4 @@ void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, s
     if (!vertices.empty()) { teller.finish(joined.vertices[vertices.back()]); }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 /// Walks a path of the joined graph: its pieces, and the sums that they make, into the answer.
-void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, std::vector<TaskId> const& vertices,
-               PathAnswer& answer);
+void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
+               std::vector<laws::TaskId> const& vertices, PathAnswer& answer);
 
 /// The same graph with other costs: what the step would be.
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -4,7 +4,10 @@
 #include <limits>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double seconds_of_a_tick = 1e-9;
@@ -69,4 +72,4 @@ TaskGraph task_graph_of(std::vector<StepGraph> const& ranks, std::vector<Collect
     return graph;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,4 +1,4 @@
-#include "graph/paths.hpp"
+#include "laws/graph/paths.hpp"
 #include "trace/path_pieces.hpp"
 #include "trace/wide_time.hpp"
 
@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t told_kernels = 5;
@@ -147,4 +150,4 @@ void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLin
     }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -1,4 +1,4 @@
-#include "headroom/rank_digest.hpp"
+#include "headroom/trace/rank_digest.hpp"
 
 #include "trace/shaped_kernels.hpp"
 #include "trace/with_launches.hpp"
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 /// The step that is asked for, else the one in the middle.
@@ -27,21 +27,21 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
 
 /// What takes time of a digest. Launches, what ran in steps and collectives come first; then what needs them.
 void add_answers(RankTrace const& trace, DigestQuestion const& question, Executor const& run, RankDigest& digest) {
-    std::optional<trace::Launches> launches;
-    trace::BreakdownDraft draft;
+    std::optional<Launches> launches;
+    BreakdownDraft draft;
     auto const find_kernels = [&] {
         digest.kernels = shaped_kernels(trace);
         if (!trace.only_sums) { digest.runs = collective_runs(trace); } // a sum over calls is no run of a collective
     };
-    run_beside(run, {[&] { launches.emplace(trace); },
-                     [&] { draft = trace::draft_breakdown(trace, question.step_name); }, find_kernels});
+    run_beside(run, {[&] { launches.emplace(trace); }, [&] { draft = draft_breakdown(trace, question.step_name); },
+                     find_kernels});
     bool const wants_path = question.wants_path && !trace.only_sums && !trace.no_times;
     auto const step = wants_path ? chosen_step(trace, draft.breakdown, question.step) : std::nullopt;
     std::vector<std::function<void()>> rest;
     if (step) {
-        rest.emplace_back([&] { digest.graph = trace::step_graph(trace, *step, digest.runs, *launches); });
+        rest.emplace_back([&] { digest.graph = step_graph(trace, *step, digest.runs, *launches); });
     }
-    rest.emplace_back([&] { trace::finish_breakdown(trace, *launches, draft); });
+    rest.emplace_back([&] { finish_breakdown(trace, *launches, draft); });
     if (question.wants_slowdown) {
         rest.emplace_back([&] { digest.beside = kernels_beside_communication(trace); });
     }
@@ -92,4 +92,4 @@ RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question, Exe
     return digest;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

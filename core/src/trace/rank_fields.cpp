@@ -1,18 +1,14 @@
 #include "trace/seconds.hpp"
 
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 FieldTable const& field_table_of(IdleShares const*);
 
 namespace {
-
-using trace::seconds;
-using trace::seconds_from;
-using trace::seconds_when;
 
 constexpr Field idle_rows[] = {
     {"host_bound_seconds", "Idle because the host launched too late.", seconds<&IdleShares::host_bound>},
@@ -138,4 +134,4 @@ FieldTable const& field_table_of(IdleShares const*) { return idle_table; }
 FieldTable const& field_table_of(RankDigest const*) { return rank_table; }
 FieldTable const& field_table_of(TraceTimesRow const*) { return times_row_table; }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -2,7 +2,7 @@
 
 #include "trace/busy_intervals.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <optional>
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -135,4 +135,4 @@ std::vector<ShapedKernel> shaped_kernels(RankTrace const& trace) {
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "headroom/rank_digest.hpp"
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_digest.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Work and least traffic of one run of an operator.
 struct OperatorWork {
@@ -32,4 +32,4 @@ std::optional<OperatorWork> operator_work(std::string_view name, std::string_vie
 /// time, and no shape.
 std::vector<ShapedKernel> shaped_kernels(RankTrace const& trace);
 
-} // namespace headroom
+} // namespace headroom::trace

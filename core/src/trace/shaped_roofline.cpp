@@ -1,11 +1,14 @@
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
+
+using namespace headroom::laws;
+
 namespace {
 
 bool has_work(ShapedKernel const& one) { return one.flops > 0.0 || one.bytes > 0.0; }
@@ -64,4 +67,4 @@ std::optional<double> share_of_roof(ShapedKernel const& kernel, Processor const&
     return attained(work, machine).time.base() / mean_seconds(kernel);
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,6 +1,6 @@
 #include "trace/busy_intervals.hpp"
 
-#include "headroom/trace_slowdown.hpp"
+#include "headroom/trace/trace_slowdown.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,13 +9,11 @@
 #include <map>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr double nanosecond = 1e-9;
 constexpr double covered_share = 0.9;
-
-using trace::BusyInterval;
 
 struct Piece {
     Ticks begin = 0, end = 0;
@@ -93,7 +91,7 @@ double DurationSums::variance() const {
 
 std::vector<KernelBeside> kernels_beside_communication(RankTrace const& trace) {
     if (trace.only_sums || trace.no_times) { return {}; }
-    auto const busy = trace::busy_intervals(trace);
+    auto const busy = busy_intervals(trace);
     if (busy.on_host) { return {}; }
     auto const pieces = communication_in(busy.intervals);
     auto const kernels = computing(busy.intervals);
@@ -117,4 +115,4 @@ std::vector<KernelBeside> kernels_beside_communication(RankTrace const& trace) {
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,10 +1,10 @@
 #include "trace/begin_order.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 /// Of intervals that begin together the longer first, so that what nests comes after what it nests in.
@@ -29,10 +29,10 @@ std::vector<std::vector<std::uint32_t>> spans_by_lane(RankTrace const& trace) {
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) { lanes[lane].reserve(count[lane]); }
     for (std::uint32_t i = 0; i < timeline.size(); ++i) { lanes[timeline.lane[i]].push_back(i); }
     for (auto& intervals : lanes) {
-        trace::order_by_begin(intervals, timeline.begin);
+        order_by_begin(intervals, timeline.begin);
         longer_first(intervals, timeline);
     }
     return lanes;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks microsecond = 1000;
@@ -20,7 +20,7 @@ bool whole_microseconds(RankTrace const& trace, StepWindow const& window) {
 
 } // namespace
 
-StepDraft step_draft(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches) {
+StepDraft step_draft(RankTrace const& trace, TraceStep const& step, Launches const& launches) {
     StepDraft draft{.trace = trace,
                     .launches = launches,
                     .window = step_window(trace, step, launches),
@@ -64,4 +64,4 @@ void tie_streams(StepDraft& draft) {
     }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -3,13 +3,13 @@
 #include "trace/host_pieces.hpp"
 #include "trace/step_window.hpp"
 
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 
 /// One end of a dependency before tasks have numbers.
 struct TieEnd {
@@ -43,7 +43,7 @@ struct TieCounts {
 /// A step on its way to a graph.
 struct StepDraft {
     RankTrace const& trace;
-    trace::Launches const& launches;
+    Launches const& launches;
     StepWindow window;
     std::vector<HostLane> hosts;          ///< of the window's threads
     std::vector<std::uint32_t> host_slot; ///< by lane of the trace; `none`: no thread of the window
@@ -53,7 +53,7 @@ struct StepDraft {
     TieCounts counts = {};
 };
 
-StepDraft step_draft(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches);
+StepDraft step_draft(RankTrace const& trace, TraceStep const& step, Launches const& launches);
 
 /// Work in the order of its stream. A stream may run several at once (graphs): each waits for all that had ended.
 void tie_streams(StepDraft& draft);
@@ -75,4 +75,4 @@ void tie_threads(StepDraft& draft);
 /// Tasks in order of time, edges by the task that waits.
 StepGraph finished_graph(StepDraft& draft, TraceStep const& step, CollectiveRuns const& runs);
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

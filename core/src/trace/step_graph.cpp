@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks microsecond = 1000;
@@ -316,12 +316,12 @@ StepGraph finished_graph(StepDraft& draft, TraceStep const& step, CollectiveRuns
     return Finisher(draft, step).run(runs);
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path
 
-namespace headroom {
+namespace headroom::trace {
 
-StepGraph trace::step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs,
-                            Launches const& launches) {
+StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs,
+                     Launches const& launches) {
     auto draft = path::step_draft(trace, step, launches);
     path::tie_streams(draft);
     path::tie_launches(draft);
@@ -335,7 +335,7 @@ StepGraph trace::step_graph(RankTrace const& trace, TraceStep const& step, Colle
 }
 
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs) {
-    return trace::step_graph(trace, step, runs, trace::Launches{trace});
+    return step_graph(trace, step, runs, Launches{trace});
 }
 
-} // namespace headroom
+} // namespace headroom::trace

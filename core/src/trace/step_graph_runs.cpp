@@ -1,9 +1,9 @@
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_path.hpp"
 
-namespace headroom {
+namespace headroom::trace {
 
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step) {
     return step_graph(trace, step, collective_runs(trace));
 }
 
-} // namespace headroom
+} // namespace headroom::trace

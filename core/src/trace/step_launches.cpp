@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks microsecond = 1000;
@@ -130,4 +130,4 @@ void tie_full_queues(StepDraft& draft) {
     }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

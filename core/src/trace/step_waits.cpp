@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
 
 /// What a call of the host is said to wait for, by the rows of its streams.
@@ -18,7 +18,7 @@ struct StatedWait {
 std::vector<StatedWait> stated_waits(StepDraft const& draft) {
     auto const& trace = draft.trace;
     std::vector<StatedWait> found;
-    trace::Launches::Walk caller_of(draft.launches);
+    Launches::Walk caller_of(draft.launches);
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
         if (trace.kind[i] != SpanKind::device_wait) { continue; }
@@ -150,4 +150,4 @@ void tie_synchronizations(StepDraft& draft) {
     }
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

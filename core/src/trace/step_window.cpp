@@ -4,10 +4,8 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom::path {
+namespace headroom::trace::path {
 namespace {
-
-using trace::calls_device;
 
 /// What a lane has in the window.
 struct LaneUse {
@@ -74,10 +72,10 @@ void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece
     found.work.push_back(piece);
 }
 
-Candidates candidates(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches,
+Candidates candidates(RankTrace const& trace, TraceStep const& step, Launches const& launches,
                       std::vector<LaneUse> const& uses, std::uint32_t main) {
     Candidates found;
-    trace::Launches::Walk caller_of(launches);
+    Launches::Walk caller_of(launches);
     found.own_end = step.end;
     found.earlier_end = step.begin;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -160,7 +158,7 @@ void place_host(RankTrace const& trace, std::vector<LaneUse> const& uses, StepWi
 
 } // namespace
 
-StepWindow step_window(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches) {
+StepWindow step_window(RankTrace const& trace, TraceStep const& step, Launches const& launches) {
     auto const uses = lane_uses(trace, step);
     StepWindow window;
     window.begin = step.begin;
@@ -174,4 +172,4 @@ StepWindow step_window(RankTrace const& trace, TraceStep const& step, trace::Lau
     return window;
 }
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

@@ -2,15 +2,13 @@
 
 #include "trace/launches.hpp"
 
-#include "headroom/rank_trace.hpp"
-#include "headroom/trace_collectives.hpp"
+#include "headroom/trace/rank_trace.hpp"
+#include "headroom/trace/trace_collectives.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace headroom::path {
-
-using trace::none;
+namespace headroom::trace::path {
 
 /// What a lane worked at beside the threads: a kernel, a copy, or a transfer of a host's own thread (gloo).
 struct LaneWork {
@@ -34,6 +32,6 @@ struct StepWindow {
     std::size_t without_launch = 0;                ///< work whose call is not in the file
 };
 
-StepWindow step_window(RankTrace const& trace, TraceStep const& step, trace::Launches const& launches);
+StepWindow step_window(RankTrace const& trace, TraceStep const& step, Launches const& launches);
 
-} // namespace headroom::path
+} // namespace headroom::trace::path

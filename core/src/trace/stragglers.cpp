@@ -88,7 +88,7 @@ std::vector<Straggler> stragglers_of(std::vector<RankDigest> const& ranks, Colle
 
 } // namespace headroom::trace
 
-namespace headroom {
+namespace headroom::trace {
 
 std::string words_of(Straggler const& straggler) {
     if (straggler.reason == StragglerReason::computes_longer) {
@@ -98,4 +98,4 @@ std::string words_of(Straggler const& straggler) {
            " collectives";
 }
 
-} // namespace headroom
+} // namespace headroom::trace

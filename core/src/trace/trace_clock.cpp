@@ -1,9 +1,9 @@
-#include "headroom/trace_clock.hpp"
+#include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 Ticks offset_of(RankDigest const& rank, CollectiveAnswer const& collectives) {
@@ -60,4 +60,4 @@ std::vector<Ticks> drawn_ends(PathAnswer const& path) {
     return ends;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

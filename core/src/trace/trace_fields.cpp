@@ -1,10 +1,10 @@
 #include "trace/seconds.hpp"
 
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 FieldTable const& field_table_of(Percentiles const*);
 FieldTable const& field_table_of(DeviceShares const*);
@@ -15,10 +15,6 @@ FieldTable const& field_table_of(ClockOffset const*);
 FieldTable const& field_table_of(TraceIssue const*);
 
 namespace {
-
-using trace::seconds;
-using trace::seconds_from;
-using trace::seconds_when;
 
 std::optional<double> above_zero(double value) { return value > 0.0 ? std::optional{value} : std::nullopt; }
 
@@ -277,4 +273,4 @@ FieldTable const& field_table_of(ClockOffset const*) { return clock_table; }
 FieldTable const& field_table_of(TraceIssue const*) { return trace_issue_table; }
 FieldTable const& field_table_of(TraceReport const*) { return trace_report_table; }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,10 +1,10 @@
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
@@ -69,4 +69,4 @@ void count_issue(std::vector<TraceIssue>& issues, std::string_view kind, std::st
     issues.push_back({std::string(kind), count, std::move(first_at)});
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,10 +1,10 @@
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 
 bool knows_when(RankDigest const& rank) { return !rank.breakdown.only_sums; }
 
@@ -102,4 +102,4 @@ std::vector<TraceTimesRow> times_rows(TraceAnswer const& answer) {
     return rows;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,10 +1,10 @@
-#include "headroom/trace_report.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace headroom {
+namespace headroom::trace {
 namespace {
 
 constexpr double much_exposed = 0.1, much_idle = 0.25; ///< of the time: every trace is idle for some of it
@@ -79,4 +79,4 @@ TraceVerdict trace_verdict(TraceAnswer const& answer) {
     return verdict;
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/dag.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace headroom {
+namespace headroom::trace {
 
 /// Arithmetic on moments of damaged traces, which may lie anywhere: what does not fit stays at the limit.
 inline std::int64_t wide_sum(std::int64_t a, std::int64_t b) {
@@ -41,4 +41,4 @@ inline MedianAndSpread median_and_spread(std::vector<std::int64_t>& values) {
     return {median, lower_median(values)};
 }
 
-} // namespace headroom
+} // namespace headroom::trace

@@ -2,7 +2,7 @@
 
 #include "trace/busy_intervals.hpp"
 
-#include "headroom/trace_breakdown.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <span>
 #include <vector>

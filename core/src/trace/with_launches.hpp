@@ -4,8 +4,8 @@
 #include "trace/launches.hpp"
 #include "trace/window_times.hpp"
 
-#include "headroom/trace_breakdown.hpp"
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <string_view>
 #include <vector>

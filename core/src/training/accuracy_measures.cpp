@@ -1,4 +1,6 @@
-#include "headroom/accuracy_measures.hpp"
+#include "headroom/training/accuracy_measures.hpp"
+
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 using Chooses = std::function<bool(PublishedRun const&)>;
@@ -201,4 +203,4 @@ std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence)
     return std::move(measures).all();
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,17 +1,20 @@
-#include "headroom/assume.hpp"
+#include "headroom/training/assume.hpp"
 
 #include "rules.hpp"
 
-#include "headroom/calibration.hpp"
 #include "headroom/error.hpp"
-#include "headroom/legality.hpp"
-#include "headroom/memory.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/legality.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr int most_chunks = 8;               ///< a stage: more only adds transfers
@@ -459,4 +462,4 @@ std::string default_framework(Accelerator const& accelerator, std::optional<int>
     return volta || early ? "megatron-2021" : "megatron-core";
 }
 
-} // namespace headroom
+} // namespace headroom::training

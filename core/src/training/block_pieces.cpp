@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr double elements_two_bytes = 2.0;
@@ -190,4 +193,4 @@ double BlockPieces::converted_elements() const {
     return elements;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "headroom/operation.hpp"
+#include "headroom/training/operation.hpp"
 
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
 
 /// Sizes of one block on one rank, named as in the literature: T tokens, h, a/t heads ...
 struct BlockSizes {
@@ -47,7 +47,7 @@ protected:
     /// Gradient of the input (T x in, inner dimension out) and of the weight (in x out, inner T).
     void gradient_products(std::string_view name, double out, double in);
     void gradient_products_over(std::string_view name, double tokens, double out, double in);
-    void collective(std::string_view name, Phase phase, Collective kind, Traffic traffic, double bytes,
+    void collective(std::string_view name, Phase phase, network::Collective kind, Traffic traffic, double bytes,
                     double times = 1.0);
     [[nodiscard]] double hidden_vector() const;
     /// With sequence parallelism the input is gathered before a column-parallel product.
@@ -79,4 +79,4 @@ protected:
     BlockSizes size_;
 };
 
-} // namespace headroom
+} // namespace headroom::training

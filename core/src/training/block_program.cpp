@@ -5,7 +5,10 @@
 #include <string_view>
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Appends the operations of a block pass by pass, so that a pass is written once and reused for recomputation.
@@ -325,4 +328,4 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
     return block;
 }
 
-} // namespace headroom
+} // namespace headroom::training

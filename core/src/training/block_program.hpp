@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/operation.hpp"
+#include "headroom/training/operation.hpp"
 
-namespace headroom {
+namespace headroom::training {
 
 /// What happens to a block in the backward pass.
 enum class BlockTraining {
@@ -18,4 +18,4 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
 /// The program of one operator of a list, its samples on one rank.
 BlockProgram operator_program(Operator const& one, double samples, LayerShape const& shape);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,9 +1,9 @@
-#include "headroom/calibration.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 using enum Constant;
@@ -138,4 +138,4 @@ int free_constants(CalibrationSet const& set) {
     return static_cast<int>(std::ranges::count_if(set.constant, moves) + std::ssize(set.pace));
 }
 
-} // namespace headroom
+} // namespace headroom::training

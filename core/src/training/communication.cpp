@@ -1,12 +1,15 @@
 #include "step_frame.hpp"
 
-#include "headroom/pipeline.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Operations of a step; what only a part of the blocks or a ragged micro-batch has counts whole.
@@ -212,4 +215,4 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
     return std::move(table.rows);
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,14 +1,17 @@
-#include "headroom/consequences.hpp"
+#include "headroom/training/consequences.hpp"
 
 #include "stage.hpp"
 
-#include "headroom/pipeline.hpp"
-#include "headroom/placement.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/placement.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 std::string text(int value) { return std::to_string(value); }
@@ -114,4 +117,4 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
     return list;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,12 +1,12 @@
-#include "headroom/extrapolation.hpp"
+#include "headroom/training/extrapolation.hpp"
 
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 using enum Extrapolation;
@@ -156,4 +156,4 @@ Extrapolation extrapolation_of(Question const& question, std::optional<Seen> con
 
 Experience& experience_with(Model const& model, Seen& seen) { return mixes(model) ? seen.mixtures : seen.dense; }
 
-} // namespace headroom
+} // namespace headroom::training

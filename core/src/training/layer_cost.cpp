@@ -1,13 +1,16 @@
 #include "operation_price.hpp"
 #include "pass_outline.hpp"
 
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Adds one kind of layer up; holds what every operation of it needs.
@@ -311,4 +314,4 @@ LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Clus
     return costs;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,10 +1,13 @@
-#include "headroom/legality.hpp"
+#include "headroom/training/legality.hpp"
 
 #include "rules.hpp"
 
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 std::string text(int value) { return std::to_string(value); }
@@ -209,4 +212,4 @@ void set_schedule(Strategy& strategy, PipelineSchedule schedule, Model const& mo
     if (strategy.virtual_pp > 1) { strategy.pipeline = PipelineSchedule::one_f_one_b; }
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,6 +1,7 @@
-#include "headroom/likeness.hpp"
+#include "headroom/training/likeness.hpp"
 
-#include "headroom/validation.hpp"
+#include "headroom/order_statistics.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// site, model, workload, layout, replica, noise
@@ -190,4 +191,4 @@ Likeness likeness_of(std::span<LeftOutResidual const> residuals, bool mixtures, 
     return likeness;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,11 +1,11 @@
-#include "headroom/memory.hpp"
+#include "headroom/training/memory.hpp"
 
 #include "memory_terms.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Blocks whose activations are on their way to the host, or back, and still here. A guess.
@@ -154,4 +154,4 @@ Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use) {
     return std::clamp(accelerator.memory - use.runtime - use.fragmentation, Bytes{}, usual);
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Bytes that one block keeps for the backward pass, and would keep without recomputation; what its backward pass holds
@@ -206,4 +206,4 @@ Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framew
     return Bytes{block_activations(model, block_runs(model), shape, framework).kept};
 }
 
-} // namespace headroom
+} // namespace headroom::training

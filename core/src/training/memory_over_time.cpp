@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// What a pass adds to or takes from a stage at one time.
@@ -122,4 +122,4 @@ std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strat
     return curves;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Blocks of part i of p: the ends as `stage_layers` has them, the rest shared out among those between, the first of which
@@ -42,4 +42,4 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
     return content;
 }
 
-} // namespace headroom
+} // namespace headroom::training

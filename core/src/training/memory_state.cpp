@@ -1,11 +1,14 @@
 #include "memory_terms.hpp"
 
-#include "headroom/compression.hpp"
-#include "headroom/local_updates.hpp"
+#include "headroom/network/compression.hpp"
+#include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// ZeRO-3: the block in use and the next one, gathered, and one block's gradients. Else a gradient bucket, where
@@ -62,4 +65,4 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     use.buffers += buffer_bytes(framework, strategy, held.all(), block);
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,11 +2,11 @@
 
 #include "stage.hpp"
 
-#include "headroom/memory.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <span>
 
-namespace headroom {
+namespace headroom::training {
 
 /// What the blocks of one stack keep, one micro-batch on one rank.
 struct BlockActivations {
@@ -76,4 +76,4 @@ int heads_in_flight(Strategy const& strategy, int micro_batches);
 /// One stage, whole. Of `micro_batches_in_flight` micro-batches.
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage);
 
-} // namespace headroom
+} // namespace headroom::training

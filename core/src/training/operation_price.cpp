@@ -1,11 +1,14 @@
 #include "operation_price.hpp"
 
-#include "headroom/expert_exchange.hpp"
-#include "headroom/step.hpp"
+#include "headroom/network/expert_exchange.hpp"
+#include "headroom/training/step.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
@@ -28,9 +31,9 @@ OperationPricer::OperationPricer(LayerShape const& shape, Cluster const& cluster
       constants_{constants},
       rates_{kernel_rates(cluster.accelerator, shape.precision, framework, constants)},
       fabric_{calibrated_fabric(cluster, constants)},
-      tensor_{group_of(shape.tp, 1, cluster.domain)},
-      context_{group_of(shape.cp, shape.tp, cluster.domain)},
-      experts_{group_of(shape.ep, shape.etp, cluster.domain)} {}
+      tensor_{network::group_of(shape.tp, 1, cluster.domain)},
+      context_{network::group_of(shape.cp, shape.tp, cluster.domain)},
+      experts_{network::group_of(shape.ep, shape.etp, cluster.domain)} {}
 
 OperationPrice OperationPricer::price(Operation const& operation, bool in_block) const {
     switch (operation.kind) {
@@ -100,4 +103,4 @@ double issued_in_parts(StepProgram const& program, LayerShape const& shape, Fram
     return softmax_in_parts(program, shape, framework) ? constants[Constant::host_unaligned] : 1.0;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/framework.hpp"
-#include "headroom/kernel.hpp"
-#include "headroom/library_collectives.hpp"
 #include "headroom/machine.hpp"
-#include "headroom/operation.hpp"
-#include "headroom/placement.hpp"
+#include "headroom/network/library_collectives.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/kernel.hpp"
+#include "headroom/training/operation.hpp"
+#include "headroom/training/placement.hpp"
 
-namespace headroom {
+namespace headroom::training {
 
 /// What an operation takes, and what of it stands in the way of kernels: all of a kernel, the share of a collective
 /// that the stack does not hide.
@@ -41,8 +41,8 @@ private:
     Framework const& framework_;
     Calibration const& constants_;
     KernelRates rates_;
-    Fabric fabric_;
-    Group tensor_, context_, experts_;
+    network::Fabric fabric_;
+    network::Group tensor_, context_, experts_;
 };
 
 /// What issuing a block takes over what it takes a stack whose softmax is one kernel: 1, or more where the host issues
@@ -50,4 +50,4 @@ private:
 double issued_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework,
                        Calibration const& constants);
 
-} // namespace headroom
+} // namespace headroom::training

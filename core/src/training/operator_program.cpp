@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Kernels of a transformer block, which the time to issue one is quoted for; an operator is one kernel.
@@ -99,4 +99,4 @@ BlockProgram operator_program(Operator const& one, double samples, LayerShape co
     return block;
 }
 
-} // namespace headroom
+} // namespace headroom::training

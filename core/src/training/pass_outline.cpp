@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 constexpr std::size_t groups = 3;
@@ -162,4 +162,4 @@ PassOutline OutlineMean::mean(double uneven_host) {
     return outline;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,13 +2,13 @@
 
 #include "operation_price.hpp"
 
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
 
 /// The dimension whose ranks a collective joins: tensor, context or experts.
 std::size_t group_of(Operation const& operation);
@@ -58,4 +58,4 @@ private:
     std::vector<Weighted> passes_;
 };
 
-} // namespace headroom
+} // namespace headroom::training

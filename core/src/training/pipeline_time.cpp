@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 constexpr double ticks_per_second = 1e12;
@@ -191,4 +191,4 @@ PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking) 
                                           : std::max(0.0, work.micro_batches - 1.0)};
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,12 +2,12 @@
 
 #include "pipeline/run_beside.hpp"
 
-#include "headroom/pipeline.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/step.hpp"
 
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
 
 /// Times of one kind of layer and micro-batch by pass, each not faster than the host issues it; a whole backward pass in
 /// proportion to its halves. Exposed traffic stands in the forward pass and before gradients of inputs, which what is
@@ -60,4 +60,4 @@ struct PipelineHops {
 };
 PipelineHops pipeline_hops(PipelineWork const& work, double hop, bool blocking);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,13 +1,14 @@
-#include "headroom/plan_choice.hpp"
+#include "headroom/training/plan_choice.hpp"
 
-#include "headroom/warm_start.hpp"
+#include "headroom/order_statistics.hpp"
+#include "headroom/training/warm_start.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// What all plans of a sweep share; with its site also what is trained and what the host keeps.
@@ -110,4 +111,4 @@ PlanChoice plan_choice(std::span<RunComparison const> rows) {
     return choice;
 }
 
-} // namespace headroom
+} // namespace headroom::training

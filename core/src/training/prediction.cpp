@@ -1,12 +1,12 @@
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include "remedy.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/order_statistics.hpp"
-#include "headroom/warm_start.hpp"
+#include "headroom/training/warm_start.hpp"
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Arithmetic that the chip does not have.
@@ -152,4 +152,4 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     return p;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 constexpr Field breakdown_rows[] = {
@@ -132,4 +132,4 @@ FieldTable const& field_table_of(MemoryOfPrediction const*) { return memory_tabl
 FieldTable const& field_table_of(WarmEffect const*) { return warm_table; }
 FieldTable const& field_table_of(SerialFraction const*) { return serial_table; }
 
-} // namespace headroom
+} // namespace headroom::training

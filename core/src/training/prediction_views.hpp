@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
 
 // Parts of a prediction as results nest them: each view is an object with a field table.
 
@@ -46,7 +46,6 @@ FieldTable const& field_table_of(SimulatedStage const*);
 FieldTable const& field_table_of(ClosedFormLimit const*);
 FieldTable const& field_table_of(ScheduleOutcome const*);
 FieldTable const& field_table_of(LeverOutcome const*);
-FieldTable const& field_table_of(Term const*);
 
 inline std::optional<double> days_of(std::optional<Seconds> const& time) {
     return time ? std::optional{time->in(units::day)} : std::nullopt;
@@ -61,5 +60,11 @@ inline StrategyInUse strategy_of(Prediction const& prediction) {
     return {prediction.question.strategy, prediction.question.workload};
 }
 inline std::pair<Seconds, Seconds> ends_of(Interval const& interval) { return {interval.low, interval.high}; }
+
+} // namespace headroom::training
+
+namespace headroom {
+
+FieldTable const& field_table_of(Term const*);
 
 } // namespace headroom

@@ -6,7 +6,10 @@
 #include <array>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Tokens of one rank that reach the output projection.
@@ -202,4 +205,4 @@ StepProgram step_program(Model const& model, LayerShape const& shape, Framework 
     return program;
 }
 
-} // namespace headroom
+} // namespace headroom::training

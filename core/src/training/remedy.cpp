@@ -1,13 +1,13 @@
 #include "remedy.hpp"
 
-#include "headroom/legality.hpp"
+#include "headroom/training/legality.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 constexpr std::size_t most_remedies = 4; ///< named: more would hide the cheapest
@@ -147,4 +147,4 @@ std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds s
     return text;
 }
 
-} // namespace headroom
+} // namespace headroom::training

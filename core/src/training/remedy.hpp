@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/memory.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
 
 /// Time of a step of a strategy: the closed form, with what the caller knows.
 using StepPrice = std::function<Seconds(Strategy const&)>;
@@ -22,4 +22,4 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
 std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
                                 std::span<MemoryRemedy const> remedies);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,10 +1,13 @@
 #include "headroom/error.hpp"
-#include "headroom/step_roofline_answer.hpp"
+#include "headroom/training/step_roofline_answer.hpp"
 
 #include <algorithm>
 #include <functional>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::laws;
+
 namespace {
 
 /// The precision of the step model that a format stands for; none for fp64.
@@ -27,7 +30,7 @@ void add_calibrated(RooflineAnswer& answer, CalibrationSet const& constants) {
     auto const precision = precision_of(answer.question.format);
     if (!chip || !precision) { return; }
     auto const rates = kernel_rates(*chip, *precision, Framework{}, constants.values());
-    for (auto& ceiling : calibrated_ceilings(answer.processor(), answer.question.format, rates)) {
+    for (auto& ceiling : calibrated_ceilings(answer.processor(), answer.question.format, rates.gemm, rates.memory)) {
         answer.ceilings.push_back(std::move(ceiling));
     }
     answer.calibration = constants.name;
@@ -194,4 +197,4 @@ RooflineAnswer answer_of(RooflineQuestion question, CalibrationSet const& consta
     return answer;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,9 +1,12 @@
-#include "headroom/step_roofline_answer.hpp"
-#include "headroom/training_answers.hpp"
+#include "headroom/training/step_roofline_answer.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::laws;
+
 namespace {
 
 using KernelPart = RooflinePart<RooflineRow>;
@@ -351,9 +354,14 @@ std::vector<RooflinePart<Ceiling>> ceiling_parts(RooflineAnswer const& answer) {
 FieldTable const& field_table_of(RooflineAnswer const*) { return answer_table; }
 FieldTable const& field_table_of(RooflinePart<RooflineRow> const*) { return kernel_table; }
 FieldTable const& field_table_of(RooflinePart<Ceiling> const*) { return ceiling_table; }
-FieldTable const& field_table_of(NamedMachine const*) { return machine_table; }
-FieldTable const& field_table_of(MemoryLevel const*) { return level_table; }
-FieldTable const& field_table_of(Gain const*) { return gain_table; }
 FieldTable const& field_table_of(GroupTime const*) { return group_table; }
 
-} // namespace headroom
+} // namespace headroom::training
+
+namespace headroom::laws {
+
+FieldTable const& field_table_of(NamedMachine const*) { return headroom::training::machine_table; }
+FieldTable const& field_table_of(MemoryLevel const*) { return headroom::training::level_table; }
+FieldTable const& field_table_of(Gain const*) { return headroom::training::gain_table; }
+
+} // namespace headroom::laws

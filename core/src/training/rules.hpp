@@ -1,14 +1,14 @@
 #pragma once
 
-#include "headroom/model.hpp"
-#include "headroom/pipeline.hpp"
-#include "headroom/strategy.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/strategy.hpp"
 
 #include <cstdint>
 
 /// The rules of legality.hpp, each on the degrees that it is about: `illegal_because` asks them of a whole
 /// strategy, the planner's enumeration as soon as those degrees are chosen.
-namespace headroom::rules {
+namespace headroom::training::rules {
 
 constexpr bool divides(int divisor, int whole) { return divisor >= 1 && whole % divisor == 0; }
 
@@ -97,4 +97,4 @@ constexpr bool sequence_parallel(int tp, int cp, Workload const& workload) {
     return tp > 1 && divides(tp, workload.sequence_length / cp);
 }
 
-} // namespace headroom::rules
+} // namespace headroom::training::rules

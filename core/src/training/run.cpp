@@ -1,12 +1,12 @@
-#include "headroom/run.hpp"
+#include "headroom/training/run.hpp"
 
 #include "stage.hpp"
 
-#include "headroom/critical_batch.hpp"
+#include "headroom/training/critical_batch.hpp"
 
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 Seconds interval_by(Failures const& failures, FailureModel const& model) {
@@ -76,4 +76,4 @@ Statistics statistics_of(double critical_batch, Workload const& workload, std::o
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::training

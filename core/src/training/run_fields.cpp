@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 constexpr Field share_rows[] = {
@@ -69,4 +69,4 @@ FieldTable const& field_table_of(Goodput const*) { return goodput_table; }
 FieldTable const& field_table_of(StatisticsOfRun const*) { return statistics_table; }
 FieldTable const& field_table_of(LeftOutTerm const*) { return left_out_table; }
 
-} // namespace headroom
+} // namespace headroom::training

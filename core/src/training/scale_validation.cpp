@@ -1,6 +1,7 @@
-#include "headroom/scale_validation.hpp"
+#include "headroom/training/scale_validation.hpp"
 
-#include "headroom/warm_start.hpp"
+#include "headroom/order_statistics.hpp"
+#include "headroom/training/warm_start.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,7 @@
 #include <map>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// A run that counts, of a stack that shares its kernels with others.
@@ -136,4 +137,4 @@ ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationS
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::training

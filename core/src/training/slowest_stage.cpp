@@ -2,14 +2,14 @@
 
 #include "traffic.hpp"
 
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// What a stage holds: blocks, and shares of the ends of the model.
@@ -229,4 +229,4 @@ SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, Laye
     return slowest;
 }
 
-} // namespace headroom
+} // namespace headroom::training

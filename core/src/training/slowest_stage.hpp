@@ -2,14 +2,14 @@
 
 #include "stage.hpp"
 
-#include "headroom/pipeline_length.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/pipeline_length.hpp"
+#include "headroom/training/step.hpp"
 
 #include <array>
 #include <cstddef>
 #include <span>
 
-namespace headroom {
+namespace headroom::training {
 
 /// Stages of a pipeline in order, neighbours that take equally long as one group. Nothing is allocated.
 class StageGroups {
@@ -56,4 +56,4 @@ SlowestStage slowest_stage(StepSetting const& setting, Strategy const& strategy,
 /// The slowest of those that stand there.
 SlowestStage stage_at(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, StagePlace place);
 
-} // namespace headroom
+} // namespace headroom::training

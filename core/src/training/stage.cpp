@@ -1,10 +1,10 @@
 #include "stage.hpp"
 
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 double adapter_parameters(Strategy const& strategy, Model const& model) {
@@ -215,4 +215,4 @@ Shards expert_shards_of(Strategy const& strategy) {
     return sharded_over(strategy.zero, data, strategy.expert_shard_ranks());
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/framework.hpp"
-#include "headroom/model.hpp"
-#include "headroom/pipeline.hpp"
-#include "headroom/step.hpp"
-#include "headroom/strategy.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/pipeline.hpp"
+#include "headroom/training/step.hpp"
+#include "headroom/training/strategy.hpp"
 
-namespace headroom {
+namespace headroom::training {
 
 /// Parameters that are trained over all parameters of a rank.
 ///
@@ -110,4 +110,4 @@ struct Shards {
 Shards shards_of(Strategy const& strategy);
 Shards expert_shards_of(Strategy const& strategy);
 
-} // namespace headroom
+} // namespace headroom::training

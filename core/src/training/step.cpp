@@ -1,8 +1,8 @@
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include "step_frame.hpp"
 
-#include "headroom/compression.hpp"
+#include "headroom/network/compression.hpp"
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
     return setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction];
@@ -196,4 +198,4 @@ std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strat
     return std::move(record.terms);
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Gradients of a backward pass, and what they do to it.
@@ -130,4 +130,4 @@ template BesideBlocks beside_blocks(Frame<double> const& f, Units const& units, 
 template BesideBlocks beside_blocks(Frame<Traced> const& f, Units const& units, HostIdle const& idle,
                                     double reductions);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,7 +2,7 @@
 
 #include "step_frame.hpp"
 
-namespace headroom {
+namespace headroom::training {
 
 /// Parameters of one block and of the embedding.
 struct Units {
@@ -30,4 +30,4 @@ struct BesideBlocks {
 template <class N>
 BesideBlocks beside_blocks(Frame<N> const& f, Units const& units, HostIdle const& idle, double reductions);
 
-} // namespace headroom
+} // namespace headroom::training

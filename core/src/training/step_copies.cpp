@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 template <class N> double chunks_of(Frame<N> const& f) {
@@ -203,4 +203,4 @@ template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts) {
 template void compose_offload(Frame<double>& f, Parts<double>& parts);
 template void compose_offload(Frame<Traced>& f, Parts<Traced>& parts);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -4,12 +4,12 @@
 #include "traced.hpp"
 #include "traffic.hpp"
 
-#include "headroom/placement.hpp"
-#include "headroom/step.hpp"
+#include "headroom/training/placement.hpp"
+#include "headroom/training/step.hpp"
 
 #include <optional>
 
-namespace headroom {
+namespace headroom::training {
 
 /// The closed form is composed part by part, each part in a file of its own (`step_*.cpp`) over one frame. Written once;
 /// `N` is double for speed or Traced for explanation.
@@ -51,7 +51,7 @@ struct PricedStage {
 /// with the gradients of the fullest, or of the first where it ends the step.
 PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy const& strategy,
                          LayerCosts const& costs, SlowestStage const& slowest, PlacedTraffic const& placed,
-                         Fabric const& fabric, std::optional<DataTraffic> const& first = {});
+                         network::Fabric const& fabric, std::optional<DataTraffic> const& first = {});
 /// Without a flush the place of the stage that takes longest, for which all others wait; else the whole.
 StagePlace priced_place(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                         SlowestStage const& slowest, PlacedTraffic const& placed);
@@ -73,7 +73,7 @@ template <class N> struct Frame {
     StepSetting const& setting;
     Strategy const& strategy;
     LayerCosts const& costs;
-    Fabric fabric;
+    network::Fabric fabric;
     StageHolding holding;       ///< of the stage whose gradients and update end the step
     int holding_stage;          ///< which one, where blocks are frozen
     double through_early;       ///< seconds by which it is through before the first that has trained blocks
@@ -203,4 +203,4 @@ template <class N> ShardedUnits sharded_units(Frame<N> const& f);
 /// Source: [Ren2021]
 template <class N> void compose_offload(Frame<N>& f, Parts<N>& parts);
 
-} // namespace headroom
+} // namespace headroom::training

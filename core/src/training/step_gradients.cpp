@@ -6,7 +6,10 @@
 #include <cmath>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// What data-parallel traffic takes, how often it comes, and the computation that it can run behind.
@@ -412,4 +415,4 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
 template void compose_data(Frame<double>& f, Parts<double>& parts);
 template void compose_data(Frame<Traced>& f, Parts<Traced>& parts);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,11 +1,15 @@
-#include "headroom/prediction.hpp"
-#include "headroom/step_laws_answers.hpp"
+#include "headroom/training/laws.hpp"
+#include "headroom/training/prediction.hpp"
+#include "headroom/training/step_laws_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 DataParallelRow row_of(DataParallelQuestion const& question, double parameters, int count) {
@@ -194,4 +198,4 @@ FieldTable const& field_table_of(DataParallelAnswer const*) { return answer_tabl
 FieldTable const& field_table_of(PipelineLawRow const*) { return pipeline_row_table; }
 FieldTable const& field_table_of(PipelineLawAnswer const*) { return pipeline_table; }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Every place as it is, for rows to be run; none where they are too long.
@@ -238,4 +238,4 @@ template void compose_windows(Frame<Traced>& f, Parts<Traced>& parts);
 template void compose_pipeline(Frame<double>& f, double const& both_ends, Parts<double>& parts);
 template void compose_pipeline(Frame<Traced>& f, Traced const& both_ends, Parts<Traced>& parts);
 
-} // namespace headroom
+} // namespace headroom::training

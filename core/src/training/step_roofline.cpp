@@ -1,10 +1,13 @@
-#include "headroom/step_roofline.hpp"
+#include "headroom/training/step_roofline.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double optimizer_element = 4.0; ///< bytes: its state is in 32 bits
@@ -265,4 +268,4 @@ std::vector<GroupTime> group_times(StepKernels const& step) {
     return groups;
 }
 
-} // namespace headroom
+} // namespace headroom::training

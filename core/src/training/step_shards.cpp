@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// One pass of a unit, and the shares of it in which other traffic leaves by its adapter.
@@ -147,4 +147,4 @@ template ShardedUnits sharded_units(Frame<Traced> const& f);
 template ShardedSeconds sharded_seconds(Frame<double> const& f, double passes, double gathers);
 template ShardedSeconds sharded_seconds(Frame<Traced> const& f, double passes, double gathers);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Costs whose mean block is that of a stage with so many frozen and so many trained ones, and the stage's depth in them.
@@ -110,4 +113,4 @@ PricedStage priced_stage(StagePlace where, StepSetting const& setting, Strategy 
     return of;
 }
 
-} // namespace headroom
+} // namespace headroom::training

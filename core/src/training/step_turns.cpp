@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// How much longer traffic takes while passes with others on its adapter run.
@@ -84,4 +84,4 @@ AddedInTurn added_by_reductions(ChunksInTurn const& t) {
     return {.shown = shown, .waited = std::max(way + t.last_reduce, before + outlasts) - shown};
 }
 
-} // namespace headroom
+} // namespace headroom::training

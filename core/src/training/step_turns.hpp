@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headroom {
+namespace headroom::training {
 
 /// What one stage of interleaved 1F1B does and sends in a step, all stages alike.
 struct ChunksInTurn {
@@ -52,4 +52,4 @@ struct AddedInTurn {
 AddedInTurn added_by_gathers(ChunksInTurn const& turns);
 AddedInTurn added_by_reductions(ChunksInTurn const& turns);
 
-} // namespace headroom
+} // namespace headroom::training

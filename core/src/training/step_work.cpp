@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// What the passes of a stage wait for a host that is late now and then: smooth maximum - max(chip, host).
@@ -149,4 +149,4 @@ template void compose_host(Frame<Traced>& f, Parts<Traced>& parts);
 template void compose_stage(Frame<double>& f, Parts<double>& parts);
 template void compose_stage(Frame<Traced>& f, Parts<Traced>& parts);
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,13 +1,15 @@
-#include "headroom/strategy.hpp"
+#include "headroom/training/strategy.hpp"
 
-#include "headroom/pipeline.hpp"
+#include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
 
 namespace {
 
@@ -131,4 +133,4 @@ std::string spelled_training(Strategy const& strategy) {
     return "all";
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace headroom::training {
 
 /// A number that remembers how it was made. The closed form is written once as a template: run on
 /// `double` it is fast, run on `Traced` the very same code prints its own formulas.
@@ -94,4 +94,4 @@ template <> struct Recorder<Traced> {
     }
 };
 
-} // namespace headroom
+} // namespace headroom::training

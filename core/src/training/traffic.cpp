@@ -1,15 +1,18 @@
 #include "traffic.hpp"
 
-#include "headroom/compression.hpp"
-#include "headroom/local_updates.hpp"
-#include "headroom/memory.hpp"
-#include "headroom/server.hpp"
+#include "headroom/network/compression.hpp"
+#include "headroom/network/local_updates.hpp"
+#include "headroom/network/server.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-namespace headroom {
+namespace headroom::training {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Local updates exchange how far the parameters came, in 32 bits. Source: [DiLoCo]
@@ -286,4 +289,4 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
     return traffic;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -3,20 +3,20 @@
 #include "slowest_stage.hpp"
 #include "stage.hpp"
 
-#include "headroom/step.hpp"
+#include "headroom/training/step.hpp"
 
 #include <optional>
 
-namespace headroom {
+namespace headroom::training {
 
 /// What one set of parameters of the fullest stage sends to the ranks that hold the same ones.
 struct ParameterTraffic {
-    double parameters_held = 0.0;    ///< of one rank before any data-parallel sharding
-    Seconds reduce, gather;          ///< of one whole reduction and of one whole gathering
-    Seconds replicate;               ///< of one reduction between the copies of a ZeRO-3 shard group
-    Bytes gradients, parameters;     ///< total bytes of those
-    double sent = 1.0;               ///< of the gradients' bytes, when they are compressed
-    Group group = {}, replicas = {}; ///< reduced and gathered over; copies of a shard group
+    double parameters_held = 0.0;             ///< of one rank before any data-parallel sharding
+    Seconds reduce, gather;                   ///< of one whole reduction and of one whole gathering
+    Seconds replicate;                        ///< of one reduction between the copies of a ZeRO-3 shard group
+    Bytes gradients, parameters;              ///< total bytes of those
+    double sent = 1.0;                        ///< of the gradients' bytes, when they are compressed
+    network::Group group = {}, replicas = {}; ///< reduced and gathered over; copies of a shard group
     [[nodiscard]] int ranks() const { return group.size * replicas.size; }
 };
 
@@ -35,17 +35,17 @@ bool drains_in_turn(Strategy const& strategy);
 /// What a rank of the fullest stage holds: with two directions the parts of both.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
 
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
 /// The same with ranks that are placed already.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         Fabric const& fabric);
+                         network::Fabric const& fabric);
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         Fabric const& fabric, StageParameters const& held);
+                         network::Fabric const& fabric, StageParameters const& held);
 /// The same of a stage that holds and trains these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
+                         network::Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
 /// The same of a stage that holds these parameters.
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric,
                          StageParameters const& held);
 
 /// Whether steps run into each other (PipeDream).
@@ -80,9 +80,9 @@ StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCo
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
 
 /// Time of one such transfer; nothing without a pipeline.
-Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric);
+Seconds hop_time(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                 Fabric const& fabric);
+                 network::Fabric const& fabric);
 
 /// What keeping state or activations with the host costs, a step.
 ///
@@ -100,4 +100,4 @@ HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& stra
 /// What one block keeps of one micro-batch, one way; nothing where it stays.
 Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy);
 
-} // namespace headroom
+} // namespace headroom::training

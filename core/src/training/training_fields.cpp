@@ -1,10 +1,10 @@
-#include "headroom/training_answers.hpp"
+#include "headroom/training/training_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 // ---- questions --------------------------------------------------------------------------------------------------------
@@ -111,10 +111,15 @@ constexpr FieldTable constant_table = field_table<ConstantValue>("constant", con
 } // namespace
 
 FieldTable const& field_table_of(Model const*) { return model_table; }
-FieldTable const& field_table_of(Cluster const*) { return cluster_table; }
 FieldTable const& field_table_of(WorkloadOfRun const*) { return workload_table; }
 FieldTable const& field_table_of(StrategyInUse const*) { return strategy_table; }
 FieldTable const& field_table_of(Assumption const*) { return assumption_table; }
 FieldTable const& field_table_of(ConstantValue const*) { return constant_table; }
+
+} // namespace headroom::training
+
+namespace headroom {
+
+FieldTable const& field_table_of(Cluster const*) { return training::cluster_table; }
 
 } // namespace headroom

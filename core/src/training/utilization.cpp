@@ -1,8 +1,8 @@
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 
 TrainedWork trained_work(Strategy const& strategy, Model const& model) {
     switch (strategy.trained) {
@@ -44,4 +44,4 @@ double flops_utilization(Flops work, Seconds step, int workers, FlopsPerSecond p
     return possible.base() > 0.0 ? work / possible : 0.0;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,10 +1,12 @@
-#include "headroom/utilization_check.hpp"
+#include "headroom/training/utilization_check.hpp"
+
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 /// Operations of a step, whole job.
@@ -44,4 +46,4 @@ UtilizationCheck check_utilization(std::span<PublishedRun const> runs) {
     return check;
 }
 
-} // namespace headroom
+} // namespace headroom::training

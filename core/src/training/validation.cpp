@@ -1,6 +1,7 @@
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, CalibrationSet const& calibration) {
@@ -71,16 +72,6 @@ Validation grouped(std::vector<RunComparison> rows) {
 }
 
 } // namespace
-
-double quantile(std::vector<double> values, double share) {
-    if (values.empty()) { return 0.0; }
-    std::ranges::sort(values);
-    double const position = share * static_cast<double>(values.size() - 1);
-    auto const below = static_cast<std::size_t>(position);
-    auto const above = std::min(below + 1, values.size() - 1);
-    double const weight = position - static_cast<double>(below);
-    return values[below] * (1.0 - weight) + values[above] * weight;
-}
 
 ErrorSummary summarise(std::span<RunComparison const> rows, Suspects suspects) {
     ErrorSummary summary;
@@ -292,4 +283,4 @@ std::vector<BandSummary> summarise_bands(std::span<RunComparison const> rows) {
     return summaries;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,8 +1,8 @@
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::training {
 
 bool predicted(ErrorSummary const& summary) { return summary.rows > summary.skipped; }
 
@@ -49,4 +49,4 @@ std::vector<PaceWithoutSource> pace_without_each(ValidationAnswer const& answer,
     return paces;
 }
 
-} // namespace headroom
+} // namespace headroom::training

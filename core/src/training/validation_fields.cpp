@@ -1,6 +1,6 @@
-#include "headroom/validation_answer.hpp"
+#include "headroom/training/validation_answer.hpp"
 
-namespace headroom {
+namespace headroom::training {
 
 FieldTable const& field_table_of(ErrorSummary const*);
 FieldTable const& field_table_of(DroppedRows const*);
@@ -127,7 +127,7 @@ constexpr Field run_rows[] = {
     {"assumed", "Fields that were assumed, with their values.",
      [](ComparedRun const& c) -> auto const& {return run(c).assumed;
 } // namespace
-} // namespace headroom
+} // namespace headroom::training
 ,
     {"states_enough", "Whether dimensions, sequence, batch and accelerators are stated.",
      [](ComparedRun const& c) { return run(c).states_enough; }},
@@ -429,4 +429,4 @@ constexpr FieldTable answer_table = field_table<ValidationAnswer>("validate", an
 
 FieldTable const& field_table_of(ValidationAnswer const*) { return answer_table; }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -1,12 +1,12 @@
-#include "headroom/warm_start.hpp"
+#include "headroom/training/warm_start.hpp"
 
-#include "headroom/calibration.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
-namespace headroom {
+namespace headroom::training {
 namespace {
 
 std::string words(std::initializer_list<double> numbers) {
@@ -118,4 +118,4 @@ void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
     p.warm = effect;
 }
 
-} // namespace headroom
+} // namespace headroom::training

@@ -19,6 +19,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::array<std::string_view, 11> type_names{"invalid", "metadata", "memory load", "memory store",

@@ -17,6 +17,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 constexpr int deepest = 256;                     ///< subgraphs in one another

@@ -12,6 +12,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t most_named = unnamed; ///< kinds or resources of one graph

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/task_graph.hpp"
+#include "headroom/laws/task_graph.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -102,10 +102,10 @@ struct GraphDraft {
     std::vector<Place> places;       ///< by task
     std::vector<std::uint16_t> kind_of, resource_of;
     NameTable kinds;
-    std::vector<Resource> resources;
+    std::vector<laws::Resource> resources;
 
     struct Link {
-        Edge edge = {};
+        laws::Edge edge = {};
         Place place = no_place;
         double cost = 0.0; ///< of moving something along it: a task of its own where it is above 0
         std::uint16_t kind = unnamed, resource = unnamed;
@@ -125,7 +125,7 @@ struct GraphDraft {
 /// A tick is 1 where all costs are whole, else the finest 10^-k that makes them exact (a picosecond where they are
 /// seconds), else the finest with which the total stays below 2^62; rounding is noted.
 /// Errors: InputError{unreadable}.
-TaskGraph finish_graph(GraphDraft draft, std::string const& where, SayPlace const& say);
+laws::TaskGraph finish_graph(GraphDraft draft, std::string const& where, SayPlace const& say);
 
 /// Errors that all readers share.
 inline constexpr std::size_t most_tasks = std::numeric_limits<std::uint32_t>::max() - 1;

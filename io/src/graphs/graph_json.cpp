@@ -11,6 +11,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 using nlohmann::json;

@@ -12,6 +12,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 constexpr std::size_t most_candidates = 10'000; ///< names among which a near miss is looked for

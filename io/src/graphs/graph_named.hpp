@@ -41,7 +41,7 @@ public:
     void set_name(std::string_view name) { draft_.name = name; }
     void note(std::string text) { draft_.notes.push_back(std::move(text)); }
 
-    TaskGraph finish(CostReader const& costs);
+    laws::TaskGraph finish(CostReader const& costs);
 
 private:
     struct ResourceUse {

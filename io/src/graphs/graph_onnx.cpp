@@ -16,6 +16,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 constexpr double most_operations = 1e30;

@@ -3,13 +3,16 @@
 #include "traces/trace_formats.hpp"
 
 #include "headroom/io/trace.hpp"
-#include "headroom/rank_digest.hpp"
-#include "headroom/trace_path.hpp"
+#include "headroom/trace/rank_digest.hpp"
+#include "headroom/trace/trace_path.hpp"
 
 #include <string>
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::laws;
+using namespace headroom::trace;
 
 bool looks_like_trace_graph(std::string_view bytes) {
     constexpr std::size_t head = std::size_t{64} << 10;

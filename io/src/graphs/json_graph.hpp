@@ -44,7 +44,7 @@ public:
     JsonGraph(std::string_view bytes, std::string const& where)
         : bytes_{bytes}, say_{lines_of(bytes, where)}, costs_{say_}, graph_{bytes, where}, seen_{bytes.data()} {}
 
-    TaskGraph read();
+    laws::TaskGraph read();
 
     bool null() { return value({}); }
     bool boolean(bool truth) { return value({.type = JsonScalar::Type::boolean, .truth = truth}); }

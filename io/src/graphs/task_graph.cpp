@@ -15,6 +15,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+
 namespace {
 
 struct FormatRow {

@@ -13,6 +13,9 @@
 #include <set>
 
 namespace headroom::io {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// A line of the log: "Tag=A,0.127,1.007,2.769,HISTFAAAA...", the tag and the three numbers being optional.

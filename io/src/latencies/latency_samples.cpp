@@ -15,6 +15,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::serving;
+
 namespace {
 
 /// Reports first: parts of them could be taken for tables.

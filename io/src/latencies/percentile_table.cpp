@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::string_view between = " \t,;\"\r";

@@ -8,6 +8,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::serving;
+
 std::optional<std::string_view> behind(std::string_view line, std::string_view word) {
     if (!line.starts_with(word)) { return std::nullopt; }
     return trimmed_line(line.substr(word.size()));

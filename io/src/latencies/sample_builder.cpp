@@ -13,6 +13,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr std::array<std::string_view, 14> dirt_names{

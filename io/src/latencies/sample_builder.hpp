@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] LatencyQuestion const& question() const { return question_; }
     [[nodiscard]] std::string const& where() const { return where_; }
-    [[nodiscard]] LatencySamples& found() { return found_; }
+    [[nodiscard]] serving::LatencySamples& found() { return found_; }
 
     /// Bare numbers are in this unit. The question's own unit goes first; assumed ones are noted by the caller.
     void set_unit(CellUnit unit, std::string_view from);
@@ -63,7 +63,7 @@ public:
     void take(double seconds, std::int64_t sent, std::uint64_t line);
     /// A cell of the column of values, with what is wrong with it. False where it is no sample.
     bool take_cell(CellValue const& read, std::optional<std::int64_t> sent, std::uint64_t line);
-    void take(LatencyHistogram const& values);
+    void take(serving::LatencyHistogram const& values);
 
     void leave_out(RowDirt why, std::uint64_t line, std::uint64_t count = 1);
     /// Said once, however often it is noted.
@@ -76,7 +76,7 @@ public:
     static constexpr std::int64_t no_time_known = INT64_MIN;
 
     /// Errors: InputError{insufficient} where nothing was found; InputError{unreadable} where no row held a number.
-    LatencySamples finish(std::string_view format);
+    serving::LatencySamples finish(std::string_view format);
 
 private:
     static constexpr double beyond = 3.402823669209384634633746074317e38; ///< 2^128
@@ -91,7 +91,7 @@ private:
 
     std::string where_;
     LatencyQuestion const& question_;
-    LatencySamples found_;
+    serving::LatencySamples found_;
     CellUnit unit_;
     NumberMarks marks_;
     std::array<double, buffered> values_{}, sent_{};
@@ -99,7 +99,7 @@ private:
     bool timed_ = false;
     std::int64_t first_sent_ = no_time_known;
     std::uint64_t bare_line_ = 0, unit_line_ = 0;
-    std::array<LatencySamples::Dirt, kinds> dirt_{};
+    std::array<serving::LatencySamples::Dirt, kinds> dirt_{};
 };
 
 } // namespace headroom::io

@@ -3,9 +3,9 @@
 #include "tables/cell_text.hpp"
 #include "tables/rows.hpp"
 
-#include "headroom/comparison.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,9 @@
 #include <cmath>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 /// Half a unit of the last printed digit may be this share of a bandwidth that a time is made from.

@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 /// What a benchmark measures, and how many of its sizes make our whole vector.

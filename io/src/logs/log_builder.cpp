@@ -2,8 +2,8 @@
 
 #include "records/record.hpp"
 
-#include "headroom/comparison.hpp"
 #include "headroom/error.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,9 @@
 #include <cmath>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 struct Reason {

@@ -62,19 +62,20 @@ public:
     void note(std::string text);
     /// Takes the row, or leaves it out: time, size, ranks and nodes within limits, and the bandwidths as
     /// bytes / time gives them (to 10 % beyond their rounding).
-    void add(MeasuredCollective row, PrintedBandwidths const& printed, std::string_view example);
+    void add(network::MeasuredCollective row, PrintedBandwidths const& printed, std::string_view example);
 
     /// Errors: InputError{insufficient} when there is no row.
     BenchmarkLog finish(std::string_view format, std::size_t lines);
 
 private:
-    [[nodiscard]] std::optional<Unused> refusal(MeasuredCollective const& row, PrintedBandwidths const& printed) const;
+    [[nodiscard]] std::optional<Unused> refusal(network::MeasuredCollective const& row,
+                                                PrintedBandwidths const& printed) const;
 
     std::string_view where_;
     LogQuestion const& question_;
     BenchmarkLog log_;
     static constexpr std::size_t kinds = static_cast<std::size_t>(Unused::unreadable) + 1;
-    std::array<LogTrouble, kinds> troubles_{};
+    std::array<network::LogTrouble, kinds> troubles_{};
 };
 
 /// Largest values that a row may have.

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

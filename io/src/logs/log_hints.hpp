@@ -2,7 +2,7 @@
 
 #include "logs/log_builder.hpp"
 
-#include "headroom/collective.hpp"
+#include "headroom/network/collective.hpp"
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ RunHints hints_of_command(std::string_view line);
 std::string_view nccl_program_in(std::string_view text);
 
 /// What a tool's name of an operation means. Operations whose ranks have different shares ("alltoallv") are none of ours.
-std::optional<Collective> collective_in_log(std::string_view name);
+std::optional<network::Collective> collective_in_log(std::string_view name);
 
 /// Ranks and nodes of a run: what the log states, else what was asked, else what the file's name says; 0 ranks when
 /// nobody knows, 1 node with a note. Nodes that were asked go before those of the log, which are names of hosts.

@@ -2,7 +2,7 @@
 #include "logs/log_hints.hpp"
 #include "records/record.hpp"
 
-#include "headroom/comparison.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +12,9 @@
 #include <set>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 using Json = nlohmann::json;

@@ -11,6 +11,9 @@
 #include <set>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 /// The ranks that a run lists: "#  Rank  3 Group  0 Pid   6902 on host device  3 [0x0b] NAME".

@@ -7,6 +7,9 @@
 #include <array>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 /// What a title of the benchmarks measures, and how many of its sizes make our whole vector.

@@ -9,6 +9,9 @@
 #include <cmath>
 
 namespace headroom::io {
+
+using namespace headroom::measure;
+
 namespace {
 
 using Json = nlohmann::json;

@@ -12,6 +12,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 // ---- traits that several types share -------------------------------------------------------------------------------

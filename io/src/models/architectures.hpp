@@ -2,7 +2,7 @@
 
 #include "json_keys.hpp"
 
-#include "headroom/model.hpp"
+#include "headroom/training/model.hpp"
 
 #include <span>
 #include <string>
@@ -17,14 +17,14 @@ using Notes = std::vector<std::string>;
 /// What a `model_type` of a config.json implies without saying it.
 struct Architecture {
     std::string_view type;
-    Model traits;                                        ///< everything but dimensions
-    int default_head_dim = 0;                            ///< 0: hidden over heads
-    bool ffn_from_hidden = false;                        ///< four times hidden where it is not stated
-    void (*adjust)(JsonKeys&, Model&, Notes&) = nullptr; ///< what further keys of this type change
-    std::string_view note = {};                          ///< what of this type is not modelled
-    bool vision_left_out = false;                        ///< its vision tower is not counted
-    bool windowed = false;                               ///< its `sliding_window` is in use
-    int full_every = 0;                                  ///< with a window: each so-manieth layer sees everything
+    training::Model traits;                                        ///< everything but dimensions
+    int default_head_dim = 0;                                      ///< 0: hidden over heads
+    bool ffn_from_hidden = false;                                  ///< four times hidden where it is not stated
+    void (*adjust)(JsonKeys&, training::Model&, Notes&) = nullptr; ///< what further keys of this type change
+    std::string_view note = {};                                    ///< what of this type is not modelled
+    bool vision_left_out = false;                                  ///< its vision tower is not counted
+    bool windowed = false;                                         ///< its `sliding_window` is in use
+    int full_every = 0; ///< with a window: each so-manieth layer sees everything
     int default_heads = 0, default_kv_heads = 0, default_vocab = 0, default_positions = 0; ///< 0: to be stated
     bool has_ffn = true;   ///< false: no feed-forward layers
     bool has_vocab = true; ///< false: `adjust` knows what is put out

@@ -9,6 +9,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 /// The first of several names of one number.

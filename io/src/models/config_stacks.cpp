@@ -7,6 +7,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 constexpr double masked_share = 0.15; ///< of the tokens that a masked language model predicts

@@ -13,6 +13,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -16,6 +16,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 using Names = std::span<std::string_view const>;

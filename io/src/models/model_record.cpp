@@ -9,6 +9,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 using enum Presence;

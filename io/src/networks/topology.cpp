@@ -10,6 +10,9 @@
 #include <array>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+
 namespace {
 
 /// A text that is being read.

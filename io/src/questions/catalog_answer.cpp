@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 /// The 16-bit rate, of the format that the chip has.

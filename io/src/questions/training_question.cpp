@@ -1,10 +1,10 @@
 #include "headroom/io/training_question.hpp"
 
-#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/legality.hpp"
+#include "headroom/training/consequences.hpp"
+#include "headroom/training/legality.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,9 @@
 #include <cstdlib>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr int largest_cluster = 1'000'000;

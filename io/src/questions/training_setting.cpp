@@ -1,10 +1,10 @@
-#include "headroom/consequences.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/training_question.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/legality.hpp"
+#include "headroom/training/consequences.hpp"
+#include "headroom/training/legality.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,10 @@
 #include <cstdlib>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;

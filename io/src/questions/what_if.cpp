@@ -3,7 +3,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/legality.hpp"
+#include "headroom/training/legality.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,9 @@
 #include <cstdlib>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::string_view where = "--what-if";

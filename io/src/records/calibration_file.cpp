@@ -12,6 +12,9 @@
 
 namespace headroom::io {
 
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double largest = 1e30;

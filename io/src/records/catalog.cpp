@@ -16,6 +16,9 @@
 
 namespace headroom::io {
 
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 /// What each kind of record is called, and the folder that holds it.

@@ -9,6 +9,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 constexpr Range years{1990, 2100};

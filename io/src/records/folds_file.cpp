@@ -8,6 +8,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 namespace {
 
 using Values = std::map<std::string, Calibration>; ///< by what was left out

@@ -9,6 +9,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::array algorithms{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};

@@ -2,13 +2,17 @@
 
 #include "records/toml_text.hpp"
 
-#include "headroom/calibration.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace headroom::io {
+
+using namespace headroom::network;
+using namespace headroom::training;
+
 namespace {
 
 constexpr double most_seconds = 1e6, most_bytes = 1e24, most_rate = 1e18, most_seconds_per_byte = 1e3;

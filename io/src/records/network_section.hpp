@@ -2,16 +2,16 @@
 
 #include "records/record.hpp"
 
-#include "headroom/measured_network.hpp"
+#include "headroom/network/measured_network.hpp"
 
 #include <string>
 
 namespace headroom::io {
 
 /// [network] of a calibration file: what was measured of the links of one machine; empty where there is none.
-MeasuredNetwork read_network(Section section);
+network::MeasuredNetwork read_network(Section section);
 
 /// The same as text; nothing where it is empty.
-std::string written_network(MeasuredNetwork const& network);
+std::string written_network(network::MeasuredNetwork const& network);
 
 } // namespace headroom::io

@@ -6,6 +6,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::training;
+
 Pace read_pace(Section section) {
     Pace pace;
     section.read("factor", pace.factor, {1e-3, 1e3}, Presence::required);

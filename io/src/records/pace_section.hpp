@@ -2,7 +2,7 @@
 
 #include "records/record.hpp"
 
-#include "headroom/calibration.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@
 namespace headroom::io {
 
 /// [pace.STACK] and [likeness.KIND] of a calibration file, and back.
-Pace read_pace(Section section);
-std::string written_pace(std::string_view name, Pace const& pace);
-Likeness read_likeness(Section section);
-std::string written_likeness(std::string_view name, Likeness const& likeness);
+training::Pace read_pace(Section section);
+std::string written_pace(std::string_view name, training::Pace const& pace);
+training::Likeness read_likeness(Section section);
+std::string written_likeness(std::string_view name, training::Likeness const& likeness);
 
 } // namespace headroom::io

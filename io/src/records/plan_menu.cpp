@@ -5,6 +5,9 @@
 #include <array>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::array models{"llama-3-70b", "gpt3-175b", "mixtral-8x7b", "deepseek-v3", "nemotron-h-8b", "bert-large"};

@@ -11,6 +11,9 @@
 #include <iterator>
 
 namespace headroom::io {
+
+using namespace headroom::laws;
+
 namespace {
 
 constexpr Range years{1990, 2100};

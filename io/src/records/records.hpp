@@ -2,10 +2,10 @@
 
 #include "records/record.hpp"
 
-#include "headroom/framework.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/machine.hpp"
-#include "headroom/model.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
 
 #include <string>
 #include <string_view>
@@ -58,7 +58,7 @@ AcceleratorRecord read_accelerator_record(std::string_view toml, std::string_vie
 
 /// A model with what its record says about it besides.
 struct ModelRecord {
-    Model model;
+    training::Model model;
     std::string kind; ///< "dense", "moe", "hybrid" ...
     PublishedCount published;
 };
@@ -71,7 +71,7 @@ void skip_provenance(Section& section);
 struct ShapeFault {
     std::string section, key, problem, why;
 };
-ShapeFault shape_fault(Model const& model);
+ShapeFault shape_fault(training::Model const& model);
 
 /// Limits of a model's dimensions: beyond them a number is a slip of the pen.
 namespace limits {

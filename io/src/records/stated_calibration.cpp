@@ -11,6 +11,9 @@
 #include <limits>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double unstated = std::numeric_limits<double>::quiet_NaN();

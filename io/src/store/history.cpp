@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::measure;
+
 namespace {
 
 StoredState state_of(Campaign const& campaign, bool in_hands) {

@@ -1,6 +1,9 @@
 #include "headroom/io/history.hpp"
 
 namespace headroom::io {
+
+using namespace headroom::measure;
+
 namespace {
 
 std::optional<double> seconds_since_1970(std::int64_t ns) {

@@ -14,6 +14,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::measure;
+
 struct Store::Database : StoreDatabase {
     Database(std::filesystem::path path, Access access, int patience_seconds)
         : StoreDatabase{std::move(path), access, patience_seconds}, holds{this->path()} {}

@@ -9,6 +9,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::string_view setting = "setting", machine = "machine";

@@ -12,18 +12,18 @@ namespace headroom::io {
 [[noreturn]] void refuse_campaign(StoreDatabase const& database, std::int64_t campaign);
 void require_campaign(StoreDatabase const& database, std::int64_t campaign);
 
-std::int64_t insert_campaign(StoreDatabase const& database, Campaign const& campaign);
+std::int64_t insert_campaign(StoreDatabase const& database, measure::Campaign const& campaign);
 /// `first`: how many there are already.
 void insert_points(StoreDatabase const& database, std::int64_t campaign, std::size_t first,
-                   std::vector<MeasuredPoint> const& points);
+                   std::vector<measure::MeasuredPoint> const& points);
 /// False where one of this point and repetition is there.
-bool insert_sample(StoreDatabase const& database, std::int64_t campaign, Sample const& sample);
+bool insert_sample(StoreDatabase const& database, std::int64_t campaign, measure::Sample const& sample);
 
 std::size_t point_count(StoreDatabase const& database, std::int64_t campaign);
 /// With settings and machine, without points and samples.
-std::vector<Campaign> read_heads(StoreDatabase const& database, std::string const& kind);
-Campaign read_head(StoreDatabase const& database, std::int64_t campaign);
-void read_points(StoreDatabase const& database, Campaign& campaign);
-void read_samples(StoreDatabase const& database, Campaign& campaign);
+std::vector<measure::Campaign> read_heads(StoreDatabase const& database, std::string const& kind);
+measure::Campaign read_head(StoreDatabase const& database, std::int64_t campaign);
+void read_points(StoreDatabase const& database, measure::Campaign& campaign);
+void read_samples(StoreDatabase const& database, measure::Campaign& campaign);
 
 } // namespace headroom::io

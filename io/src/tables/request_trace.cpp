@@ -20,6 +20,9 @@
 #include <optional>
 
 namespace headroom::io {
+
+using namespace headroom::serving;
+
 namespace {
 
 constexpr SourceLimits limits{.text = std::uint64_t{64} << 30, .ratio = 2000.0};

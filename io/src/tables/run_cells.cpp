@@ -11,6 +11,9 @@
 #include <cmath>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string lower(std::string_view text) {

@@ -45,7 +45,7 @@ std::optional<int> zero_stage(std::string_view text);
 /// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
 std::optional<int> shard_group(std::string_view text);
 /// What moves to the host: "CPU optimizer offload", "CPU offload: Y/N" (optimizer / parameters).
-Offload offload_of(std::string_view text);
+training::Offload offload_of(std::string_view text);
 /// What the notes say of the batch of one accelerator, where a table prints a value for each precision:
 /// 'batch column "Batch size / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'.
 /// Where neither the header nor the values name the precisions, the wider one has the smaller batch.

@@ -6,6 +6,9 @@
 #include <initializer_list>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 /// Products of cells can be large: in floating point they cannot overflow.

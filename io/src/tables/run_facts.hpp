@@ -3,7 +3,7 @@
 #include "tables/run_cells.hpp"
 
 #include "headroom/machine.hpp"
-#include "headroom/run.hpp"
+#include "headroom/training/run.hpp"
 
 #include <optional>
 #include <string>
@@ -11,20 +11,21 @@
 namespace headroom::io {
 
 /// The degrees and settings that a row states.
-PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
+training::PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
 /// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.
-void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& partial);
+void add_noted_batch(RunCells const& row, training::Model const& model, training::PartialStrategy& partial);
 /// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
 /// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.
-double share_of_tokens(RunCells const& row, Question const& question, PublishedRun& run);
+double share_of_tokens(RunCells const& row, training::Question const& question, training::PublishedRun& run);
 /// Stated, or what every replica works through, or what is usual for the model on each accelerator.
 /// Errors: Skip.
-int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Question& question, PublishedRun& run);
+int global_batch(RunCells const& row, training::PartialStrategy& partial, int workers, training::Question& question,
+                 training::PublishedRun& run);
 /// Measured step time by the contract's order of preference. Errors: Skip.
-void add_measured(RunCells const& row, Question const& question, int workers, PublishedRun& run);
+void add_measured(RunCells const& row, training::Question const& question, int workers, training::PublishedRun& run);
 /// MFU and HFU in percent, where the convention for attention is stated.
-std::optional<PublishedUtilization> stated_utilization(RunCells const& row);
+std::optional<training::PublishedUtilization> stated_utilization(RunCells const& row);
 /// "tp+pp", "zero3": what the strategy is made of; "data parallel" where it is nothing else.
-std::string strategy_kind(Strategy const& strategy);
+std::string strategy_kind(training::Strategy const& strategy);
 
 } // namespace headroom::io

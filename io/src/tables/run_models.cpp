@@ -4,6 +4,9 @@
 #include <cmath>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 /// A model that a row describes by its dimensions alone, in the common shape of its feed-forward kind.

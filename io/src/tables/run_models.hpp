@@ -3,8 +3,8 @@
 #include "tables/run_cells.hpp"
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/model.hpp"
-#include "headroom/run.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/run.hpp"
 
 #include <map>
 #include <string>
@@ -17,9 +17,9 @@ public:
     explicit RunModels(Catalog const& catalog) : catalog_{catalog} {}
 
     /// The catalog's model with the row's dimensions, or one in the common shape of its kind. Errors: Skip.
-    Model model(RunCells const& row, PublishedRun& run);
+    training::Model model(RunCells const& row, training::PublishedRun& run);
     /// The catalog's model of that name; null when there is none.
-    Model const* known_model(RunCells const& row) {
+    training::Model const* known_model(RunCells const& row) {
         std::string const name = catalog_name(row);
         return catalog_.has_model(name) ? &cached_model(name) : nullptr;
     }
@@ -28,10 +28,10 @@ public:
     [[nodiscard]] std::string catalog_name(RunCells const& row) const;
 
 private:
-    Model const& cached_model(std::string const& name);
+    training::Model const& cached_model(std::string const& name);
 
     Catalog const& catalog_;
-    std::map<std::string, Model> models_;
+    std::map<std::string, training::Model> models_;
 };
 
 } // namespace headroom::io

@@ -18,6 +18,9 @@
 #include <map>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 std::string kind_of(std::string_view arch) {

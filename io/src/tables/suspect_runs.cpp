@@ -2,6 +2,8 @@
 
 #include "tables/run_cells.hpp"
 
+#include "headroom/order_statistics.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,9 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr std::array configuration{"source_family",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headroom/io/csv.hpp"
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <span>
 #include <string_view>
@@ -17,6 +17,6 @@ namespace headroom::io {
 ///     beside such a run    of the table, day, model, accelerators and degrees of a run that is far from its repeats
 ///
 /// No rule looks at a prediction. Holds for: `runs` in the order of the records of `table`.
-void drop_suspects(CsvTable const& table, std::string_view where, std::span<PublishedRun> runs);
+void drop_suspects(CsvTable const& table, std::string_view where, std::span<training::PublishedRun> runs);
 
 } // namespace headroom::io

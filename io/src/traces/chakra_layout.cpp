@@ -11,6 +11,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::uint64_t most_micros = std::uint64_t{1} << 50; ///< 35 years

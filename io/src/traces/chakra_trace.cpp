@@ -10,6 +10,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 std::vector<RankTrace> read_chakra(ByteSource& source, std::string const& where, TraceReading const& reading) {
     constexpr std::uint64_t most_text = std::uint64_t{4} << 30;
     WholeText const text{source, std::min(most_text, reading.text_limit)};

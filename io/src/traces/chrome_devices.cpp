@@ -11,6 +11,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// What a lane holds.

@@ -12,6 +12,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// Microseconds since 1970 in the year 2001, as nanoseconds: clocks that show more count from then.

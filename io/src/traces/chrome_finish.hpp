@@ -3,7 +3,7 @@
 #include "traces/chrome_metadata.hpp"
 #include "traces/chrome_part.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@ namespace headroom::io {
 
 /// What is left to do once all text is read: pairs ranges that begin and end apart, leaves out what came twice, moves
 /// columns into traces. One trace, or one a rank where events themselves state several.
-std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where);
+std::vector<trace::RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata,
+                                            std::string const& where);
 
 } // namespace headroom::io

@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// Letters alone, small: "All-Reduce (grads)" is "allreducegrads".

@@ -5,6 +5,10 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::laws;
+using namespace headroom::trace;
+
 namespace {
 
 /// Numbers of one table in another: `numbers[old]`. Strings that are new come in the order in which they came there.

@@ -6,6 +6,9 @@
 #include <array>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;

@@ -2,7 +2,7 @@
 
 #include "traces/chrome_text.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,12 @@ namespace headroom::io {
 struct ChromeMetadata {
     struct Device {
         std::int64_t id = 0;
-        TraceDevice device;
+        trace::TraceDevice device;
     };
     std::optional<std::int64_t> rank, world_size, base_ns;
     std::string host_name;
     std::vector<Device> devices;
-    std::vector<TraceGroup> groups;
+    std::vector<trace::TraceGroup> groups;
     bool is_kineto = false; ///< has what only Kineto writes
 
     /// Takes one member of the file's object; what is of no use is passed over.

@@ -4,7 +4,7 @@
 #include "traces/chrome_names.hpp"
 #include "traces/chrome_text.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <array>
 #include <cstdint>
@@ -55,7 +55,7 @@ public:
     };
     struct Tie {
         std::int64_t external = 0;
-        TracedCollective call;
+        trace::TracedCollective call;
     };
     struct RankRow {
         std::uint32_t span = 0;
@@ -83,15 +83,15 @@ public:
 
     std::vector<std::int64_t> begin, end;
     std::vector<std::uint32_t> lane, name, correlation;
-    std::vector<SpanKind> kind;
+    std::vector<trace::SpanKind> kind;
 
     ChromeNames names, words, categories, collective_names, shape_texts, group_texts;
     std::vector<Lane> lanes;
-    std::vector<TracedCollective> collectives;
+    std::vector<trace::TracedCollective> collectives;
     std::vector<Tie> calls; ///< collectives of the host
     std::vector<Tie> bare;  ///< communication on the device that says nothing of itself
-    std::vector<RecordedShape> shapes;
-    std::vector<CopyBytes> copies;
+    std::vector<trace::RecordedShape> shapes;
+    std::vector<trace::CopyBytes> copies;
     std::vector<Await> awaits;
     std::vector<Edge> edges;
     std::vector<Lane> threads; ///< of edges
@@ -110,15 +110,15 @@ private:
     void count_oddities(ChromeEvent const& event);
     bool measured(ChromeEvent const& event, bool with_duration);
     void add_span(ChromeEvent& event, ChromeScanner const& scanner, bool complete);
-    SpanKind kind_of(ChromeEvent const& event, ChromeCategory category, std::uint32_t name);
-    void add_sides(ChromeEvent const& event, ChromeCategory category, std::uint32_t span, SpanKind what);
-    TracedCollective collective_of(ChromeEvent const& event, std::uint32_t span);
+    trace::SpanKind kind_of(ChromeEvent const& event, ChromeCategory category, std::uint32_t name);
+    void add_sides(ChromeEvent const& event, ChromeCategory category, std::uint32_t span, trace::SpanKind what);
+    trace::TracedCollective collective_of(ChromeEvent const& event, std::uint32_t span);
     void add_shape(ChromeEvent const& event, std::uint32_t span);
     void add_lane_name(ChromeEvent const& event);
     void join_sides(ChromePart& next, std::uint32_t spans);
     Place joined(ChromePart const& next, Place place);
     Lane joined(ChromePart const& next, Lane const& lane);
-    TracedCollective joined(ChromePart const& next, TracedCollective call, std::uint32_t spans);
+    trace::TracedCollective joined(ChromePart const& next, trace::TracedCollective call, std::uint32_t spans);
 
     struct NameTraits {
         bool communicates, synchronizes, parameters;
@@ -143,6 +143,6 @@ private:
 };
 
 /// A process group as `ChromePart::group_texts` has it: name, description and ranks, apart by a zero byte.
-TraceGroup chrome_group(std::string_view text);
+trace::TraceGroup chrome_group(std::string_view text);
 
 } // namespace headroom::io

@@ -5,6 +5,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::uint32_t gone = ~0U;

@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }

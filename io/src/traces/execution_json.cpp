@@ -15,6 +15,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::uint64_t most_text = std::uint64_t{1} << 30;

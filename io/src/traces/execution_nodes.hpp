@@ -3,7 +3,7 @@
 #include "graphs/chakra_nodes.hpp"
 #include "traces/byte_source.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -13,6 +13,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::int64_t thread_bits = 0xFFFFFF;

@@ -38,7 +38,7 @@ class NsysReader {
 public:
     NsysReader(ByteSource& source, std::string const& where, TraceReading const& reading);
     /// Errors: InputError{unreadable} for a database of another kind; InputError{insufficient} without events.
-    std::vector<RankTrace> read();
+    std::vector<trace::RankTrace> read();
 
 private:
     std::string const& text_of(std::int64_t id);
@@ -61,8 +61,8 @@ private:
     void read_messages(std::string_view table);
     void read_thread_names();
     void put_mpi(std::int64_t thread, std::string const& call, NsysTimes time, SqliteRows& rows);
-    void put_on_host(std::int64_t thread, SpanKind kind, std::string_view name, NsysTimes time, std::uint32_t cause,
-                     SqliteRows const& rows);
+    void put_on_host(std::int64_t thread, trace::SpanKind kind, std::string_view name, NsysTimes time,
+                     std::uint32_t cause, SqliteRows const& rows);
     std::vector<NsysRank*> ranks_of_thread(std::int64_t thread);
 
     void read_descriptions();
@@ -70,7 +70,7 @@ private:
     void read_device_numbers();
     void read_mpi_ranks();
 
-    std::vector<RankTrace> finish();
+    std::vector<trace::RankTrace> finish();
 
     ByteSource* source_;
     SqliteFile file_;

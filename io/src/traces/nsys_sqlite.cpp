@@ -15,6 +15,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::int64_t latest = std::int64_t{1} << 61; ///< nanoseconds: 73 years after the start of the recording

@@ -9,75 +9,75 @@
 
 namespace headroom::io {
 
-template <> constexpr SpanKind last_of<SpanKind>() { return span_kinds.back(); }
-template <> constexpr TraceEdge last_of<TraceEdge>() { return TraceEdge::collective; }
-template <> constexpr Collective last_of<Collective>() { return Collective::barrier; }
+template <> constexpr trace::SpanKind last_of<trace::SpanKind>() { return trace::span_kinds.back(); }
+template <> constexpr trace::TraceEdge last_of<trace::TraceEdge>() { return trace::TraceEdge::collective; }
+template <> constexpr network::Collective last_of<network::Collective>() { return network::Collective::barrier; }
 template <> constexpr Fault last_of<Fault>() { return Fault::insufficient; }
 
 template <class Value, class Structure>
 concept Either = std::same_as<std::remove_const_t<Value>, Structure>;
 
-template <class Archive> void fields(Archive& archive, Either<DeviceTimes> auto& times) {
+template <class Archive> void fields(Archive& archive, Either<trace::DeviceTimes> auto& times) {
     auto& [begin, end, window, busy, idle, compute, communication, memory, overlap, exposed, memory_only, overlap_any,
            count, total] = times;
     archive(begin, end, window, busy, idle, compute, communication, memory, overlap, exposed, memory_only, overlap_any,
             count, total);
 }
-template <class Archive> void fields(Archive& archive, Either<IdleShares> auto& idle) {
+template <class Archive> void fields(Archive& archive, Either<trace::IdleShares> auto& idle) {
     auto& [host_bound, waiting, other] = idle;
     archive(host_bound, waiting, other);
 }
-template <class Archive> void fields(Archive& archive, Either<TraceStep> auto& step) {
+template <class Archive> void fields(Archive& archive, Either<trace::TraceStep> auto& step) {
     auto& [number, begin, end] = step;
     archive(number, begin, end);
 }
-template <class Archive> void fields(Archive& archive, Either<StepShares> auto& shares) {
+template <class Archive> void fields(Archive& archive, Either<trace::StepShares> auto& shares) {
     auto& [step, detected, times, idle] = shares;
     archive(step, detected, times, idle);
 }
-template <class Archive> void fields(Archive& archive, Either<NameTotal> auto& total) {
+template <class Archive> void fields(Archive& archive, Either<trace::NameTotal> auto& total) {
     auto& [name, kind, count, sum, shortest, longest] = total;
     archive(name, kind, count, sum, shortest, longest);
 }
-template <class Archive> void fields(Archive& archive, Either<RankBreakdown> auto& breakdown) {
+template <class Archive> void fields(Archive& archive, Either<trace::RankBreakdown> auto& breakdown) {
     auto& [on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch] = breakdown;
     archive(on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch);
 }
-template <class Archive> void fields(Archive& archive, Either<CollectiveLabel> auto& label) {
+template <class Archive> void fields(Archive& archive, Either<trace::CollectiveLabel> auto& label) {
     auto& [name, what, collective, group, group_ranks, group_size] = label;
     archive(name, what, collective, group, group_ranks, group_size);
 }
-template <class Archive> void fields(Archive& archive, Either<CollectiveRun> auto& run) {
+template <class Archive> void fields(Archive& archive, Either<trace::CollectiveRun> auto& run) {
     auto& [label, lane, span, begin, end, bytes, sequence] = run;
     archive(label, lane, span, begin, end, bytes, sequence);
 }
-template <class Archive> void fields(Archive& archive, Either<CollectiveRuns> auto& runs) {
+template <class Archive> void fields(Archive& archive, Either<trace::CollectiveRuns> auto& runs) {
     auto& [labels, all] = runs;
     archive(labels, all);
 }
-template <class Archive> void fields(Archive& archive, Either<ShapedKernel> auto& kernel) {
+template <class Archive> void fields(Archive& archive, Either<trace::ShapedKernel> auto& kernel) {
     auto& [name, shape, count, total, flops, bytes] = kernel;
     archive(name, shape, count, total, flops, bytes);
 }
-template <class Archive> void fields(Archive& archive, Either<Edge> auto& edge) {
+template <class Archive> void fields(Archive& archive, Either<laws::Edge> auto& edge) {
     auto& [from, to] = edge;
     archive(from, to);
 }
-template <class Archive> void fields(Archive& archive, Either<StepGraph> auto& graph) {
+template <class Archive> void fields(Archive& archive, Either<trace::StepGraph> auto& graph) {
     auto& [rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
            notes] = graph;
     archive(rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
             notes);
 }
-template <class Archive> void fields(Archive& archive, Either<TraceIssue> auto& issue) {
+template <class Archive> void fields(Archive& archive, Either<trace::TraceIssue> auto& issue) {
     auto& [kind, count, first_at] = issue;
     archive(kind, count, first_at);
 }
-template <class Archive> void fields(Archive& archive, Either<TraceDevice> auto& device) {
+template <class Archive> void fields(Archive& archive, Either<trace::TraceDevice> auto& device) {
     auto& [name, memory_bytes, units] = device;
     archive(name, memory_bytes, units);
 }
-template <class Archive> void fields(Archive& archive, Either<RankDigest> auto& digest) {
+template <class Archive> void fields(Archive& archive, Either<trace::RankDigest> auto& digest) {
     // `beside` is asked for by `calibrate` alone, which makes no parts
     [[maybe_unused]] auto& [source, format, host_name, rank_from, rank, stated_rank, world_size, device, epoch_ns,
                             clock_is_absolute, bytes_read, text_bytes, events, spans, breakdown, runs, kernels, beside,

@@ -12,6 +12,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::int64_t largest_rank = 1'000'000;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/rank_digest.hpp"
+#include "headroom/trace/rank_digest.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -31,9 +31,9 @@ NamedNumber folder_number(std::string_view path);
 /// Traces of one rank, or of one worker by PyTorch's names of files, that do not overlap in time are of one process that
 /// was profiled several times: they share a rank.
 /// Depends on `stated_rank`, `source`, times and the order alone, so it may be done again with more digests.
-void assign_ranks(std::vector<RankDigest>& digests);
+void assign_ranks(std::vector<trace::RankDigest>& digests);
 
 /// As the trace states it, before anything was assigned.
-void unassign_rank(RankDigest& digest);
+void unassign_rank(trace::RankDigest& digest);
 
 } // namespace headroom::io

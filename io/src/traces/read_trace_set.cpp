@@ -27,6 +27,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 namespace {
 
 namespace fs = std::filesystem;

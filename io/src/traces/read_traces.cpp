@@ -14,6 +14,8 @@
 
 namespace headroom::io {
 
+using namespace headroom::trace;
+
 HeadSource::HeadSource(std::unique_ptr<ByteSource> source, std::size_t head) : source_{std::move(source)} {
     head_.resize(head);
     head_.resize(source_->read(head_.data(), head));

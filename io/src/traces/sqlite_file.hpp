@@ -3,7 +3,7 @@
 #include "sqlite/untrusted.hpp"
 #include "traces/byte_source.hpp"
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <map>
@@ -34,8 +34,8 @@ public:
     [[nodiscard]] std::string const& where() const { return where_; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     /// Damage and values of the wrong kind, met so far.
-    [[nodiscard]] std::vector<TraceIssue> const& issues() const { return issues_; }
-    void issue(std::string_view kind, std::string place) { count_issue(issues_, kind, std::move(place)); }
+    [[nodiscard]] std::vector<trace::TraceIssue> const& issues() const { return issues_; }
+    void issue(std::string_view kind, std::string place) { trace::count_issue(issues_, kind, std::move(place)); }
 
 private:
     friend class SqliteRows;
@@ -57,7 +57,7 @@ private:
     std::string held_; ///< the database, where it is in memory; outlives the connection
     std::unique_ptr<sqlite3, CloseDatabase> database_;
     std::map<std::string, std::vector<Column>> tables_; ///< by name in lower case
-    std::vector<TraceIssue> issues_;
+    std::vector<trace::TraceIssue> issues_;
 };
 
 /// The rows of one table in the order in which they lie. A column that the table does not have is null in every row;

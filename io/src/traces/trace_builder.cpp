@@ -5,6 +5,9 @@
 #include <utility>
 
 namespace headroom::io {
+
+using namespace headroom::trace;
+
 namespace {
 
 /// Times move so that the earliest is zero: sums of them stay small and exact.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <map>
@@ -36,40 +36,40 @@ public:
     TraceBuilder(std::string source, std::string format);
 
     std::uint32_t name(std::string_view text) { return names_(text); }
-    std::uint32_t lane(TraceLane lane);
-    [[nodiscard]] bool has_lane(TraceLane lane) const {
+    std::uint32_t lane(trace::TraceLane lane);
+    [[nodiscard]] bool has_lane(trace::TraceLane lane) const {
         return lane_numbers_.contains({lane.device, lane.process, lane.thread});
     }
     /// A name of a lane for people: "stream 7", "thread 1102 (python)".
-    void name_lane(TraceLane lane, std::string_view text);
+    void name_lane(trace::TraceLane lane, std::string_view text);
     /// Returns the interval's number. `end` before `begin` is taken as no time at all, counted as an issue by the caller.
-    std::uint32_t span(SpanKind kind, std::uint32_t name, std::uint32_t lane, std::int64_t begin_ns,
+    std::uint32_t span(trace::SpanKind kind, std::uint32_t name, std::uint32_t lane, std::int64_t begin_ns,
                        std::int64_t end_ns, std::uint32_t correlation = 0);
-    std::uint32_t group(TraceGroup group);
+    std::uint32_t group(trace::TraceGroup group);
     std::uint32_t collective_name(std::string_view text) { return collective_names_(text); }
     std::uint32_t shape_text(std::string_view text) { return shape_texts_(text); }
-    void collective(TracedCollective call) { trace_.collectives.push_back(call); }
+    void collective(trace::TracedCollective call) { trace_.collectives.push_back(call); }
     void shape(std::uint32_t span, std::string_view text);
     void copy(std::uint32_t span, std::int64_t bytes) { trace_.copies.push_back({span, bytes}); }
     void issue(std::string_view kind, std::uint64_t at_byte, std::uint64_t count = 1);
     void issue_at(std::string_view kind, std::string first_at, std::uint64_t count = 1);
-    void counted(ProfiledKernel kernel) { trace_.counted.push_back(kernel); }
+    void counted(trace::ProfiledKernel kernel) { trace_.counted.push_back(kernel); }
     /// Everything else: rank, world, device, counts.
-    RankTrace& trace() { return trace_; }
+    trace::RankTrace& trace() { return trace_; }
 
     /// Epoch, lanes' names, side tables in order, steps from annotations of the host.
-    [[nodiscard]] RankTrace finish();
+    [[nodiscard]] trace::RankTrace finish();
 
 private:
-    RankTrace trace_;
+    trace::RankTrace trace_;
     Interner names_, collective_names_, shape_texts_;
-    std::vector<TraceLane> lanes_;
+    std::vector<trace::TraceLane> lanes_;
     std::map<std::tuple<bool, std::int64_t, std::int64_t>, std::uint32_t> lane_numbers_;
     std::vector<std::string> lane_names_;
 };
 
 /// What `TraceBuilder::finish` does once names and lanes are in place, for readers that fill the columns themselves:
 /// times move to the epoch, side tables stand by rising span, steps come from annotations of the host, issues by kind.
-void finish_trace(RankTrace& trace);
+void finish_trace(trace::RankTrace& trace);
 
 } // namespace headroom::io

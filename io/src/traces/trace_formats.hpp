@@ -16,7 +16,7 @@ namespace headroom::io {
 struct TraceFormat {
     std::string_view name; ///< "kineto", "nsys", ...
     bool (*sniff)(std::string_view head);
-    std::vector<RankTrace> (*read)(ByteSource& source, std::string const& where, TraceReading const& reading);
+    std::vector<trace::RankTrace> (*read)(ByteSource& source, std::string const& where, TraceReading const& reading);
     bool is_plan = false; ///< says what is to run, not what ran: left out of a folder that holds both
 };
 
@@ -34,26 +34,28 @@ NoTrace what_else(std::string_view head, std::string_view name);
 
 /// Chrome's trace events: of PyTorch's Kineto (1.8 and later, NVIDIA, AMD, CPU only) and of anything else.
 bool looks_like_chrome(std::string_view head);
-std::vector<RankTrace> read_chrome(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_chrome(ByteSource& source, std::string const& where, TraceReading const& reading);
 
 /// Nsight Systems' export to SQLite.
 bool looks_like_nsys(std::string_view head);
-std::vector<RankTrace> read_nsys(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_nsys(ByteSource& source, std::string const& where, TraceReading const& reading);
 
 /// The text table of PyTorch's `key_averages()`: sums without times of day, so a timeline laid end to end.
 bool looks_like_key_averages(std::string_view head);
-std::vector<RankTrace> read_key_averages(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_key_averages(ByteSource& source, std::string const& where,
+                                                TraceReading const& reading);
 
 /// Nsight Compute's CSV: kernels one after the other, with the work and the traffic that was counted.
 bool looks_like_ncu(std::string_view head);
-std::vector<RankTrace> read_ncu(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_ncu(ByteSource& source, std::string const& where, TraceReading const& reading);
 
 /// Chakra execution traces, length-prefixed messages of protobuf.
 bool looks_like_chakra(std::string_view head);
-std::vector<RankTrace> read_chakra(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_chakra(ByteSource& source, std::string const& where, TraceReading const& reading);
 
 /// Execution traces as JSON: of Chakra's nodes, and of PyTorch's observer.
 bool looks_like_execution_json(std::string_view head);
-std::vector<RankTrace> read_execution_json(ByteSource& source, std::string const& where, TraceReading const& reading);
+std::vector<trace::RankTrace> read_execution_json(ByteSource& source, std::string const& where,
+                                                  TraceReading const& reading);
 
 } // namespace headroom::io

@@ -10,6 +10,9 @@
 
 namespace headroom::io {
 
+using namespace headroom::laws;
+using namespace headroom::trace;
+
 namespace {
 
 constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/1\n";

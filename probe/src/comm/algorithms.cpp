@@ -6,6 +6,9 @@
 #include <optional>
 
 namespace headroom::probe {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr char const* rules_variable = "coll_tuned_use_dynamic_rules";

@@ -6,6 +6,9 @@
 #include <limits>
 
 namespace headroom::probe {
+
+using namespace headroom::network;
+
 namespace {
 
 constexpr std::uint64_t stride = 997; ///< between the elements that are looked at in every repetition

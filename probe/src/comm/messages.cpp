@@ -1,12 +1,15 @@
 #include "mpi_state.hpp"
 
-#include "headroom/pair_rounds.hpp"
+#include "headroom/measure/pair_rounds.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr int tag = 902, stop_tag = 903;

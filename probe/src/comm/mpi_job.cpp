@@ -1,6 +1,6 @@
 #include "mpi_state.hpp"
 
-#include "headroom/pair_rounds.hpp"
+#include "headroom/measure/pair_rounds.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +18,9 @@
 #include <unistd.h>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr double clocks_hold = 2.0; ///< seconds: quartz drifts by some microseconds a second at most

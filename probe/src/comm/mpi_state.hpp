@@ -20,7 +20,7 @@ struct MpiRank {
     double clock_offset = 0.0; ///< this rank's clock less that of rank 0
     std::vector<float> own, other;
     std::vector<float> load; ///< what is exchanged beside a loaded pair
-    std::map<std::pair<Collective, int>, MPI_Comm> forced;
+    std::map<std::pair<network::Collective, int>, MPI_Comm> forced;
 };
 
 /// Who takes part. Collective.
@@ -45,7 +45,7 @@ double agree_on_clocks(MpiRank& self);
 /// What can be forced here; `why_not` is filled where nothing can.
 std::vector<CommAlgorithm> forced_algorithms(std::string& why_not);
 /// The communicator whose collectives of this kind run by that algorithm. Collective.
-MPI_Comm communicator_for(MpiRank& self, Collective collective, int number);
+MPI_Comm communicator_for(MpiRank& self, network::Collective collective, int number);
 
 /// Element i of what a rank gives to a collective. Sums over ranks are exact in a float.
 inline float given(int rank, std::uint64_t i) {

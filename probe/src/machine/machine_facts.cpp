@@ -18,6 +18,9 @@
 #endif
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 std::string caches_text(std::vector<CacheLevel> const& caches) {

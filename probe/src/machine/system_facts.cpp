@@ -7,6 +7,9 @@
 #include <sstream>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::string_view not_said = "not said";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -47,6 +47,6 @@ std::string clock_text(double hertz);
 
 /// The facts that files tell: processor, clocks, governor, kernel, memory, pages, limits.
 /// `core`: the number of the one whose clock is asked for.
-Facts system_facts(SystemFiles const& files, int core);
+measure::Facts system_facts(SystemFiles const& files, int core);
 
 } // namespace headroom::probe

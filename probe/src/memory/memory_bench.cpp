@@ -14,6 +14,9 @@
 #include <tuple>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr double a_value = 1.0, b_value = 2.0;

@@ -8,6 +8,9 @@
 #include <span>
 
 namespace headroom::probe {
+
+using namespace headroom::measure;
+
 namespace {
 
 struct KernelRow {

@@ -2,7 +2,7 @@
 
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 class Dissemination final : public MessageSchedule {
@@ -60,4 +60,4 @@ std::unique_ptr<MessageSchedule> binomial_barrier_schedule(CollectiveCall const&
     return std::make_unique<Binomial>(call.layout.ranks);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Barrier by dissemination: in round t every rank tells the rank 2^t places on. Messages carry nothing.
 ///
@@ -22,4 +22,4 @@ std::unique_ptr<MessageSchedule> dissemination_barrier_schedule(CollectiveCall c
 CollectiveTime binomial_barrier_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> binomial_barrier_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -2,7 +2,7 @@
 
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 double whole(CollectiveCall const& call) { return call.size.size.base(); }
@@ -78,4 +78,4 @@ std::unique_ptr<MessageSchedule> binomial_gather_schedule(CollectiveCall const& 
     return std::make_unique<BinomialShards>(call, ShardTree::Direction::to_root);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Broadcast by a binomial tree: in each round all that have the vector pass it on, so twice as many have it.
 ///
@@ -59,4 +59,4 @@ template <class RankAt> void ShardTree::write(std::int64_t index, Round& round, 
     }
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// #{j < p: bit t of j is set}.
@@ -99,4 +99,4 @@ std::unique_ptr<MessageSchedule> bruck_all_to_all_schedule(CollectiveCall const&
     return std::make_unique<AllToAll>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// All-gather by Bruck: in round t every rank sends the rank 2^t places before it all the shards that it has, in the last
 /// round only those that are missing there.
@@ -26,4 +26,4 @@ std::unique_ptr<MessageSchedule> bruck_all_gather_schedule(CollectiveCall const&
 CollectiveTime bruck_all_to_all_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> bruck_all_to_all_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 double hops(CollectiveCall const& call) { return static_cast<double>(call.layout.ranks - 1); }
@@ -80,4 +80,4 @@ std::unique_ptr<MessageSchedule> pipelined_chain_reduce_schedule(CollectiveCall 
     return std::make_unique<Chain>(call, true, false, segments_of(call, hop_of(call, true)));
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

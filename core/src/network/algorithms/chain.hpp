@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// All-reduce along a chain: each rank adds its own and passes the sum on, then the sum goes back the same way.
 ///
@@ -35,4 +35,4 @@ std::unique_ptr<MessageSchedule> pipelined_chain_broadcast_schedule(CollectiveCa
 CollectiveTime pipelined_chain_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> pipelined_chain_reduce_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

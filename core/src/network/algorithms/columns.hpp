@@ -3,11 +3,11 @@
 #include "folding.hpp"
 #include "terms.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <memory>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// A collective of one level that runs across the outermost one.
 struct Across {
@@ -75,4 +75,4 @@ inline CollectiveCall column_call(CollectiveCall const& call, double bytes) {
             .reduction = call.reduction};
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 bool power_of_two(int places) { return (places & (places - 1)) == 0; } // of at least one
@@ -132,4 +132,4 @@ std::unique_ptr<MessageSchedule> double_binary_tree_all_reduce_schedule(Collecti
     return std::make_unique<DoubleBinaryTree>(call, both);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

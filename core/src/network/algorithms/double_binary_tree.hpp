@@ -1,10 +1,10 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <cstdint>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Two binary trees over the ranks 1 to m = p-1, each rank inner in at most one of them, which rank 0 feeds by turns.
 ///
@@ -89,4 +89,4 @@ std::unique_ptr<MessageSchedule> double_binary_tree_reduce_schedule(CollectiveCa
 CollectiveTime double_binary_tree_all_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> double_binary_tree_all_reduce_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -2,7 +2,7 @@
 
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 double others(CollectiveCall const& call) { return static_cast<double>(call.layout.ranks - 1); }
@@ -73,4 +73,4 @@ std::unique_ptr<MessageSchedule> linear_gather_schedule(CollectiveCall const& ca
     return std::make_unique<Flat>(call, true, false, Payload::shard);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

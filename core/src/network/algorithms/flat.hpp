@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Broadcast from the root to each, one after the other.
 ///
@@ -41,4 +41,4 @@ CollectiveTime linear_shards_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> linear_scatter_schedule(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> linear_gather_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -2,14 +2,14 @@
 
 #include "terms.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <bit>
 #include <cstdint>
 
 // Exchanges between ranks whose places differ in one bit, for any number of ranks: some hand their part to a neighbour first.
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// The index of a chunk.
 constexpr std::uint32_t chunk(std::int64_t index) { return static_cast<std::uint32_t>(index); }
@@ -84,4 +84,4 @@ private:
     int steps_;
 };
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// A ring along each level but the outermost, once or there and back; adding is done once.
@@ -172,4 +172,4 @@ std::unique_ptr<MessageSchedule> hierarchical_halving_reduce_scatter_schedule(Co
     return nested_schedule(call, true, false, halving);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

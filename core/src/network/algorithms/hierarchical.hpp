@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// All-reduce over levels: reduce-scatter along each level from the inside out, all-reduce across the outermost one,
 /// all-gather along each level on the way back. Inside, each is a ring; the vector is divided by the ranks that it has
@@ -94,4 +94,4 @@ std::unique_ptr<MessageSchedule> hierarchical_all_to_all_schedule(CollectiveCall
 bool is_even(Layout const& layout);
 bool is_even_or_two_levels(Layout const& layout);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

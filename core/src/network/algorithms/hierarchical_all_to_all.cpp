@@ -3,7 +3,7 @@
 #include "skew.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// One level of a layout: its members, the ranks of the levels inside it and those that one of its groups has in all.
@@ -82,4 +82,4 @@ std::unique_ptr<MessageSchedule> hierarchical_all_to_all_schedule(CollectiveCall
     return std::make_unique<AllToAll>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

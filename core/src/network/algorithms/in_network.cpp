@@ -3,7 +3,7 @@
 #include "segments.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// n beta, one hop.
@@ -113,4 +113,4 @@ std::unique_ptr<MessageSchedule> in_network_broadcast_schedule(CollectiveCall co
     return in_network_schedule(Collective::broadcast, call, switch_radix);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

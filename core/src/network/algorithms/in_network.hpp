@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <array>
 #include <cstdint>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Members below a switch, ranks or switches. The NVLink domain of 72 accelerators is one star, the largest of the
 /// catalog whose switches add.
@@ -60,4 +60,4 @@ std::unique_ptr<MessageSchedule> in_network_broadcast_schedule(CollectiveCall co
 CollectiveTime in_network_time(CollectiveCall const& call, int radix);
 std::unique_ptr<MessageSchedule> in_network_schedule(Collective collective, CollectiveCall const& call, int radix);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -4,7 +4,7 @@
 #include "skew.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// Every rank sends to the rank 1, 2, 3 ... places on.
@@ -72,4 +72,4 @@ std::unique_ptr<MessageSchedule> pairwise_all_to_all_schedule(CollectiveCall con
     return std::make_unique<AllToAll>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Reduce-scatter by pairs: in round i every rank sends the rank i places on that one's shard.
 ///
@@ -24,4 +24,4 @@ std::unique_ptr<MessageSchedule> pairwise_reduce_scatter_schedule(CollectiveCall
 CollectiveTime pairwise_all_to_all_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> pairwise_all_to_all_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

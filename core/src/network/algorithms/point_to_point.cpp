@@ -2,7 +2,7 @@
 
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 class OneMessage final : public MessageSchedule {
@@ -29,4 +29,4 @@ std::unique_ptr<MessageSchedule> send_schedule(CollectiveCall const& call) {
     return std::make_unique<OneMessage>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// One message, from rank 0 to rank 1.
 ///
@@ -13,4 +13,4 @@ namespace headroom::algorithms {
 CollectiveTime send_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> send_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

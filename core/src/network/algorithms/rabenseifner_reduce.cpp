@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 class RabenseifnerReduce final : public MessageSchedule {
@@ -71,4 +71,4 @@ std::unique_ptr<MessageSchedule> rabenseifner_reduce_schedule(CollectiveCall con
     return std::make_unique<RabenseifnerReduce>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

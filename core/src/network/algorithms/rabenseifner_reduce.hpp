@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Reduce as a reduce-scatter by recursive halving, then a binomial gather: Rabenseifner's.
 ///
@@ -16,4 +16,4 @@ namespace headroom::algorithms {
 CollectiveTime rabenseifner_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rabenseifner_reduce_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -8,7 +8,7 @@
 #include "scatter_all_gather.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 Level const& level_of(Layout const& layout, int level) { return layout.level[static_cast<std::size_t>(level)]; }
@@ -262,4 +262,4 @@ std::unique_ptr<MessageSchedule> nested_binomial_reduce_schedule(CollectiveCall 
     return std::make_unique<NestedBinomial>(call, true);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 // Collectives with a root over levels, on rails: the ranks at one place inside of every domain are a rail, and each rail carries
 // its shard of the vector across, so that all outer ports of a domain are used. w = S_(L-2) rails, the ranks of all levels but
 // the outermost; N_l the ranks of level l, S_l = N_0 N_1 ... N_l.
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Broadcast on rails: the root scatters shards in its domain, level by level from the inside out; each rail broadcasts its
 /// shard across; then a ring all-gather along each level from the outside in, in every domain.
@@ -92,4 +92,4 @@ std::unique_ptr<MessageSchedule> nested_binomial_broadcast_schedule(CollectiveCa
 CollectiveTime nested_binomial_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> nested_binomial_reduce_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

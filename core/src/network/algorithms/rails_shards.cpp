@@ -3,7 +3,7 @@
 #include "rails.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// One or two levels; rank r's shard is chunk r. Inside, what goes to a place is the shards of its rail in every domain.
@@ -85,4 +85,4 @@ std::unique_ptr<MessageSchedule> rails_gather_schedule(CollectiveCall const& cal
     return std::make_unique<RailShards>(call, ShardTree::Direction::to_root);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

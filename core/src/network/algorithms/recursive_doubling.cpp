@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 class AllReduce final : public FoldedSchedule {
@@ -95,4 +95,4 @@ std::unique_ptr<MessageSchedule> recursive_doubling_reduce_scatter_schedule(Coll
 }
 bool is_power_of_two(Layout const& layout) { return std::has_single_bit(static_cast<unsigned>(layout.ranks)); }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// All-reduce by recursive doubling: ranks 1, 2, 4 ... apart exchange all that they have and add it.
 ///
@@ -40,4 +40,4 @@ CollectiveTime recursive_doubling_reduce_scatter_time(CollectiveCall const& call
 std::unique_ptr<MessageSchedule> recursive_doubling_reduce_scatter_schedule(CollectiveCall const& call);
 bool is_power_of_two(Layout const& layout);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -3,7 +3,7 @@
 #include "folding.hpp"
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// Places that halve a group in two, and which half the other one of them keeps.
@@ -82,4 +82,4 @@ std::unique_ptr<MessageSchedule> rabenseifner_all_reduce_schedule(CollectiveCall
     return std::make_unique<AllReduce>(call);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

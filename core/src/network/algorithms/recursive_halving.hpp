@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Reduce-scatter by recursive halving: ranks half as far apart each time exchange the half that the other one keeps.
 ///
@@ -32,4 +32,4 @@ std::unique_ptr<MessageSchedule> recursive_halving_reduce_scatter_schedule(Colle
 CollectiveTime rabenseifner_all_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rabenseifner_all_reduce_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -2,7 +2,7 @@
 
 #include "terms.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 double hops(CollectiveCall const& call) { return static_cast<double>(call.layout.ranks - 1); }
@@ -66,4 +66,4 @@ std::unique_ptr<MessageSchedule> ring_reduce_scatter_schedule(CollectiveCall con
     return std::make_unique<Ring>(call, true, false);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

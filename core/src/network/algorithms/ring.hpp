@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// All-reduce round a ring: reduce-scatter, then all-gather, p-1 steps each of n/p bytes.
 ///
@@ -31,4 +31,4 @@ std::unique_ptr<MessageSchedule> ring_all_gather_schedule(CollectiveCall const& 
 CollectiveTime ring_reduce_scatter_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> ring_reduce_scatter_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 enum class Gathering { doubling, ring };
@@ -80,4 +80,4 @@ std::unique_ptr<MessageSchedule> scatter_ring_broadcast_schedule(CollectiveCall 
     return std::make_unique<ScatterAllGather>(call, Gathering::ring);
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

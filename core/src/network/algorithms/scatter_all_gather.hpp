@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// Broadcast as a binomial scatter, then an all-gather that doubles in each round what everybody has: van de Geijn's.
 ///
@@ -26,4 +26,4 @@ std::unique_ptr<MessageSchedule> van_de_geijn_broadcast_schedule(CollectiveCall 
 CollectiveTime scatter_ring_broadcast_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> scatter_ring_broadcast_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 std::uint32_t best_segments(double fill, Bytes size, Seconds hop, Seconds alpha) {
     double const work = fill * hop.base();
@@ -16,4 +16,4 @@ std::uint32_t best_segments(double fill, Bytes size, Seconds hop, Seconds alpha)
     return square <= static_cast<double>(below) * (below + 1.0) ? std::max(below, 1U) : below + 1;
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

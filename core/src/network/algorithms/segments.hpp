@@ -1,10 +1,10 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <cstdint>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// The most segments that a pipeline is cut into, which bounds a schedule where alpha is zero.
 inline constexpr std::uint32_t most_segments = 65'536;
@@ -20,4 +20,4 @@ inline constexpr std::uint32_t most_segments = 65'536;
 /// Source:     [SandersSpeckTraeff2009]
 std::uint32_t best_segments(double fill, Bytes size, Seconds hop, Seconds alpha);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

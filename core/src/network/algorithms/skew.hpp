@@ -1,10 +1,10 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <algorithm>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// What a rank holds for others in an all-to-all in which all send more to rank 0: a share z/p of its n bytes is for rank 0
 /// and the rest is for all ranks alike, itself among them, so that rank 0 gets z times the mean, what it keeps counted.
@@ -22,4 +22,4 @@ private:
         : busiest{z * (n / p)}, other{z == 1.0 ? n / p : (1.0 - z / p) * n / (p - 1.0)}, even{z == 1.0} {}
 };
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 #include <bit>
 #include <cstdint>
 
 // The letters of the closed forms: alpha, beta and gamma of a level, and counts of rounds.
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 /// T of `messages` one after another that carry `bytes` in all, of which `added` are added to others.
 inline CollectiveTime terms(double messages, double bytes, double added, Link const& link, SecondsPerByte gamma) {
@@ -24,4 +24,4 @@ inline CollectiveTime operator+(CollectiveTime a, CollectiveTime const& b) {
 inline int floor_log2(int p) { return std::bit_width(static_cast<unsigned>(p)) - 1; }
 inline int ceil_log2(int p) { return p > 1 ? std::bit_width(static_cast<unsigned>(p - 1)) : 0; }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

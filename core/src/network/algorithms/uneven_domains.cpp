@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 namespace {
 
 /// k domains of g ranks, the last of s < g.
@@ -209,4 +209,4 @@ std::unique_ptr<MessageSchedule> uneven_reduce_scatter_schedule(CollectiveCall c
                                     unequal_ring(call, true));
 }
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

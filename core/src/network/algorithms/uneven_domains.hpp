@@ -2,7 +2,7 @@
 
 #include "columns.hpp"
 
-#include "headroom/collective_algorithm.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 
 // Two levels whose last domain has s of g ranks. Equations: `hierarchical.hpp`.
 //
@@ -12,7 +12,7 @@
 // more than (s-1)/s. The rounds of handing back are those of handing over turned round, so that whoever was through last
 // goes first and no wait is hidden: the phases' times add up exactly.
 
-namespace headroom::algorithms {
+namespace headroom::network::algorithms {
 
 CollectiveTime uneven_all_reduce_time(CollectiveCall const& call, Across across);
 std::unique_ptr<MessageSchedule> uneven_all_reduce_schedule(CollectiveCall const& call, Across across);
@@ -23,4 +23,4 @@ std::unique_ptr<MessageSchedule> uneven_all_gather_schedule(CollectiveCall const
 CollectiveTime uneven_reduce_scatter_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> uneven_reduce_scatter_schedule(CollectiveCall const& call);
 
-} // namespace headroom::algorithms
+} // namespace headroom::network::algorithms

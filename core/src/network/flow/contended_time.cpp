@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 [[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
@@ -115,4 +115,4 @@ ContendedTime contended_time(std::span<ContendingGroups const> traffic, Topology
     return result;
 }
 
-} // namespace headroom
+} // namespace headroom::network

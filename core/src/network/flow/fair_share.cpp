@@ -1,10 +1,10 @@
-#include "headroom/fair_share.hpp"
+#include "headroom/network/fair_share.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-namespace headroom {
+namespace headroom::network {
 namespace {
 
 constexpr double slack = 1e-11; ///< of sums over the flows of a link, relative
@@ -210,4 +210,4 @@ bool FairShare::let_in_losers() {
     return taking_part_.size() > before;
 }
 
-} // namespace headroom
+} // namespace headroom::network

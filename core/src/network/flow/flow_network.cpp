@@ -1,13 +1,13 @@
 #include "flow_network.hpp"
 
 #include "../ticks.hpp"
-#include "simulation/moments.hpp"
+#include "base/events/moments.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace headroom {
+namespace headroom::network {
 namespace flow {
 namespace {
 
@@ -59,7 +59,7 @@ SimulatedFlows FlowNetwork::run(std::span<PlacedSchedule const> schedules, std::
         push(result_.finished[i], Kind::begins, i);
     }
     now_ = events_.empty() ? 0 : std::min<Ticks>(0, events_.next());
-    simulation::run_moments(
+    events::run_moments(
         events_, now_, stop, [this](Event const& event) { take(event); }, [this] { settle(); });
     for (double const bytes : carried_) { result_.carried.emplace_back(bytes); }
     return std::move(result_);
@@ -173,4 +173,4 @@ SimulatedFlows simulate_flows(std::span<PlacedSchedule const> schedules, Topolog
     return flow::FlowNetwork{topology}.run(schedules);
 }
 
-} // namespace headroom
+} // namespace headroom::network

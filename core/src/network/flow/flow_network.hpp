@@ -1,10 +1,10 @@
 #pragma once
 
-#include "simulation/event_queue.hpp"
+#include "base/events/event_queue.hpp"
 #include "turns.hpp"
 
-#include "headroom/fair_share.hpp"
-#include "headroom/flow_simulation.hpp"
+#include "headroom/network/fair_share.hpp"
+#include "headroom/network/flow_simulation.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace headroom::flow {
+namespace headroom::network::flow {
 
 /// Schedules on a network, event by event. May run again and again; it then begins with an empty network.
 class FlowNetwork {
@@ -55,7 +55,7 @@ private:
     FairShare share_;
     std::span<PlacedSchedule const> schedules_;
     std::vector<std::unique_ptr<Turns>> turns_;
-    simulation::EventQueue<Ticks, Event> events_;
+    events::EventQueue<Ticks, Event> events_;
     std::vector<Moving> moving_;
     std::vector<std::uint32_t> unused_, of_flow_; ///< numbers of `moving_`; by flow
     std::vector<Turns::Id> ready_;
@@ -65,4 +65,4 @@ private:
     Ticks now_ = 0;
 };
 
-} // namespace headroom::flow
+} // namespace headroom::network::flow

@@ -1,6 +1,6 @@
 #include "turns.hpp"
 
-namespace headroom::flow {
+namespace headroom::network::flow {
 namespace {
 
 /// A number of `all` that is not in use.
@@ -77,4 +77,4 @@ void Turns::end_turn(Participant& one, std::vector<Id>& ready) {
     }
 }
 
-} // namespace headroom::flow
+} // namespace headroom::network::flow

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headroom/message_schedule.hpp"
+#include "headroom/network/message_schedule.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace headroom::flow {
+namespace headroom::network::flow {
 
 /// Which messages of a schedule may begin. Each participant takes its turns, the rounds in which it has messages, one after
 /// the other; a message begins when it is the turn of both ends. Rounds are written when somebody needs the next.
@@ -54,4 +54,4 @@ private:
     std::vector<std::uint32_t> unused_messages_, unused_turns_;
 };
 
-} // namespace headroom::flow
+} // namespace headroom::network::flow

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom {
+namespace headroom::network {
 
 using namespace topologies;
 
@@ -116,4 +116,4 @@ Topology build_topology(DragonflyNetwork const& network, std::string_view where)
     return with_nodes(std::move(fabric), network.nodes, network.endpoints);
 }
 
-} // namespace headroom
+} // namespace headroom::network

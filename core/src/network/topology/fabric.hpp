@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/topology.hpp"
+#include "headroom/network/topology.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 // What the builders of networks share: ports at the edge, the nodes below them, and how sizes are refused.
 
-namespace headroom::topologies {
+namespace headroom::network::topologies {
 
 inline constexpr std::int64_t most_endpoints = 1 << 18, most_links = 1 << 21;
 
@@ -68,4 +68,4 @@ enum class Rails { no, yes };
 /// The fabric with the nodes below its ports. On rails, messages go out on the rail on which they arrive.
 Topology with_nodes(Fabric fabric, Nodes const& nodes, int endpoints, Rails rails = Rails::no);
 
-} // namespace headroom::topologies
+} // namespace headroom::network::topologies

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace headroom {
+namespace headroom::network {
 
 using namespace topologies;
 
@@ -97,4 +97,4 @@ Topology build_topology(FatTreeNetwork const& network, std::string_view where) {
     return with_nodes(std::move(fabric), network.nodes, network.endpoints);
 }
 
-} // namespace headroom
+} // namespace headroom::network

@@ -5,7 +5,7 @@
 
 // Networks of one level of switches, or two.
 
-namespace headroom {
+namespace headroom::network {
 
 using namespace topologies;
 
@@ -101,4 +101,4 @@ Topology build_topology(LeafSpineNetwork const& network, std::string_view where)
     return with_nodes(std::move(fabric), network.nodes, network.endpoints);
 }
 
-} // namespace headroom
+} // namespace headroom::network

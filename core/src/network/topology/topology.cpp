@@ -1,4 +1,4 @@
-#include "headroom/topology.hpp"
+#include "headroom/network/topology.hpp"
 
 #include "fabric.hpp"
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-namespace headroom {
+namespace headroom::network {
 
 std::string_view name_of(Place::Kind kind) {
     switch (kind) {
@@ -145,4 +145,4 @@ Topology with_nodes(Fabric fabric, Nodes const& nodes, int endpoints, Rails rail
 }
 
 } // namespace topologies
-} // namespace headroom
+} // namespace headroom::network

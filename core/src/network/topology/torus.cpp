@@ -1,6 +1,6 @@
 #include "fabric.hpp"
 
-namespace headroom {
+namespace headroom::network {
 
 using namespace topologies;
 
@@ -61,4 +61,4 @@ Topology build_topology(TorusNetwork const& network, std::string_view where) {
     return {"torus", static_cast<int>(endpoints), std::move(links), Torus{network.sides}};
 }
 
-} // namespace headroom
+} // namespace headroom::network

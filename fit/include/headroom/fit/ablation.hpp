@@ -13,9 +13,9 @@ namespace headroom::fit {
 struct Ablation {
     std::string_view name;    ///< of the element
     std::string_view instead; ///< what the model has in its place, in words
-    void (*change)(Question&) = nullptr;
+    void (*change)(training::Question&) = nullptr;
     struct Held {
-        Constant constant;
+        training::Constant constant;
         double value;
     };
     std::vector<Held> held = {};
@@ -27,19 +27,19 @@ std::vector<Ablation> ablations();
 /// A model without an element, fitted to the runs, and again without each source. Runs of stacks whose kernels are their own
 /// take no part.
 struct FittedModel {
-    std::vector<PublishedRun> runs; ///< as this model asks them
-    CalibrationSet set;
-    Validation fitted, left_out; ///< of them
+    std::vector<training::PublishedRun> runs; ///< as this model asks them
+    training::CalibrationSet set;
+    training::Validation fitted, left_out; ///< of them
 };
-FittedModel fitted_without(Ablation const& ablation, std::span<PublishedRun const> runs,
-                           CalibrationSet const& independent, FitSettings const& settings);
+FittedModel fitted_without(Ablation const& ablation, std::span<training::PublishedRun const> runs,
+                           training::CalibrationSet const& independent, FitSettings const& settings);
 
 /// Errors of a model without an element, fitted anew.
 struct AblationResult {
     std::string_view name, instead;
     int free_constants = 0;
-    ErrorSummary dense, dense_left_out;       ///< runs of dense models; each source left out
-    ErrorSummary mixtures, mixtures_left_out; ///< runs of mixtures and hybrids
+    training::ErrorSummary dense, dense_left_out;       ///< runs of dense models; each source left out
+    training::ErrorSummary mixtures, mixtures_left_out; ///< runs of mixtures and hybrids
     /// Runs whose step the element is more than `moved_by` of, by the constants of the whole model; and the means of their
     /// absolute errors, by the whole model and without the element.
     struct Means {
@@ -55,7 +55,8 @@ inline constexpr double moved_by = 0.03;
 
 /// What an element is worth is the difference to the whole model; the fit can only hide what another constant can stand in
 /// for, and left-out errors say whether it did so honestly. An element that concerns few runs is seen in those.
-AblationResult without_element(Ablation const& ablation, FittedModel const& whole, std::span<PublishedRun const> runs,
-                               CalibrationSet const& independent, FitSettings const& settings);
+AblationResult without_element(Ablation const& ablation, FittedModel const& whole,
+                               std::span<training::PublishedRun const> runs,
+                               training::CalibrationSet const& independent, FitSettings const& settings);
 
 } // namespace headroom::fit

@@ -5,9 +5,9 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 #include "headroom/fit/pooling.hpp"
 #include "headroom/fit/trace_fit.hpp"
-#include "headroom/measurement.hpp"
-#include "headroom/stated_calibration.hpp"
-#include "headroom/strategy.hpp"
+#include "headroom/measure/measurement.hpp"
+#include "headroom/training/stated_calibration.hpp"
+#include "headroom/training/strategy.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -25,27 +25,27 @@ namespace headroom::fit {
 /// A log of a benchmark of collectives.
 struct LogEvidence {
     MeasuredFile file;
-    std::vector<MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows;
 };
 
 /// A calibration file.
 struct FileEvidence {
     std::string name;
-    StatedCalibration states;
-    std::optional<CalibrationSet> whole; ///< where it states every constant
+    training::StatedCalibration states;
+    std::optional<training::CalibrationSet> whole; ///< where it states every constant
 };
 
 /// Traces of the ranks of one job.
 struct TraceEvidence {
     std::vector<std::string> names;
     std::vector<std::string> unread; ///< files that could not be read, with the reason
-    TraceAnswer traces;
+    trace::TraceAnswer traces;
 };
 
 struct CalibrationEvidence {
     std::vector<std::variant<LogEvidence, FileEvidence>> files;
     std::optional<TraceEvidence> traces;
-    std::vector<Campaign> campaigns;
+    std::vector<measure::Campaign> campaigns;
 };
 
 /// Facts about the evidence that it does not state.
@@ -77,8 +77,8 @@ struct Evidence {
 
 /// A constant as one item of evidence states it.
 struct ConstantSource {
-    Constant id = Constant::count_;
-    CalibratedConstant constant;
+    training::Constant id = training::Constant::count_;
+    training::CalibratedConstant constant;
     std::size_t evidence = 0; ///< index
     std::size_t samples = 0;  ///< 0: not known
     double weight = 0.0;      ///< in the joined value; 0: left out, and `why` says it
@@ -88,7 +88,7 @@ struct ConstantSource {
 /// A link as one source of rows, or one file, states it.
 struct LinkSource {
     bool scale_out = false;
-    MeasuredLink link;
+    network::MeasuredLink link;
     std::string name;
     double weight = 0.0;
 };
@@ -120,13 +120,13 @@ struct CalibrationAnswer {
     std::vector<ConstantSource> constant_sources;
     std::vector<LinkSource> link_sources;
     std::vector<Disagreement> disagreements;
-    std::vector<Campaign> machines; ///< campaigns of rooflines: a machine file is made of one
-    std::string traced_elsewhere;   ///< reason why the traces are of another accelerator; empty: they are not
+    std::vector<measure::Campaign> machines; ///< campaigns of rooflines: a machine file is made of one
+    std::string traced_elsewhere;            ///< reason why the traces are of another accelerator; empty: they are not
     std::vector<ScalingSteps> scaling;
-    PartialCalibration states;               ///< constants, links and steps that are written
-    StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
-    std::optional<CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
-    std::optional<CalibrationSet> effective; ///< of --explain: every constant as it is used
+    training::PartialCalibration states;               ///< constants, links and steps that are written
+    training::StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
+    std::optional<training::CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
+    std::optional<training::CalibrationSet> effective; ///< of --explain: every constant as it is used
     std::vector<std::string> notes;
     std::vector<std::string> missing; ///< reasons why evidence gave less than it might have
     std::string saved;                ///< calibration file that was written; empty: none
@@ -144,7 +144,7 @@ FieldTable const& field_table_of(MeasuredWorkers const*);
 CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence);
 
 /// Slowdown beside communication as a constant, where the run had the traffic of data parallelism alone; else a note.
-void add_slowdown(Strategy const& strategy, CalibrationAnswer& answer);
+void add_slowdown(training::Strategy const& strategy, CalibrationAnswer& answer);
 
 /// Steps of a campaign to keep: those on `workers`, or all of them. Adds the reasons where none is kept.
 std::vector<MeasuredWorkers> steps_to_keep(ScalingSteps& scaling, std::optional<int> workers,
@@ -154,15 +154,15 @@ std::vector<MeasuredWorkers> steps_to_keep(ScalingSteps& scaling, std::optional<
 void join_constants(CalibrationAnswer& answer);
 
 /// The calibration in effect: `below` with everything that was stated and measured.
-CalibrationSet effective(CalibrationAnswer const& answer, CalibrationSet const& below);
+training::CalibrationSet effective(CalibrationAnswer const& answer, training::CalibrationSet const& below);
 
 /// A whole calibration with everything that partial files state.
-CalibrationSet with_stated(CalibrationSet whole, StatedCalibration const& states);
+training::CalibrationSet with_stated(training::CalibrationSet whole, training::StatedCalibration const& states);
 
 /// Constants of one origin with their sources; those of the best origin first.
 struct ExplainedConstant {
-    ConstantInfo info;
-    CalibratedConstant constant;
+    training::ConstantInfo info;
+    training::CalibratedConstant constant;
     std::vector<ConstantSource const*> sources;
     CalibrationAnswer const* answer = nullptr;
 };

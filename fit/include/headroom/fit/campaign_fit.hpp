@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headroom/fit/communication_fit.hpp"
-#include "headroom/measured_collective.hpp"
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
+#include "headroom/network/measured_collective.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -39,11 +39,11 @@ struct CampaignSettings {
 /// Times of messages and of collectives as rows for `fit_communication`: one a repetition, at most 32 of a point, evenly
 /// spread over the order of their times.
 struct CampaignCollectives {
-    std::vector<MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows;
     std::size_t points = 0, samples = 0; ///< that the rows stand for
     std::vector<LeftOutPoint> left_out;
 };
-CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSettings const& settings);
+CampaignCollectives measured_collectives(measure::Campaign const& campaign, CampaignSettings const& settings);
 
 // ---- rates of a machine ---------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ struct CampaignRates {
     std::vector<MeasuredRate> bytes, flops; ///< bytes a second, operations a second; in the order of the points
     std::vector<LeftOutPoint> left_out;
 };
-CampaignRates measured_rates(Campaign const& campaign);
+CampaignRates measured_rates(measure::Campaign const& campaign);
 
 /// What "sustained bandwidth of main memory" means here: the triad; without one the copy, else the fastest of the other
 /// kernels. Null where main memory was not measured.
@@ -86,6 +86,6 @@ struct CampaignSteps {
     bool whole_command = false;         ///< the time is that of the command, from its start to its end
     std::vector<LeftOutPoint> left_out;
 };
-CampaignSteps measured_steps(Campaign const& campaign);
+CampaignSteps measured_steps(measure::Campaign const& campaign);
 
 } // namespace headroom::fit

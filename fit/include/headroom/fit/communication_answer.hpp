@@ -13,7 +13,7 @@ namespace headroom::fit {
 struct CommunicationAnswer {
     std::string table_name;
     CommunicationValidation validation;
-    std::vector<LogTrouble> not_read = {};
+    std::vector<network::LogTrouble> not_read = {};
     /// Rows that could not be read.
     [[nodiscard]] int unread() const;
 };

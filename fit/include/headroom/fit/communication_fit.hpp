@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/measured_collective.hpp"
-#include "headroom/measured_network.hpp"
+#include "headroom/network/measured_collective.hpp"
+#include "headroom/network/measured_network.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct BandwidthDip {
 struct CommunicationFit {
     std::string id;
     std::string system;
-    Collective collective = Collective::all_reduce;
+    network::Collective collective = network::Collective::all_reduce;
     std::string algorithm, protocol, data_type;
     int ranks = 1, nodes = 1;
     std::vector<FittedSegment> segments; ///< in rising order of size
@@ -62,9 +62,9 @@ struct CommunicationFit {
     std::optional<BandwidthDip> dip;     ///< the deepest
     std::vector<std::string> notes;      ///< a dip, a lone segment, sizes that are all of one kind
     /// The segments without their intervals.
-    [[nodiscard]] MeasuredCurve curve() const;
+    [[nodiscard]] network::MeasuredCurve curve() const;
     /// The fitted time, also beyond the sizes that were measured.
-    [[nodiscard]] Seconds time(TotalBytes n) const;
+    [[nodiscard]] Seconds time(network::TotalBytes n) const;
     /// What bus bandwidth tends to for large sizes: that of the last segment's beta; empty where beta is zero.
     [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth() const;
 };
@@ -93,7 +93,7 @@ struct FittedLevel {
 /// A group that is too small to be fitted, and why.
 struct SkippedGroup {
     std::string system;
-    Collective collective = Collective::all_reduce;
+    network::Collective collective = network::Collective::all_reduce;
     int ranks = 1, nodes = 1;
     std::size_t rows = 0, sizes = 0;
     std::string reason;
@@ -123,7 +123,7 @@ struct CommunicationFitSettings {
 /// Holds for:  one bad row among six sizes and more does not move it. Deterministic, whatever the order of the rows.
 /// Assumes:    errors are a share of the time. Rows whose time is not above zero are passed over.
 /// Source:     [HollandWelsch1977], [BaiPerron2003]
-CommunicationFits fit_communication(std::span<MeasuredCollective const> rows,
+CommunicationFits fit_communication(std::span<network::MeasuredCollective const> rows,
                                     CommunicationFitSettings const& settings = {});
 
 } // namespace headroom::fit

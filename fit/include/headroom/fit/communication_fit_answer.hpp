@@ -2,8 +2,8 @@
 
 #include "headroom/fields.hpp"
 #include "headroom/fit/communication_fit.hpp"
-#include "headroom/measured_collective.hpp"
-#include "headroom/measured_network.hpp"
+#include "headroom/network/measured_collective.hpp"
+#include "headroom/network/measured_network.hpp"
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ struct MeasuredFile {
     std::string name;
     std::string format = {}; ///< empty where nothing could be used
     std::size_t lines = 0, rows = 0;
-    std::vector<LogTrouble> troubles = {};
+    std::vector<network::LogTrouble> troubles = {};
     std::vector<std::string> notes = {};
     std::string refusal = {}; ///< reason why nothing of it was used; empty where something was
 };
@@ -25,7 +25,7 @@ struct MeasuredFile {
 /// Answer of `headroom comm --fit`: measured collectives and the fits to them.
 struct CommunicationFitAnswer {
     std::vector<MeasuredFile> files;
-    std::vector<MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows;
     CommunicationFits result;
     std::string saved = {}; ///< calibration file that was written
 };
@@ -37,7 +37,7 @@ FieldTable const& field_table_of(CommunicationFit const*);
 
 /// A measured time and its difference from the fit.
 struct MeasuredResidual {
-    MeasuredCollective const* measured = nullptr;
+    network::MeasuredCollective const* measured = nullptr;
     FitResidual const* residual = nullptr;
 };
 FieldTable const& field_table_of(MeasuredResidual const*);
@@ -57,13 +57,13 @@ std::optional<BytesPerSecond> known_bus_bandwidth(CommunicationFit const& fit);
 /// Two systems that the fits are of; empty where all are of one.
 std::optional<std::pair<std::string, std::string>> different_systems(CommunicationFitAnswer const& answer);
 /// The curves and links of a calibration file. Holds for: fits of one system.
-MeasuredNetwork measured_network(CommunicationFitAnswer const& answer);
+network::MeasuredNetwork measured_network(CommunicationFitAnswer const& answer);
 
 /// "all_reduce ring", with the protocol and the data type where they are known.
 std::string words_of(CommunicationFit const& fit);
 /// "16 on 2 nodes".
 std::string ranks_words(int ranks, int nodes);
 /// "3 lines not used: wrong results; the first is line 17".
-std::string words_of(LogTrouble const& trouble);
+std::string words_of(network::LogTrouble const& trouble);
 
 } // namespace headroom::fit

@@ -19,7 +19,7 @@ struct UnfittedPrice {
 
 /// One measured row beside what is predicted of it.
 struct CommunicationComparison {
-    MeasuredCollective const* row = nullptr;
+    network::MeasuredCollective const* row = nullptr;
     std::size_t group = 0;         ///< index into `groups`
     bool fitted_on = false;        ///< its size was used by the fit: not predicted by it
     std::optional<Seconds> fitted; ///< by the fit on every second size; empty when fitted on, or in too small a group
@@ -38,7 +38,7 @@ struct CommunicationSummary {
 /// Rows of one system, collective and number of ranks.
 struct CommunicationGroup {
     std::string system, interconnect;
-    Collective collective = Collective::all_reduce;
+    network::Collective collective = network::Collective::all_reduce;
     int ranks = 1, nodes = 1;
     std::size_t sizes = 0;
     CommunicationSummary summary;
@@ -54,9 +54,9 @@ struct CommunicationValidation {
 /// Every row compared: with a fit on every second size of its group, beginning with the smallest, where the group has
 /// at least `least_sizes` sizes, and with `price`. A group shares id, system, interconnect, collective, ranks and nodes;
 /// ids that no two rows share number rows, not tables, and are not looked at. `rows` must outlive the result.
-CommunicationValidation validate_communication(std::span<MeasuredCollective const> rows,
-                                               std::function<UnfittedPrice(MeasuredCollective const&)> const& price,
-                                               std::size_t least_sizes = 6);
+CommunicationValidation validate_communication(
+    std::span<network::MeasuredCollective const> rows,
+    std::function<UnfittedPrice(network::MeasuredCollective const&)> const& price, std::size_t least_sizes = 6);
 
 /// The same figures over some of the rows.
 CommunicationSummary summarise(std::span<CommunicationComparison const* const> rows);

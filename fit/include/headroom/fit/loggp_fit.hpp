@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headroom/fit/communication_fit.hpp"
-#include "headroom/message_cost.hpp"
+#include "headroom/network/message_cost.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct LogGpFit {
     std::vector<LogGpResidual> residuals;
     double median_relative_error = 0.0; ///< absolute, over kinds of trains
     std::vector<std::string> notes;
-    [[nodiscard]] LogGp model() const;
+    [[nodiscard]] network::LogGp model() const;
 };
 
 struct LogGpSettings {

@@ -2,8 +2,8 @@
 
 #include "headroom/fit/communication_fit.hpp"
 #include "headroom/machine.hpp"
-#include "headroom/measured_collective.hpp"
-#include "headroom/trace_answer.hpp"
+#include "headroom/network/measured_collective.hpp"
+#include "headroom/trace/trace_answer.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -29,12 +29,12 @@ struct TraceFitSettings {
 /// a whole are left out, since the last rank may be missing; so are those without a stated size.
 /// Source:     the shortest duration is that of the rank that came last and waited for nobody.
 struct TraceCollectives {
-    std::vector<MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows;
     std::size_t used = 0;         ///< matched collectives that the rows stand for
     std::size_t incomplete = 0;   ///< left out: not all ranks of the group are there
     std::size_t without_size = 0; ///< left out: no size, or no known collective
 };
-TraceCollectives measured_collectives(TraceAnswer const& answer, TraceFitSettings const& settings);
+TraceCollectives measured_collectives(trace::TraceAnswer const& answer, TraceFitSettings const& settings);
 
 /// Sustained share of the peak of large 16-bit matrix products, by the time that they took.
 struct TraceEfficiency {
@@ -59,7 +59,7 @@ struct TraceSlowdown {
     /// Share of its rate that a kernel loses while communication is under way: 1 - 1 / ratio, never below zero.
     [[nodiscard]] Fitted lost_rate() const;
 };
-std::optional<TraceSlowdown> compute_slowdown(TraceAnswer const& answer);
+std::optional<TraceSlowdown> compute_slowdown(trace::TraceAnswer const& answer);
 
 /// What a set of traces says to models, beside its links.
 struct TraceFacts {
@@ -71,7 +71,7 @@ struct TraceFacts {
     std::size_t steps = 0, ranks = 0;
     std::optional<double> step_seconds; ///< median over steps, of each the slowest rank
 };
-TraceFacts trace_facts(TraceAnswer const& answer, TraceFitSettings const& settings);
+TraceFacts trace_facts(trace::TraceAnswer const& answer, TraceFitSettings const& settings);
 
 /// The precision of 16-bit products that a shape's text names; empty for others.
 std::optional<Precision> product_precision(std::string const& shape);

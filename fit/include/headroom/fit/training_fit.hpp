@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/calibration.hpp"
-#include "headroom/validation.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <map>
 #include <span>
@@ -27,30 +27,31 @@ struct FitSettings {
 /// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay.
 /// Intervals are 90 %, from the curvature at the minimum. Deterministic.
 /// Errors: InputError{insufficient} with fewer runs than constants.
-CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
-                            FitSettings const& settings);
+training::CalibrationSet fit_training(std::span<training::PublishedRun const> runs,
+                                      training::CalibrationSet const& independent, FitSettings const& settings);
 
 /// The spread of a rank's step time in stacks whose kernels are their own, from the runs that are given the pace of a
 /// 1-worker row: the loss and the pull of `fit_training` in one constant. The constants of the others do not depend on
 /// it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the loss.
-void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
+void fit_spread(std::span<training::PublishedRun const> runs, training::CalibrationSet& set, std::string const& without,
                 FitSettings const& settings);
 
 /// Pace of each stack whose kernels are its own: the weighted median over its runs of the factor on computation that
 /// meets the measured step, drawn towards 1 as if three more runs had said so. Runs that are given the pace of a
 /// 1-worker row are left out, and so is the source `without`.
-std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,
-                                      std::string const& without);
+std::map<std::string, training::Pace> fit_paces(std::span<training::PublishedRun const> runs,
+                                                training::CalibrationSet const& set, std::string const& without);
 
 /// Fits once for every source and once for every mixture, each time without its runs; each fit begins at the values of
 /// `start` and ends where a step moves no constant by a thousandth of its spread. The bands of a fold are made of the
 /// residuals of the others, so that no row has a say in its own interval.
-Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet const& start,
-                           CalibrationSet const& independent, FitSettings const& settings);
+training::Folds leave_one_source_out(std::span<training::PublishedRun const> runs,
+                                     training::CalibrationSet const& start, training::CalibrationSet const& independent,
+                                     FitSettings const& settings);
 
 /// Measured over predicted of every run by constants that never saw its source; of mixtures also by constants that never
 /// saw its model: those are of the kind `mixture`, the others of `unseen_mixture`.
-std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, CalibrationSet const& set,
-                                         Folds const& folds);
+std::vector<training::Residual> left_out_residuals(std::span<training::PublishedRun const> runs,
+                                                   training::CalibrationSet const& set, training::Folds const& folds);
 
 } // namespace headroom::fit

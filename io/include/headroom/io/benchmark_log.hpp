@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measured_collective.hpp"
+#include "headroom/network/measured_collective.hpp"
 
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headroom::io {
 
-using headroom::LogTrouble;
+using headroom::network::LogTrouble;
 
 /// What nobody can read from a log and somebody may know; what is empty is taken from the log, or left open.
 struct LogQuestion {
@@ -21,10 +21,10 @@ struct LogQuestion {
 
 /// A benchmark's output, row by row, with all that was left out counted and named.
 struct BenchmarkLog {
-    std::vector<MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows;
     std::string format; ///< "nccl-tests", "nccl-tests json", "osu", "imb", "csv", "published"
     std::size_t lines = 0;
-    std::vector<LogTrouble> troubles;
+    std::vector<network::LogTrouble> troubles;
     std::vector<std::string> unused_columns; ///< of a table
     std::vector<std::string> notes;          ///< what was assumed: ranks from the name of the file, units, ...
 };

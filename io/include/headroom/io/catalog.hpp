@@ -1,13 +1,13 @@
 #pragma once
 
-#include "headroom/calibration.hpp"
-#include "headroom/framework.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/machine.hpp"
-#include "headroom/model.hpp"
-#include "headroom/nccl_tuning.hpp"
-#include "headroom/stated_calibration.hpp"
-#include "headroom/validation.hpp"
+#include "headroom/network/nccl_tuning.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/stated_calibration.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace headroom::io {
 
-using headroom::MeasuredEntry;
-using headroom::PartialCalibration;
+using headroom::training::MeasuredEntry;
+using headroom::training::PartialCalibration;
 
 enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, library, calibration };
 std::string_view name_of(RecordKind kind);
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] RecordText const& text(RecordKind kind, std::string_view name_or_alias) const;
 
     [[nodiscard]] Accelerator accelerator(std::string_view name) const;
-    [[nodiscard]] Model model(std::string_view name) const;
+    [[nodiscard]] training::Model model(std::string_view name) const;
     /// What kind of model a record says it holds ("dense", "moe", "hybrid"), and its published parameters.
     [[nodiscard]] std::string model_kind(std::string_view name) const;
     [[nodiscard]] PublishedCount published_count(std::string_view name) const;
@@ -75,12 +75,12 @@ public:
     [[nodiscard]] Cluster cluster(std::string_view node_name) const;
     /// The node usually built around an accelerator: what a bare accelerator name means.
     [[nodiscard]] std::string default_node(std::string_view accelerator_name) const;
-    [[nodiscard]] Framework framework(std::string_view name) const;
+    [[nodiscard]] training::Framework framework(std::string_view name) const;
     [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
-    [[nodiscard]] CalibrationSet calibration(std::string_view name) const;
+    [[nodiscard]] training::CalibrationSet calibration(std::string_view name) const;
     /// The constants by which NCCL chooses how to run a collective.
-    [[nodiscard]] NcclTuning nccl_tuning() const;
+    [[nodiscard]] network::NcclTuning nccl_tuning() const;
     /// FNV-1a over all embedded records and overlays: stamped on every result.
     [[nodiscard]] std::string hash() const;
 
@@ -91,7 +91,7 @@ private:
 
 /// A model from what a person names: catalog name, config.json (file or folder), or a .toml file.
 /// `notes` receives which keys were used and which were ignored.
-Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes);
+training::Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes);
 
 /// A cluster from a catalog name (a node, or an accelerator for the node usual around it) or a .toml file;
 /// docs/guide/cluster-file.md describes the file.
@@ -102,24 +102,25 @@ Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_
 
 /// Readers of one record's text; `where` names it in errors. They accept only known keys.
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
-Model read_model(std::string_view toml, std::string_view where);
-Framework read_framework(std::string_view toml, std::string_view where);
+training::Model read_model(std::string_view toml, std::string_view where);
+training::Framework read_framework(std::string_view toml, std::string_view where);
 /// What a partial calibration leaves out is taken from `below`.
-CalibrationSet read_calibration(std::string_view toml, std::string_view where, CalibrationSet const& below = {});
-std::vector<MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where);
-std::string written_measured_entry(MeasuredEntry const& entry);
+training::CalibrationSet read_calibration(std::string_view toml, std::string_view where,
+                                          training::CalibrationSet const& below = {});
+std::vector<training::MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where);
+std::string written_measured_entry(training::MeasuredEntry const& entry);
 
-std::string write_calibration(CalibrationSet const& set, std::vector<std::string> const& header);
-std::string write_partial_calibration(PartialCalibration const& set, std::vector<std::string> const& header);
+std::string write_calibration(training::CalibrationSet const& set, std::vector<std::string> const& header);
+std::string write_partial_calibration(training::PartialCalibration const& set, std::vector<std::string> const& header);
 /// A partial calibration of measured links alone.
-std::string write_measured_network(MeasuredNetwork const& network, std::string_view name,
+std::string write_measured_network(network::MeasuredNetwork const& network, std::string_view name,
                                    std::vector<std::string> const& header);
 
 /// Every table and every row of it is required.
-NcclTuning read_nccl_tuning(std::string_view toml, std::string_view where);
+network::NcclTuning read_nccl_tuning(std::string_view toml, std::string_view where);
 
 /// The constants fitted without each source: [without.SOURCE] KEY = value.
-Folds read_folds(std::string_view toml, std::string_view where);
-std::string write_folds(Folds const& folds, std::vector<std::string> const& header);
+training::Folds read_folds(std::string_view toml, std::string_view where);
+std::string write_folds(training::Folds const& folds, std::vector<std::string> const& header);
 
 } // namespace headroom::io

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <string>
 #include <string_view>
@@ -12,9 +12,9 @@ namespace headroom::io {
 struct GpuAnswer {
     std::string device; ///< empty: there is none
     std::string why;    ///< there is none, or part of it was not measured
-    Facts facts;
+    measure::Facts facts;
     struct Points {
-        MeasuredPoint point;
+        measure::MeasuredPoint point;
         std::vector<double> samples; ///< empty: it could not be measured; `failed` of its parameters says why
     };
     std::vector<Points> points;

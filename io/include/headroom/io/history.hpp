@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/campaign_comparison.hpp"
 #include "headroom/fields.hpp"
 #include "headroom/io/store.hpp"
+#include "headroom/measure/campaign_comparison.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ FieldTable const& field_table_of(CampaignHead const*);
 
 struct ListedCampaign {
     CampaignHead head;
-    Facts settings;
+    measure::Facts settings;
     std::string host; ///< empty: not known
 };
 FieldTable const& field_table_of(ListedCampaign const*);
@@ -43,19 +43,19 @@ FieldTable const& field_table_of(ListedCampaign const*);
 /// A campaign with its samples.
 struct StoredCampaign {
     CampaignHead head;
-    Campaign campaign;
-    std::vector<PointSummary> points = {}; ///< statistics of the samples, where they are shown
+    measure::Campaign campaign;
+    std::vector<measure::PointSummary> points = {}; ///< statistics of the samples, where they are shown
 };
 FieldTable const& field_table_of(StoredCampaign const*);
 
 /// A sample with its campaign: a line of CSV.
 struct ExportedSample {
-    Campaign const* campaign = nullptr;
-    Sample const* sample = nullptr;
-    [[nodiscard]] MeasuredPoint const& point() const { return campaign->points[sample->point]; }
+    measure::Campaign const* campaign = nullptr;
+    measure::Sample const* sample = nullptr;
+    [[nodiscard]] measure::MeasuredPoint const& point() const { return campaign->points[sample->point]; }
 };
 FieldTable const& field_table_of(ExportedSample const*);
-std::vector<ExportedSample> exported_samples(Campaign const& campaign);
+std::vector<ExportedSample> exported_samples(measure::Campaign const& campaign);
 
 enum class HistoryAction { list, show, compare, export_samples, remove };
 /// "list", "export"
@@ -65,7 +65,7 @@ struct HistoryAnswer {
     std::string store; ///< its file
     HistoryAction action = HistoryAction::list;
     std::optional<std::vector<ListedCampaign>> list = {};
-    std::optional<CampaignComparison> comparison = {};
+    std::optional<measure::CampaignComparison> comparison = {};
     std::optional<StoredCampaign> campaign = {}; ///< that is shown, exported or was removed
 };
 FieldTable const& field_table_of(HistoryAnswer const*);

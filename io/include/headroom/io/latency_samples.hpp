@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/latency_samples.hpp"
+#include "headroom/serving/latency_samples.hpp"
 
 #include <string>
 #include <string_view>
@@ -23,8 +23,8 @@ struct LatencyQuestion {
 /// Names of the formats that are read, in the order in which a file is tried.
 std::vector<std::string> latency_formats();
 
-using headroom::LatencySamples;
-using headroom::StatedQuantile;
+using headroom::serving::LatencySamples;
+using headroom::serving::StatedQuantile;
 
 /// Reads samples in one pass and constant memory from a file, "-" for standard input, plain, gzip or zstd: tables
 /// (see `read_csv`), with a header or none (those of k6, JMeter, hey, ApacheBench and vegeta are known by their columns); JSON
@@ -37,8 +37,9 @@ using headroom::StatedQuantile;
 /// Errors: InputError{unreadable} with the line for what is none of these, holds no number, mixes numbers with and without
 /// units while nobody says what the latter are in, or has a line of more than 16 MiB; InputError{usage} where a column is
 /// not there or none can be chosen; InputError{insufficient} where there is no sample.
-LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question);
+serving::LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question);
 /// The same of a text that is in memory already.
-LatencySamples read_latency_text(std::string_view text, std::string_view where, LatencyQuestion const& question);
+serving::LatencySamples read_latency_text(std::string_view text, std::string_view where,
+                                          LatencyQuestion const& question);
 
 } // namespace headroom::io

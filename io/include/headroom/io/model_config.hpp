@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/model.hpp"
+#include "headroom/training/model.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace headroom::io {
 
 /// A model read from a Hugging Face config.json, with every key of the file accounted for.
 struct ModelConfig {
-    Model model;
+    training::Model model;
     std::vector<std::string> used;    ///< keys that shaped the model
     std::vector<std::string> ignored; ///< keys that do not change what is predicted
     std::vector<std::string> filled;  ///< "head_dim = 128 (hidden_size / num_attention_heads)"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/scaling_laws.hpp"
+#include "headroom/laws/scaling_laws.hpp"
 
 #include <string_view>
 #include <vector>
@@ -11,6 +11,6 @@ namespace headroom::io {
 /// and powers of K (workers), W (work) and log2(K), in any order, with or without `*`.
 /// Errors: InputError{usage} at `where` that quotes what cannot be read; a power of W of 1 or more, with which no
 /// problem is ever large enough; a term that is zero or below.
-std::vector<OverheadTerm> parse_overhead(std::string_view text, std::string_view where);
+std::vector<laws::OverheadTerm> parse_overhead(std::string_view text, std::string_view where);
 
 } // namespace headroom::io

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/simulation_agreement.hpp"
+#include "headroom/training/simulation_agreement.hpp"
 
 namespace headroom::io {
 
@@ -9,6 +9,6 @@ class Catalog;
 /// The records that the agreement of closed form and simulated step is stated over. Six models: a dense one with grouped
 /// queries, a larger plain one, mixtures with whole and with fine experts, a hybrid with scans, an encoder; four clusters,
 /// six stacks.
-PlanMenu agreement_menu(Catalog const& catalog);
+training::PlanMenu agreement_menu(Catalog const& catalog);
 
 } // namespace headroom::io

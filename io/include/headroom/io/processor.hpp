@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/roofline.hpp"
+#include "headroom/laws/roofline.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,10 +10,10 @@ namespace headroom::io {
 
 /// A machine file, docs/guide/roofline.md describes it: the keys of an accelerator record, and what a CPU has besides.
 /// Errors: InputError{usage} at the key; InputError{unreadable} when it is not TOML.
-Processor read_processor(std::string_view toml, std::string_view where);
+laws::Processor read_processor(std::string_view toml, std::string_view where);
 
 /// The machine of an accelerator, a node or a host of the catalog, of a machine file or of a cluster file.
 /// Errors: those of the readers; an unknown name is reported at `option`, with the nearest.
-NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::string_view option);
+laws::NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::string_view option);
 
 } // namespace headroom::io

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/request_record.hpp"
-#include "headroom/serving.hpp"
+#include "headroom/serving/request_record.hpp"
+#include "headroom/serving/serving.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,9 @@ struct RequestTraceQuestion {
 };
 
 /// Requests to a language model as somebody recorded them.
-struct RequestTrace : RequestRecord {
-    std::vector<ServingRequest> requests;    ///< in order of arrival, the first one at 0
-    std::vector<std::string> unused_columns; ///< of a table
+struct RequestTrace : serving::RequestRecord {
+    std::vector<serving::ServingRequest> requests; ///< in order of arrival, the first one at 0
+    std::vector<std::string> unused_columns;       ///< of a table
     /// From the first arrival to the last.
     [[nodiscard]] Seconds span() const;
 };

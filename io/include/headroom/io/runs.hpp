@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/validation.hpp"
+#include "headroom/training/validation.hpp"
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ class Catalog;
 
 /// Reads a published-runs table and turns every row into a question, or into the reason why not.
 /// Gaps are filled by `assume`; which, is listed on the run. Columns that no rule reads are added to `unused`.
-std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
-                                    std::vector<std::string>* unused = nullptr);
+std::vector<training::PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
+                                              std::vector<std::string>* unused = nullptr);
 
 } // namespace headroom::io

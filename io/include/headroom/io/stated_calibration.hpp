@@ -8,11 +8,11 @@
 
 namespace headroom::io {
 
-using headroom::StatedCalibration;
+using headroom::training::StatedCalibration;
 
 /// Errors: those of `read_calibration`.
-StatedCalibration read_stated_calibration(std::string_view toml, std::string_view where);
+training::StatedCalibration read_stated_calibration(std::string_view toml, std::string_view where);
 /// As a partial calibration, whether it is whole or not.
-std::string write_stated_calibration(StatedCalibration const& set, std::vector<std::string> const& header);
+std::string write_stated_calibration(training::StatedCalibration const& set, std::vector<std::string> const& header);
 
 } // namespace headroom::io

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -30,27 +30,27 @@ public:
     Store& operator=(Store&&) noexcept;
 
     /// Keeps kind, name, settings, machine and points, and takes it; returns its number. Samples are added one by one.
-    std::int64_t begin(Campaign const& campaign);
+    std::int64_t begin(measure::Campaign const& campaign);
     /// From now on it is in the hands of this object, until that ends: nobody else goes on with it or removes it. False
     /// where another has it.
     bool take(std::int64_t campaign);
     /// Whether another object, of any process, has it: it is being measured right now.
     [[nodiscard]] bool in_other_hands(std::int64_t campaign) const;
     /// Points that became known later.
-    void add_points(std::int64_t campaign, std::vector<MeasuredPoint> const& points);
+    void add_points(std::int64_t campaign, std::vector<measure::MeasuredPoint> const& points);
     /// On disk when it returns. A sample of the same point and repetition that is there already stays: returns false.
     /// Of a message the first 4096 bytes are kept.
-    bool add(std::int64_t campaign, Sample const& sample);
-    void finish(std::int64_t campaign, CampaignState state, std::int64_t ended_ns);
+    bool add(std::int64_t campaign, measure::Sample const& sample);
+    void finish(std::int64_t campaign, measure::CampaignState state, std::int64_t ended_ns);
 
     /// Without points and samples, the oldest first. `kind` empty: all.
-    [[nodiscard]] std::vector<Campaign> list(std::string const& kind = {}) const;
+    [[nodiscard]] std::vector<measure::Campaign> list(std::string const& kind = {}) const;
     /// How many samples each of them has is asked for much more often than the samples.
     [[nodiscard]] std::size_t sample_count(std::int64_t campaign) const;
     /// Whole. Errors: InputError{usage} where there is none of that number.
-    [[nodiscard]] Campaign load(std::int64_t campaign) const;
+    [[nodiscard]] measure::Campaign load(std::int64_t campaign) const;
     /// The latest of this kind and these settings that is not done and in nobody else's hands.
-    [[nodiscard]] std::optional<std::int64_t> unfinished(std::string const& kind, Facts const& settings) const;
+    [[nodiscard]] std::optional<std::int64_t> unfinished(std::string const& kind, measure::Facts const& settings) const;
     /// With its points and samples. Errors: InputError{usage} where there is none, or another is measuring it.
     void remove(std::int64_t campaign);
     [[nodiscard]] std::filesystem::path const& path() const;

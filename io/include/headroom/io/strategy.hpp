@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/strategy.hpp"
+#include "headroom/training/strategy.hpp"
 
 #include <span>
 #include <string>
@@ -17,11 +17,11 @@ struct StrategyField {
     char const* placeholder; ///< "N", "KIND"
     char const* help;
     /// Reads a value. Errors: InputError{usage} at `where`.
-    void (*assign)(PartialStrategy& strategy, std::string_view text, std::string_view where);
+    void (*assign)(training::PartialStrategy& strategy, std::string_view text, std::string_view where);
     /// Copies what `from` has and `to` has not; whether there was something to copy.
-    bool (*fill)(PartialStrategy& to, PartialStrategy const& from);
+    bool (*fill)(training::PartialStrategy& to, training::PartialStrategy const& from);
     /// Sets what the change has.
-    void (*apply)(PartialStrategy const& change, Strategy& strategy);
+    void (*apply)(training::PartialStrategy const& change, training::Strategy& strategy);
     [[nodiscard]] std::string_view name() const { return std::string_view{option}.substr(2); }
 };
 std::span<StrategyField const> strategy_fields();
@@ -32,15 +32,15 @@ StrategyField const* strategy_field(std::string_view name);
 StrategyField const& known_strategy_field(std::string_view name, std::string_view where);
 
 /// "low-rank[:RANK]", "quantised[:BITS]", "top-k[:SHARE]", "one-bit[:WARMUP]" or "none". Errors: InputError{usage}.
-GradientCompression parse_compression(std::string_view text, std::string_view where);
+network::GradientCompression parse_compression(std::string_view text, std::string_view where);
 
 /// "tp=8,pp=4,recompute=full". Errors: InputError{usage} at `where`, also for a field that is named twice.
-void assign_fixed(PartialStrategy& strategy, std::string_view text, std::string_view where);
+void assign_fixed(training::PartialStrategy& strategy, std::string_view text, std::string_view where);
 
 /// A strategy of the literature by name: some fields, the rest open.
 struct StrategyRecord {
     std::string name, title;
-    PartialStrategy fields;
+    training::PartialStrategy fields;
     std::vector<std::pair<std::string, std::string>> given; ///< field and value, as written
 };
 StrategyRecord read_strategy(std::string_view toml, std::string_view where);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/topology.hpp"
+#include "headroom/network/topology.hpp"
 
 #include <string_view>
 
@@ -8,9 +8,9 @@ namespace headroom::io {
 
 /// What a network is made of where its text does not say.
 struct TopologyDefaults {
-    int endpoints = 0; ///< 0: the text must say (`endpoints=1024`); the sides of a torus must come to as many
-    Link port;         ///< zero: the text must say (`bandwidth=50GB/s,latency=2us`)
-    Nodes nodes = {};  ///< of a cluster; `node=8,adapters=4,scale-up=450GB/s,scale-up-latency=1us`
+    int endpoints = 0;         ///< 0: the text must say (`endpoints=1024`); the sides of a torus must come to as many
+    Link port;                 ///< zero: the text must say (`bandwidth=50GB/s,latency=2us`)
+    network::Nodes nodes = {}; ///< of a cluster; `node=8,adapters=4,scale-up=450GB/s,scale-up-latency=1us`
 };
 
 /// Reads a network: its kind, then fields.
@@ -24,6 +24,6 @@ struct TopologyDefaults {
 ///
 /// Errors: InputError{usage} at `where` for unknown kinds and fields (with the nearest), numbers without their unit and
 /// sizes that do not fit.
-Topology parse_topology(std::string_view text, std::string_view where, TopologyDefaults const& defaults);
+network::Topology parse_topology(std::string_view text, std::string_view where, TopologyDefaults const& defaults);
 
 } // namespace headroom::io

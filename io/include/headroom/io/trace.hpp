@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headroom/error.hpp"
-#include "headroom/rank_digest.hpp"
-#include "headroom/rank_trace.hpp"
+#include "headroom/trace/rank_digest.hpp"
+#include "headroom/trace/rank_trace.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,10 +24,11 @@ struct TraceReading {
 /// Damage is counted in `RankTrace::issues`, not thrown.
 /// Errors: InputError{unreadable} when the file cannot be opened or is of no format that is known;
 ///         InputError{insufficient} when it is of one and holds no event.
-std::vector<RankTrace> read_traces(std::filesystem::path const& path, TraceReading const& reading = {});
+std::vector<trace::RankTrace> read_traces(std::filesystem::path const& path, TraceReading const& reading = {});
 
 /// The trace in bytes that are in memory already; `where` names them.
-std::vector<RankTrace> read_traces(std::string_view bytes, std::string const& where, TraceReading const& reading = {});
+std::vector<trace::RankTrace> read_traces(std::string_view bytes, std::string const& where,
+                                          TraceReading const& reading = {});
 
 /// Files that a list of files and folders means, in the order of their names (numbers by value), each once: folders
 /// with all below them that look like traces; what else lies there is left out and said in `left_out`.
@@ -46,7 +47,7 @@ struct TraceShard {
 /// Digests of many files: files side by side and threads within one, results in the order of the files.
 /// Ranks that nobody states come from names of files, then from their order; two files of one rank are told apart.
 struct TraceSet {
-    std::vector<RankDigest> ranks;
+    std::vector<trace::RankDigest> ranks;
     std::vector<std::string> unread; ///< files that could not be read, with the reason
     std::vector<Fault> faults;       ///< by unread file
 };
@@ -55,7 +56,7 @@ struct TraceSet {
 /// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: the set holds what was read.
 /// A trace without any times is unread: InputError{insufficient}.
 /// Errors: that of the first file where none can be read.
-TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
+TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});
 
 /// Parts to one set: the same whatever their order, and the same as without parts. Files come in the order of their

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headroom/io/catalog.hpp"
-#include "headroom/prediction.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -13,14 +13,14 @@ namespace headroom::io {
 
 /// Statements of a user about a training run; what is empty is assumed. Errors name the options of the command line.
 struct TrainingRequest {
-    std::string model;              ///< catalog name, config.json or .toml file
-    std::string cluster;            ///< catalog name or .toml file
-    std::optional<Cluster> machine; ///< a cluster that was read already, in the place of `cluster`
-    std::vector<int> workers;       ///< accelerators
-    std::vector<int> nodes;         ///< the same in nodes of the cluster; one of the two is empty
-    PartialStrategy strategy;       ///< fields that were stated
-    std::string strategy_record;    ///< strategy of the catalog for fields that were not; empty without one
-    std::string framework;          ///< empty: by the machine
+    std::string model;                  ///< catalog name, config.json or .toml file
+    std::string cluster;                ///< catalog name or .toml file
+    std::optional<Cluster> machine;     ///< a cluster that was read already, in the place of `cluster`
+    std::vector<int> workers;           ///< accelerators
+    std::vector<int> nodes;             ///< the same in nodes of the cluster; one of the two is empty
+    training::PartialStrategy strategy; ///< fields that were stated
+    std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
+    std::string framework;              ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
     std::optional<double> fill, expert_skew, tokens;
     std::optional<DollarsPerSecond> price; ///< of one accelerator
@@ -28,26 +28,27 @@ struct TrainingRequest {
 
 /// A request with every name looked up and every default filled in.
 struct TrainingSetting {
-    Model model;
+    training::Model model;
     Cluster cluster;
-    Framework framework;
-    CalibrationSet calibration;
-    Workload workload;
-    PartialStrategy given;               ///< fields that the user or the strategy record stated
-    std::string strategy_record;         ///< of the catalog; empty without one
-    std::vector<Assumption> assumptions; ///< defaults taken here
-    std::vector<std::string> notes;      ///< keys of a model file that were used and ignored
+    training::Framework framework;
+    training::CalibrationSet calibration;
+    training::Workload workload;
+    training::PartialStrategy given;               ///< fields that the user or the strategy record stated
+    std::string strategy_record;                   ///< of the catalog; empty without one
+    std::vector<training::Assumption> assumptions; ///< defaults taken here
+    std::vector<std::string> notes;                ///< keys of a model file that were used and ignored
     std::optional<double> tokens;
     std::vector<int> workers; ///< empty where nobody stated them
     bool batch_assumed = false;
 };
 
 /// Looks up and fills in. Errors: InputError{usage} with the option at fault; those of the readers of files.
-TrainingSetting training_setting(TrainingRequest const& request, Catalog const& catalog, CalibrationSet calibration);
+TrainingSetting training_setting(TrainingRequest const& request, Catalog const& catalog,
+                                 training::CalibrationSet calibration);
 
 /// Makes a batch that nobody stated equal to dp x micro-batch x accumulation steps where the last two are stated, else a
 /// multiple of dp x micro-batch; returns whether it changed.
-bool fit_assumed_batch(TrainingSetting& setting, Strategy const& strategy);
+bool fit_assumed_batch(TrainingSetting& setting, training::Strategy const& strategy);
 
 /// Number of accelerators of one configuration: stated, or the product of the stated degrees.
 /// Errors: InputError{usage} for several counts, or none.
@@ -55,15 +56,15 @@ int one_worker_count(TrainingSetting const& setting);
 
 /// One configuration, complete and legal, with every assumption. Errors: InputError{usage} where it cannot run, with the
 /// batches that would.
-Question training_question(TrainingSetting& setting);
+training::Question training_question(TrainingSetting& setting);
 
 /// Records of `folder` (empty: none), of ./headroom/catalog and of the user's configuration folder over the built-in ones.
 Catalog open_catalog(std::optional<std::filesystem::path> const& folder);
 
 /// Constants of a file, completed by the catalog's; without a file the catalog's.
-CalibrationSet open_calibration(std::optional<std::string> const& file, Catalog const& catalog);
+training::CalibrationSet open_calibration(std::optional<std::string> const& file, Catalog const& catalog);
 
 /// Adds assumptions on fields that have none yet.
-void add_assumptions(std::vector<Assumption>& all, std::vector<Assumption> const& more);
+void add_assumptions(std::vector<training::Assumption>& all, std::vector<training::Assumption> const& more);
 
 } // namespace headroom::io

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/collective.hpp"
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
+#include "headroom/network/collective.hpp"
 
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ std::string_view name_of(CommPattern pattern);
 /// One point, to be repeated a few times. Plain, so that it goes to other processes as it lies in memory.
 struct CommRequest {
     CommPattern pattern = CommPattern::one_way;
-    Collective collective = Collective::all_reduce;
+    network::Collective collective = network::Collective::all_reduce;
     std::int32_t algorithm = 0; ///< the library's number; 0: as it chooses
     std::int32_t peer = 1;
     std::int32_t repeats = 1, warm_ups = 0;
@@ -45,7 +45,7 @@ struct CommRequest {
 };
 
 /// The whole vector that is really used where a size is asked for: whole floats, as many for every rank.
-std::uint64_t actual_bytes(CommPattern pattern, Collective collective, std::uint64_t asked, int ranks);
+std::uint64_t actual_bytes(CommPattern pattern, network::Collective collective, std::uint64_t asked, int ranks);
 
 struct CommRepetition {
     bool warm_up = false;
@@ -57,7 +57,7 @@ struct CommRepetition {
 
 /// A forced way of one collective, by the library's own name.
 struct CommAlgorithm {
-    Collective collective = Collective::all_reduce;
+    network::Collective collective = network::Collective::all_reduce;
     std::string name;
     int number = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ MachineShape machine_shape();
 /// What has to be known to believe a measurement later: CPU, instruction sets, caches, cores, memory, governor and clock as
 /// the system reports it, kernel, load, containers' limits, library versions, and every variable of the environment that
 /// changes the speed of libraries (OPENBLAS_CORETYPE, OMP_NUM_THREADS, ...).
-Facts machine_facts();
+measure::Facts machine_facts();
 
 /// The clock that this core works at now: dependent additions of whole numbers, one a cycle, the fastest of `blocks` of
 /// about 0.1 ms each. What systems report may be a name-plate's figure; this is what was seen, and too low where another

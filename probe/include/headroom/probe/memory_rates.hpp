@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headroom/measurement.hpp"
+#include "headroom/measure/measurement.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
 #include <cstdint>
@@ -58,7 +58,7 @@ std::vector<MemoryPoint> memory_points(MachineShape const& shape, MemoryOptions 
 std::vector<std::string> memory_remarks(MachineShape const& shape, MemoryOptions const& options = {});
 
 /// Its name and parts as they are stored; bytes/second of a kernel, seconds (of one load) of a chase.
-MeasuredPoint measured_point(MemoryPoint const& point);
+measure::MeasuredPoint measured_point(MemoryPoint const& point);
 
 /// What is counted for one element, by the convention of STREAM: what the loop names, 8 bytes a load or store. That a line
 /// is read before it is written (write-allocate) is not counted, so that ordinary stores move more than is said here: write
@@ -87,7 +87,7 @@ public:
 
     /// The instruction set of the kernels and their vectors' bytes, whether threads stay on their cores, and how much of
     /// the memory had now lies in huge pages.
-    [[nodiscard]] Facts conditions() const;
+    [[nodiscard]] measure::Facts conditions() const;
 
 private:
     struct Parts;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headroom/measure/measurement.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headroom::measure {
+
+/// One run of a campaign: which repetition of which point.
+struct PlannedRun {
+    std::uint32_t point = 0;
+    std::uint32_t repetition = 0; ///< from 0, warm-ups first
+    bool warm_up = false;
+    bool operator==(PlannedRun const&) const = default;
+};
+
+/// The order in which points are measured, so that what changes with time (clocks that warm up, a machine that gets busy)
+/// falls on all of them alike: rounds, each of which takes every point once, in an order of its own.
+///
+///     round r:  a permutation of the points by Fisher and Yates, numbers of (seed, r) alone
+///
+/// The first `warm_up` rounds are warm-ups. An order depends on nothing but its arguments, so that a campaign that was
+/// interrupted goes on with what is left of the same one; with more repeats its beginning stays.
+/// Source:     [Knuth1998]
+std::vector<PlannedRun> planned_order(std::size_t points, std::uint32_t warm_up, std::uint32_t repeats,
+                                      std::uint64_t seed);
+
+/// What of `order` is not among `taken` yet, in that order.
+std::vector<PlannedRun> runs_left(std::span<PlannedRun const> order, std::span<Sample const> taken);
+
+} // namespace headroom::measure

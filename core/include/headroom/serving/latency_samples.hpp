@@ -1,0 +1,40 @@
+#pragma once
+
+#include "headroom/serving/latency_digest.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::serving {
+
+/// A quantile that a report states without its samples.
+struct StatedQuantile {
+    double q = 0.5, value = 0.0;
+};
+
+/// Samples of one file.
+struct LatencySamples {
+    LatencyDigest digest;
+    std::string format, column, time_column, unit; ///< as they were found; unit: what values were taken to be in
+    std::string unit_from;                         ///< "header", "cells", "--unit", "format", or "assumed"
+    std::vector<StatedQuantile> stated;            ///< of reports that hold no samples (wrk, vegeta's and k6's texts)
+    std::uint64_t stated_count = 0;                ///< requests that such a report speaks of
+    double stated_mean = 0.0;
+    double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
+    std::optional<double> expected_interval; ///< between requests, where the file states one
+    /// What was wrong with rows: negative, not a number, failed requests; with the first line.
+    struct Dirt {
+        std::string kind;
+        std::uint64_t count = 0;
+        std::uint64_t first_line = 0;
+        bool kept = false; ///< the sample counts all the same; else it was left out
+    };
+    std::vector<Dirt> dirt;
+    std::uint64_t rows = 0, bytes = 0;
+    std::vector<std::string> unused_columns; ///< of a table whose writer is not known
+    std::vector<std::string> notes;          ///< choices that somebody could have made otherwise
+};
+
+} // namespace headroom::serving

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "headroom/machine.hpp"
+#include "headroom/precision.hpp"
+#include "headroom/quantity.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::serving {
+
+// ---- one replica ---------------------------------------------------------------------------------------------------
+
+/// Beyond these a plan is refused.
+inline constexpr int most_batch_sequences = 1 << 20, longest_prefill_chunk = 1 << 22;
+
+/// How a replica serves a model: an engine with continuous batching.
+struct ServingPlan {
+    int tp = 1; ///< accelerators of a replica, which share every layer
+    Precision weights = Precision::bf16;
+    Precision cache = Precision::bf16; ///< of keys and values
+    int most_sequences = 256;          ///< in one batch
+    int prefill_chunk = 2048;          ///< prompt tokens at most in one iteration; decoding sequences go along
+    double memory_share = 0.9;         ///< of the accelerator's memory that the engine may take
+    bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
+};
+
+/// What an accelerator of a replica holds.
+struct ServingMemory {
+    Bytes weights;
+    Bytes activations;         ///< of the largest iteration
+    Bytes cache;               ///< what is left for keys and values
+    Bytes cache_per_token;     ///< while a sequence is shorter than a window
+    Bytes window_per_token;    ///< of it, in layers with a window: no more than `window` tokens of a sequence
+    Bytes state_per_sequence;  ///< of scans, whatever the length
+    int window = 0;            ///< 0: no such layers
+    Bytes capacity;            ///< of the accelerator
+    Bytes usable;              ///< of it, what the engine may take
+    double cache_tokens = 0.0; ///< that fit, of all sequences together
+    bool fits = true;
+    std::string why_not;
+
+    /// What the cache of one sequence takes.
+    [[nodiscard]] Bytes of_sequence(double tokens) const;
+};
+
+/// Memory of one accelerator of a replica.
+///
+///     weights   matrices of the blocks / tp in `weights`, the rest in 16 bits; all experts; keys' and values' matrices
+///               are held by several ranks where tp > kv-heads
+///     cache     2 max(1, kv-heads / tp) head-dim bytes a token and layer;  latent attention (rank + rope) bytes, whole
+///               on every rank;  a scan's state is as large for any length
+///
+/// Llama-3-8B: 131,072 bytes a token in 16 bits; DeepSeek-V3: 70,272.
+/// Assumes: embedding and output projection are split over the ranks, and stay in 16 bits as norms do.
+/// Errors: InputError{usage} where a degree does not divide the heads, a model is not a decoder of blocks, or a figure of
+///         the plan is out of range.
+/// Source: [Kwon2023] (paged cache), [Pope2022], [DeepSeek2024] (latent cache)
+ServingMemory serving_memory(training::Model const& model, Cluster const& cluster, ServingPlan const& plan);
+
+/// What one iteration works on.
+struct ServingBatch {
+    int decoding = 0;             ///< sequences that get one token each
+    double decode_context = 0.0;  ///< tokens in the cache that they read, all together
+    double prefill_tokens = 0.0;  ///< new tokens of prompts
+    double prefill_context = 0.0; ///< sum over those tokens of the keys that each sees
+    /// The same as layers with a window see it; empty: as if all sequences were of one length.
+    std::optional<double> decode_window_context = {}, prefill_window_context = {};
+};
+
+/// What bounds an iteration.
+enum class ServingBound { compute, memory, communication, host };
+std::string_view name_of(ServingBound bound);
+
+/// What one iteration takes: the roofline, operation by operation.
+struct ServingTime {
+    Seconds products, attention, memory, communication;
+    Seconds gaps; ///< between the kernels of a layer, which a graph does not close
+    Seconds host; ///< what issuing takes; the longer of it and of all others counts
+    Seconds total;
+    Bytes read;  ///< weights and cache, of one accelerator
+    Flops flops; ///< of products and attention, of one accelerator
+    ServingBound bound = ServingBound::memory;
+};
+
+/// Prices iterations of one replica: everything that does not depend on the batch is found once.
+///
+///     product      max(2 m n k / rate(m), bytes / bandwidth)          weights are read once an iteration, m = tokens in it
+///     experts      E (1 - (1 - k/E)^m) of E are read, each for its part of the m k pairs
+///     attention    max(flops / rate, cache bytes / bandwidth)
+///     collectives  2 all-reduces a layer over tp ranks, not hidden; logits are gathered
+///     host         what issuing the kernels takes: none where they are replayed as a graph
+///
+/// Rates and shares are those of the step model (`kernel_rates`, `OperationPricer`); what it does not know is in
+/// `serving_guesses`.
+/// Assumes: uniform routing; a decode step reads the latent cache itself (absorbed projections), a prefill of latent
+///          attention does not count that earlier chunks are projected up again; draft layers are not used.
+/// Source: [Pope2022], [Kwon2023], [AgrawalSarathi2024]
+class ServingPricer {
+public:
+    ServingPricer(training::Model const& model, Cluster const& cluster, training::Framework const& framework,
+                  training::Calibration const& constants, ServingPlan const& plan);
+    ~ServingPricer();
+    ServingPricer(ServingPricer&&) noexcept;
+    ServingPricer& operator=(ServingPricer&&) noexcept;
+
+    [[nodiscard]] ServingTime price(ServingBatch const& batch) const;
+    /// The same number alone, from tables: what the simulation calls millions of times.
+    [[nodiscard]] Seconds iteration(ServingBatch const& batch) const;
+    /// n of them in a row: each time every decoding sequence is a token longer. A sum in closed form.
+    [[nodiscard]] Seconds iterations(ServingBatch const& first, std::int64_t n) const;
+    [[nodiscard]] ServingMemory const& memory() const;
+    [[nodiscard]] ServingPlan const& plan() const;
+
+    struct Tables;
+    [[nodiscard]] Tables const& tables() const { return *tables_; }
+
+private:
+    std::unique_ptr<Tables const> tables_;
+};
+
+/// What pricing takes that no measurement stands behind.
+struct ServingGuess {
+    std::string_view name;
+    double value;
+    std::string_view unit, why;
+};
+std::span<ServingGuess const> serving_guesses();
+
+// ---- requests ------------------------------------------------------------------------------------------------------
+
+/// One request.
+struct ServingRequest {
+    double arrives = 0.0;       ///< seconds
+    int prompt = 0, output = 0; ///< tokens
+};
+
+/// What arrives when no trace is given.
+struct ServingTraffic {
+    double requests_per_second = 0.0;
+    double burstiness = 1.0; ///< squared coefficient of variation of gaps (gamma); 1: Poisson
+    double prompt_tokens = 1024.0, output_tokens = 256.0; ///< means
+    double prompt_variation = 0.0,
+           output_variation = 0.0; ///< squared coefficients of variation (lognormal); 0: all alike
+    Seconds duration{600.0};
+    std::uint64_t seed = 1;
+};
+/// Requests from time 0 to the duration, in order; the same seed gives the same ones.
+/// Errors: InputError{usage} on figures that are negative or not finite, no rate, lengths below one token, more than 10^9
+///         expected requests.
+std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic);
+
+/// Objectives: a request counts towards goodput where it meets each that is given.
+struct ServingObjectives {
+    std::optional<Seconds> first_token = {}, per_token = {}, whole = {};
+    double share = 0.99; ///< of requests that must
+};
+
+} // namespace headroom::serving

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "headroom/executor.hpp"
+#include "headroom/fields.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
+#include "headroom/trace/trace_collectives.hpp"
+#include "headroom/trace/trace_path.hpp"
+#include "headroom/trace/trace_slowdown.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::trace {
+
+/// What is asked of every rank's trace before the ranks meet.
+struct DigestQuestion {
+    std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
+    bool wants_path = true;
+    bool wants_slowdown = false; ///< kernels with and without communication beside them
+    /// Of the ranges of the host that are steps; empty: the profiler's own, else what repeats.
+    std::string step_name = {};
+};
+
+/// A kernel with a count of its work, where shapes are recorded or a profiler counted.
+struct ShapedKernel {
+    std::string name, shape; ///< shape: empty where the work was counted while it ran
+    std::int64_t count = 0;
+    Ticks total = 0;
+    double flops = 0.0; ///< of one run, the mean of all; 0: not counted
+    double bytes = 0.0;
+};
+
+/// All that the answer needs of one rank: small beside its trace, mergeable, independent of every other rank.
+struct RankDigest {
+    std::string source, format, host_name, rank_from;
+    std::int64_t rank = 0;
+    std::optional<std::int64_t> stated_rank; ///< by the trace itself; `rank` differs where another trace states it, too
+    std::optional<std::int64_t> world_size;
+    TraceDevice device;
+    std::int64_t epoch_ns = 0;
+    bool clock_is_absolute = false;
+    std::uint64_t bytes_read = 0, text_bytes = 0, events = 0, spans = 0;
+    RankBreakdown breakdown;
+    CollectiveRuns runs;
+    std::vector<ShapedKernel> kernels;
+    std::vector<KernelBeside> beside; ///< where they were asked for; partial results do not hold them
+    std::optional<StepGraph> graph;
+    std::vector<TraceIssue> issues;
+};
+FieldTable const& field_table_of(RankDigest const*);
+
+/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
+/// kept of a step that it stopped in may be empty. A trace without steps is one step.
+TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown);
+
+/// Everything that one rank's trace tells alone. A trace that does not say when things ran has no steps and no graph;
+/// one of totals no runs of collectives either. `run`: for the parts that do not need each other; nothing depends on it.
+RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question = {}, Executor const& run = {});
+
+} // namespace headroom::trace

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "headroom/machine.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/strategy.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::training {
+
+/// One gap that was filled, with the value taken and why.
+struct Assumption {
+    std::string field; ///< "tp", "micro_batch", "framework", "price" ...
+    std::string value;
+    std::string reason;
+    bool structural = false; ///< a degree, batch, recomputation, interleaving or dimension: widens the interval
+    Provenance provenance = Provenance::guessed;
+};
+
+/// A complete strategy and every gap that was filled to make it, in the order of filling.
+struct AssumedStrategy {
+    Strategy strategy;
+    std::vector<Assumption> assumptions;
+};
+
+/// Fills what a strategy leaves open from the model, the cluster and the software; the one home of
+/// defaults. Never looks at a measured value.
+/// A schedule that is asked for without pp makes a pipeline, of two stages or more.
+/// Errors: InputError{usage} when a schedule and its chunks contradict each other (`contradiction_of`), a degree or the
+/// workload is out of range, the degrees given cannot make `workers`, or there are more replicas than sequences. Whether
+/// the result can run is `illegal_because`'s.
+AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
+                       Framework const& framework, Workload const& workload, int workers);
+
+/// The software taken when none is named: by sharding, then by the age of the chip and of the run.
+std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
+
+} // namespace headroom::training

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "headroom/precision.hpp"
+#include "headroom/training/strategy.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom::training {
+
+/// The attention kernel that a software stack calls.
+enum class AttentionKernel {
+    unfused, ///< two batched products and a softmax over the whole score matrix
+    flash1,  ///< first FlashAttention and its Triton port
+    flash2,  ///< FlashAttention-2
+    flash3,  ///< FlashAttention-3, cuDNN fused attention and alike
+};
+
+/// How fast the host issues kernels.
+enum class HostPace {
+    eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
+    modern,     ///< fused kernels, compiled regions
+    native,     ///< C++ or CUDA graphs: the host is never in the way
+};
+
+/// What data-parallel communication hides behind.
+enum class GradientOverlap {
+    exposed, ///< most of it runs after the backward pass
+    hidden,  ///< buckets run behind the backward pass
+};
+
+/// What a training stack does: a record of the catalog, selectable by name.
+struct Framework {
+    std::string name;  ///< file stem: what is typed
+    std::string title; ///< what is shown
+    int year = 0;      ///< from when on it behaves so
+    AttentionKernel attention = AttentionKernel::flash2;
+    HostPace host = HostPace::modern;
+    GradientOverlap gradient_overlap = GradientOverlap::hidden;
+    bool fused_elementwise = true;      ///< norms, biases and activations in few kernels
+    bool pads_vocabulary = false;       ///< to a multiple of 128 tp
+    bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
+    bool sequence_parallel = false;     ///< default when tp > 1
+    bool expert_overlap = false;        ///< tokens travel to experts behind another micro-batch's computation
+    bool sends_tokens_once = false;     ///< to each domain, where experts lie behind the scale-out network
+    bool interleaves = false;           ///< default virtual stages when pp > 1
+    bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption
+    std::optional<Recompute> recompute; ///< default; empty: the least that fits
+    int zero = 1;                       ///< default stage
+    Precision precision = Precision::bf16;
+    double gradient_bytes = 4.0;         ///< per parameter, as kept
+    double reduced_bytes = 4.0;          ///< per gradient element, as communicated
+    double parameter_bytes = 2.0;        ///< working copy
+    double optimizer_bytes = 12.0;       ///< master copy and two moments
+    bool dropout = false;                ///< masks of a byte are kept behind attention and the feed-forward part
+    bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
+    bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs
+    bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
+    double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
+    double bucket_elements = 40e6;       ///< of a gradient bucket
+    double bucket_copies = 1.0;          ///< of it, where communication overlaps
+    double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one
+    bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
+    bool paced = false;                  ///< its kernels are its own: one fitted factor on computation, shown as such
+    int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest
+    double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
+};
+
+} // namespace headroom::training

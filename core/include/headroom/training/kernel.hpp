@@ -1,0 +1,93 @@
+#pragma once
+
+#include "headroom/machine.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/operation.hpp"
+
+#include <array>
+
+namespace headroom::training {
+
+/// The rates of one chip with calibrated efficiencies applied: what kernel times are computed from.
+struct KernelRates {
+    FlopsPerSecond gemm;                              ///< peak x sustained fraction, at the precision of linear layers
+    FlopsPerSecond head_gemm;                         ///< the same in bf16: output projections stay in 16 bits
+    FlopsPerSecond attention;                         ///< asymptote of fused attention
+    FlopsPerSecond unfused;                           ///< batched score products
+    BytesPerSecond memory;                            ///< sustained, of device memory
+    double operand = 2, element = 2;                  ///< bytes of an element that a product reads, and writes
+    double units = 0;                                 ///< SMs; 0 switches wave quantisation off
+    double grouped = 1;                               ///< rate of grouped products over one product's
+    double half_length = 0;                           ///< sequence length at half the attention asymptote
+    double small_head = 1;                            ///< factor of fused attention with a small head dimension
+    double backward = 1;                              ///< factor of its backward pass
+    double misaligned = 1;                            ///< factor of unfused score products with an odd head dimension
+    std::array<double, memory_class_count> traffic{}; ///< measured over counted bytes, by MemoryClass
+};
+
+/// The rates of `chip` computing linear layers in `precision` with the kernels of `framework`: peaks times the
+/// constants of the chip's generation. Formats wider than 16 bits use their own peak throughout.
+KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
+                         Calibration const& constants);
+
+/// What one operation computes and what it has to move at least: where it stands under a roofline.
+struct Demand {
+    Flops work;
+    Bytes moved;
+    bool nominal = false; ///< `work` is not counted but stands in: one operation for each element read or written
+};
+
+/// Work and compulsory bytes of an operation, as its time is computed from them.
+///
+///     products            2 m n k, e_in (m k + k n) + e_out m n, `times` over; or the bytes that it states
+///     fused attention     4 m n q d w, e m d (2 n + 2 k / g) forward and twice that backward
+///     unfused attention   4 m n k d, e m (2 n d + 2 k d / g + 2 n k), `times` over
+///     element-wise        its bytes; of the loss 2 e a logit, of scores twice a pass; one operation an element
+///     collectives         nothing
+///
+/// q is the keys that a query sees, k those within reach, w 1 forward and 2.5 backward, g `queries_per_key`, the heads
+/// that share keys and values, e the bytes of an element.
+/// Holds for:  what `kernel_time` prices; element-wise work has no count of its own.
+/// Assumes:    tensors are read once and written once; nothing stays on the chip between two operations.
+/// Source:     [Williams2009], [Dao2022]
+Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key = 1.0);
+
+/// Time of an m x k by k x n product.
+///
+///     T = min over tiles (waves units 2 Tm Tn k / (R e_tile)) (+) e (m k + k n + m n) / B
+///
+/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
+/// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
+/// smooth maximum (p = 8).
+/// Holds for:  dense products; on chips without units 2 m n k / R stands in the place of the tiles.
+/// Assumes:    operands are read once and the result written once.
+/// Source:     [NvidiaMatmulGuide]
+Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates);
+
+/// Time of a product or of grouped ones, by `gemm_time`; the tiles of a group share one queue, and an operation that
+/// says what it moves (a convolution reads its input once, not once a tap) moves that.
+Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates);
+
+/// Time of a fused attention core of m heads, n queries that see q keys each, k within reach, head dimension d.
+///
+///     T = 4 m n q d w / (R k/(k + s0) e)
+///
+/// q is k / 2 when causal; w is 1 forward and 2.5 backward, s0 the sequence length at half the asymptotic rate R,
+/// e the factors of small heads and of the backward pass.
+/// Holds for:  fused kernels (FlashAttention and alike), n = k / cp.
+/// Assumes:    causal work is shared out equally among context ranks.
+/// Source:     [Dao2023]
+Seconds attention_time(Operation const& operation, KernelRates const& rates);
+
+/// Time of any operation that runs on the chip, linear layers at the rate of linear layers; a collective takes
+/// none here. Source: [Williams2009]
+Seconds kernel_time(Operation const& operation, KernelRates const& rates);
+
+/// The constant that holds the sustained fraction of the peak of large 16-bit products on chips of this generation.
+Constant gemm_constant(Generation generation);
+
+/// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.
+double smooth_maximum(double a, double b);
+
+} // namespace headroom::training

@@ -1,0 +1,147 @@
+#pragma once
+
+#include "headroom/network/collective.hpp"
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+#include "headroom/training/strategy.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headroom::training {
+
+/// What an operation is bound by, and so how it is priced.
+enum class OperationKind {
+    gemm,              ///< a matrix product
+    grouped_gemm,      ///< `times` products of equal shape in one launch: the experts of a rank
+    attention,         ///< a fused attention core
+    unfused_attention, ///< the two batched products of an attention core
+    memory,            ///< element-wise work: reading and writing
+    collective,        ///< communication
+    exchange,          ///< tokens to experts or back
+};
+/// The pass that an operation belongs to.
+enum class Phase {
+    forward,
+    recompute, ///< the forward pass again, inside the backward pass
+    backward,
+};
+/// Whose group a collective runs over.
+enum class Traffic {
+    none,    ///< not a collective
+    tensor,  ///< the ranks that share a layer's products
+    context, ///< the ranks that share a sequence
+    experts, ///< the ranks that share the experts of a layer
+};
+/// What element-wise traffic belongs to: each class has a calibrated ratio to its counted minimum.
+enum class MemoryClass {
+    hidden,       ///< h-wide tensors: norms and residuals
+    sharded,      ///< queries, keys and values, split over tensor ranks
+    feed_forward, ///< activations between the two products, split over tensor ranks
+    logits,       ///< the loss over the vocabulary
+    cast,         ///< conversions to 8 bits
+    scores,       ///< the score matrix of unfused attention
+    adapter,      ///< thin products of low-rank adapters
+    routing,      ///< sorting tokens by expert and back
+    scan,         ///< a state-space scan and the convolution in front of it
+    image,        ///< element-wise layers of an operator list
+    count_,
+};
+inline constexpr std::size_t memory_class_count = static_cast<std::size_t>(MemoryClass::count_);
+
+/// One piece of work of one layer and one micro-batch on one rank.
+struct Operation {
+    std::string_view name;
+    OperationKind kind = OperationKind::gemm;
+    Phase phase = Phase::forward;
+    // gemm: an m x k by k x n product, `times` of them; `bytes` it moves when not those of three plain matrices
+    double m = 0, n = 0, k = 0, times = 1;
+    // attention: `m` independent heads, n queries against k keys of which each sees `keys`, head dimension d
+    double d = 0, keys = 0;
+    double limit = 0;
+    // memory: bytes moved, counted once for each read and write; collective: total bytes;
+    // exchange: `m` tokens of `bytes` each to `n` of `k` experts, in at most `limit` groups of ranks (0: any)
+    Bytes bytes = Bytes{};
+    MemoryClass memory = MemoryClass::hidden;
+    network::Collective collective = network::Collective::all_reduce;
+    Traffic traffic = Traffic::none;
+    bool weight_gradient = false; ///< backward: what nobody waits for before the update
+};
+
+/// The operations of one kind of layer: a fixed array and a count, no heap.
+class LayerProgram {
+public:
+    /// The longest, recomputed: latent and cross attention, experts in a latent width with shared ones, all split.
+    static constexpr int capacity = 144;
+    void add(Operation const& operation);
+    [[nodiscard]] std::span<Operation const> operations() const {
+        return {operation_.data(), static_cast<std::size_t>(count_)};
+    }
+
+private:
+    std::array<Operation, capacity> operation_{};
+    int count_ = 0;
+};
+
+/// What of a strategy and a workload shapes the work inside one layer: the key of the layer-cost table.
+struct LayerShape {
+    double sequence_length = 0; ///< tokens that are computed
+    double attended = 0;        ///< tokens that one token could see: the sequence, or a packed document
+    int micro_batch = 1;
+    int tp = 1;
+    int cp = 1;
+    int ep = 1, etp = 1;
+    double expert_load = 1.0;
+    bool sequence_parallel = false;
+    ContextExchange exchange = ContextExchange::gather;
+    Recompute recompute = Recompute::none;
+    int recompute_layers = 0;
+    Precision precision = Precision::bf16;
+    Trained trained = Trained::all;
+    int trained_layers = 0;
+    Overlap overlap = Overlap::on;
+};
+LayerShape shape_of(Strategy const& strategy, Workload const& workload);
+
+/// Tokens of one micro-batch that a rank works on: b s / cp.
+double tokens_of(LayerShape const& shape);
+
+/// The program of one kind of block, how many there are in the model, and how much issuing one takes beside a
+/// transformer block.
+struct BlockProgram {
+    LayerProgram program;
+    double count = 0.0;
+    std::size_t kind =
+        0; ///< entries of one kind differ in what they compute again; frozen blocks are kinds of their own
+    double issue = 1.0;
+    bool routed = false;          ///< has experts: the host handles their counts
+    bool recomputes_core = false; ///< the attention core runs again in the backward pass
+    double passes = 3.0;          ///< of the forward pass's kernels: 1 forward, 2 backward, 1 more when recomputed
+};
+
+/// A training step as a short program: the one list that the closed form adds up, and that a simulation could
+/// unroll. Block work is per layer and micro-batch; embedding and head once a micro-batch.
+struct StepProgram {
+    LayerProgram embedding, head;
+    std::vector<BlockProgram> blocks;
+    std::vector<BlockProgram> prediction;   ///< blocks that predict later tokens; they run beside the head
+    double depth = 1.0;                     ///< layers that share the work of `blocks`
+    std::vector<std::size_t> kind_of_block; ///< first to last, where there are several kinds
+    std::size_t frozen = 0;                 ///< of the first blocks: they have no backward pass
+    double heads_run = 1.0;                 ///< output projections: one, and one for each prediction block
+    int heads = 0;                          ///< attention heads of the whole model
+};
+
+/// Writes the program of one micro-batch from the model and the shape of the strategy.
+StepProgram step_program(Model const& model, LayerShape const& shape, Framework const& framework);
+
+/// Layers that a pipeline can be cut between: those of the model, one for an operator list.
+int depth_of(Model const& model);
+
+/// The vocabulary as the stack lays it out: padded to a multiple of 128 tp where it pads.
+double laid_out_vocabulary(Model const& model, int tp, Framework const& framework);
+
+} // namespace headroom::training

@@ -1,0 +1,177 @@
+#pragma once
+
+#include "headroom/executor.hpp"
+#include "headroom/training/prediction.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace headroom::training {
+
+/// Where enumeration ends although the rules would let it go on. A degree that the caller fixed is not bounded.
+struct SearchBounds {
+    static constexpr int largest_micro_batch = 16; ///< or the model's usual batch, where that is larger
+    static constexpr int largest_context = 16;
+    static constexpr int shortest_local_sequence = 2048; ///< tokens of a sequence that one context rank keeps
+};
+
+/// What the planner may vary, and what the caller fixed.
+struct SearchSpace {
+    std::vector<int> workers;
+    PartialStrategy fixed; ///< degrees held
+    Executor run;          ///< empty: one after another; the answer does not depend on it
+    double pace = 1.0;     ///< factor on computation (`pace_of`)
+};
+
+/// Complete evaluations counted, and why the rest was refused.
+struct SearchCounts {
+    std::int64_t legal = 0;     ///< strategies that satisfy every divisibility rule
+    std::int64_t evaluated = 0; ///< complete evaluations of time and memory
+    std::int64_t feasible = 0;
+    std::int64_t pruned = 0; ///< legal but not evaluated, by a stated rule; there is none today
+    std::map<std::string, std::int64_t> infeasible_by_reason;
+    SearchCounts& operator+=(SearchCounts const& other);
+};
+
+/// The best strategies of one worker count, fastest first; ties go to less memory, then to the earlier in
+/// search order.
+struct SearchResult {
+    int workers = 0;
+    std::vector<Strategy> best; ///< at most `top`
+    std::vector<Seconds> step;  ///< of `best`
+    std::vector<Bytes> memory;  ///< of `best`
+    SearchCounts counts;
+    std::string nothing_because; ///< when nothing fits: the dominant reason, in words
+};
+
+/// Every legal strategy of one worker count, in search order. What `search` walks and tests count.
+///
+/// dp is what tp, pp and cp leave. The rules are those of `illegal_because`.
+/// The bounds, from which a fixed degree is free:
+///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
+///   replica's whole batch is tried as a micro-batch too); ZeRO 3 is sharded over all of dp or over
+///   the ranks of it inside one domain; one data rank has nothing to shard.
+/// Schedules are 1F1B and interleaved; a fixed one is that of every strategy with pp > 1.
+/// Precision, overlap and trained weights are not varied: fixed, or as `assume` fills them.
+/// Errors: InputError{usage} when workers, batch or sequence are below one.
+std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluster, Framework const& framework,
+                                       Workload const& workload, int workers, PartialStrategy const& fixed);
+
+/// Evaluates all legal strategies for each worker count. When stopped, the counts finished so far are
+/// returned: an unfinished one has no result.
+std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
+                                 std::stop_token const& stop = {});
+
+/// How a size is chosen when nothing else decides; see `make_plan`.
+enum class Objective {
+    knee, ///< the largest whose last doubling was worth it
+    time, ///< the fastest
+    cost, ///< the cheapest
+};
+
+/// What a plan is asked for: everything but the strategy.
+struct PlanQuestion {
+    Model model;
+    Cluster cluster;
+    Framework framework;
+    Workload workload;
+    SearchSpace space;
+    Disturbance disturbance = {};
+    std::vector<Assumption> assumptions;
+    std::optional<double> tokens; ///< of the whole run; the fewest, with a critical batch
+    std::optional<Failures> failures = {};
+    std::optional<double> critical_batch = {};     ///< sequences
+    std::optional<int> batch_per_worker = {};      ///< sequences: the global batch grows with the workers
+    std::optional<Seconds> deadline;               ///< for the whole run
+    std::optional<Dollars> budget;                 ///< for the whole run
+    std::optional<DollarsPerSecond> value_of_time; ///< what an hour sooner is worth
+    Objective objective = Objective::knee;
+    int top = 1; ///< strategies kept a worker count: the best and top - 1 runners-up
+};
+
+/// One worker count of the curve.
+struct CurvePoint {
+    int workers = 0;
+    int global_batch = 0;
+    bool recommended = false;
+    bool feasible = false;
+    std::string why_not; ///< empty when feasible
+    /// What sizes are compared by: the step; with failures, a critical batch or a batch that grows with the workers,
+    /// what a step's share of the target takes, in steps of the question's batch.
+    Seconds pace;
+    std::optional<Prediction> prediction; ///< of the best strategy; when feasible
+    std::vector<Strategy> runners_up;
+    std::vector<Seconds> runners_up_step;
+    std::vector<Bytes> runners_up_memory;
+    double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
+    std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
+    std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known
+    std::optional<Seconds> productive;                   ///< the same without failures and checkpoints
+    std::optional<Dollars> cost;                         ///< of the whole run, when there is a price too
+    std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
+    SearchCounts counts;
+};
+
+/// The size beyond which no larger one of the list improves the step, or the time to the target where more than the
+/// step decides it, by more than 2 %, and why.
+struct Stop {
+    std::optional<int> workers;
+    std::string reason;
+};
+
+/// A question that every scaling decision should answer, answered for the recommended size.
+struct ChecklistItem {
+    std::string question, answer;
+};
+
+/// A plan: the curve, the size to use and where to stop.
+struct Plan {
+    PlanQuestion question;
+    std::vector<CurvePoint> curve;          ///< ascending in workers
+    std::optional<std::size_t> recommended; ///< index into curve
+    std::string verdict;
+    std::vector<std::string> reasons;
+    Stop stop;
+    std::vector<std::size_t> pareto; ///< curve points no other beats in both time and cost
+    SearchCounts counts;
+    std::vector<ChecklistItem> checklist;
+    std::vector<Assumption> assumptions;
+    bool complete = true; ///< false: stopped; the sizes that were not reached are missing from the curve
+};
+
+/// The main job: searches every worker count, builds the curve, recommends and says where to stop.
+///
+/// A deadline or a budget: the cheapest size that meets them. Else a value of time: the size of least
+/// cost + value x duration, so another step up is taken while an hour saved costs less than it is worth.
+/// Else the objective: knee, the largest size whose last doubling still gave 1.6x and that is faster than
+/// all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
+/// Without a price, costs are compared in accelerator-hours. With failures, a critical batch or a batch that grows
+/// with the workers, all of these weigh the time to the target (`CurvePoint::pace`); a size that makes no progress is
+/// infeasible.
+/// Errors: InputError{usage} when there are no workers, a deadline has no tokens, a budget no tokens or
+/// no price, a value of time no price, a batch a worker makes more than a billion sequences.
+Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop = {});
+
+/// Two clusters side by side at equal worker counts, and the price at which they tie.
+struct ComparisonRow {
+    int workers = 0, workers2 = 0;
+    std::optional<Seconds> step, step2;
+    std::optional<Dollars> cost, cost2;
+};
+/// Two plans weighed against each other.
+struct PlanComparison {
+    std::vector<ComparisonRow> rows;
+    /// Of an accelerator of the second cluster: there a token costs the same on both, each at its
+    /// recommended size, or both at the fastest common one where either has none.
+    std::optional<DollarsPerSecond> tie_price;
+    std::string verdict;
+};
+/// Compares the curves size by size and the two recommended sizes by what a token costs.
+PlanComparison compare(Plan const& first, Plan const& second);
+
+} // namespace headroom::training

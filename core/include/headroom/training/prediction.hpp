@@ -1,0 +1,150 @@
+#pragma once
+
+#include "headroom/training/assume.hpp"
+#include "headroom/training/legality.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/run.hpp"
+#include "headroom/training/step.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::training {
+
+/// What is asked: a step of `workload` with `strategy`.
+struct Question {
+    Model model;
+    Cluster cluster;
+    Framework framework;
+    Workload workload;
+    Strategy strategy;
+    Disturbance disturbance = {};
+    std::optional<double> pace = {}; ///< measured over predicted computation, from a run of the same on fewer workers
+    std::vector<Assumption> assumptions;   ///< made so far; listed in the result
+    std::optional<double> tokens;          ///< of the whole run, for days and cost; the fewest, with a critical batch
+    std::optional<Failures> failures = {}; ///< empty: nothing fails, nothing is written
+    std::optional<double> critical_batch = {}; ///< sequences; empty: every token is worth the same
+};
+
+/// Where the measured step lies with probability `coverage`, by the band of published runs that lay as far from those
+/// that were fitted.
+struct Interval {
+    Seconds low, high;
+    double coverage = 0.9;
+    Extrapolation kind = Extrapolation::seen;
+};
+
+/// What measured steps changed.
+struct WarmEffect {
+    double factor = 1.0; ///< on the step and each of its parts
+    int related = 0;     ///< measured steps that it follows from
+    int outside = 0;     ///< of those, how many lie outside of their own interval and were clipped
+    Seconds step_before; ///< without them
+    Interval interval_before;
+};
+
+/// Whether the kernels of a question are its stack's own, of a kind of model that paces were fitted to: pictures,
+/// encoders, pairs of encoder and decoder, recurrence.
+bool runs_own_kernels(Framework const& framework, Model const& model);
+
+/// How far a question lies from what moved the constants. Where that is not told only guesses count.
+Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
+
+/// Where runs of such a model count: mixtures and hybrids apart from all others.
+Experience& experience_with(Model const& model, Seen& seen);
+
+/// The share of a step that does not shrink with workers, with the count it was taken at.
+struct SerialFraction {
+    double value = 0.0;
+    int at_workers = 1;
+};
+
+/// One configuration, answered.
+struct Prediction {
+    Question question;
+    StepTime time;
+    Interval interval;
+    MemoryUse memory;
+    Bytes memory_capacity, memory_usable;
+    bool fits = true;
+    std::string why_not;                ///< by how much it does not fit, and what would make it fit
+    std::vector<MemoryRemedy> remedies; ///< those changes, the cheapest in time first; empty when it fits
+    int workers = 1, micro_batches = 1;
+    double tokens_per_second = 0.0;    ///< whole job
+    Flops model_flops, hardware_flops; ///< a step, whole job, by `convention`
+    AttentionConvention convention = AttentionConvention::causal;
+    double mfu = 0.0, hfu = 0.0;     ///< against the dense peak of the strategy's precision
+    double mfu_full_attention = 0.0; ///< the same step by the other convention
+    FlopsPerSecond peak;
+    double gamma = 0.0; ///< T_comm / T_comp, communication as if nothing overlapped
+    SerialFraction serial;
+    double speedup_ceiling = 0.0; ///< over this worker count, communication fixed
+    std::vector<CommunicationRow> communication;
+    LayerCosts costs;
+    double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
+    std::optional<WarmEffect> warm;       ///< when steps like it were measured
+    std::optional<Goodput> goodput;       ///< when failures are asked for
+    std::optional<Statistics> statistics; ///< when the critical batch is known
+    [[nodiscard]] Seconds step() const { return time.total(); }
+    [[nodiscard]] bool progresses() const { return !goodput || goodput->progresses(); }
+    /// A step of the run over a step as it is timed: failures and the samples that a large batch wastes. 1 without.
+    [[nodiscard]] double run_over_step() const {
+        return (goodput ? goodput->time_over_work : 1.0) * (statistics ? statistics->samples_over_fewest() : 1.0);
+    }
+};
+
+/// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
+/// with fits = false.
+/// Errors: InputError{usage} for a precision that the chip does not compute.
+Prediction predict(Question const& question, CalibrationSet const& calibration);
+
+/// Time of the run's work without failures: tokens, with a critical batch those that its batch needs, over their
+/// rate. Empty when the tokens are not known.
+std::optional<Seconds> productive_time(Prediction const& prediction);
+
+/// The same with failures and checkpoints; empty also when such a run makes no progress.
+std::optional<Seconds> run_time(Prediction const& prediction);
+
+/// Of `workers` ranks the slowest step, in standard deviations above the mean; 0 where the step model does not ask.
+double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers);
+
+/// What an evaluation of this question reads; `cluster` is the question's with its congestion.
+StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
+
+/// The factor of a framework whose kernels are its own, for the kinds of model that it was fitted to; else 1.
+double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration);
+
+/// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
+constexpr double communication_to_computation(Seconds communication, Seconds computation) {
+    return computation.base() > 0.0 ? communication / computation : 0.0;
+}
+
+/// Shares of a model's forward work that run backward: input gradients, and weight gradients.
+struct TrainedWork {
+    double inputs = 1.0, weights = 1.0;
+};
+/// Adapters beside frozen weights have input gradients only; with the last n of L layers trained the others have none.
+TrainedWork trained_work(Strategy const& strategy, Model const& model);
+
+/// Share of the blocks with a backward pass that are computed again.
+double recomputed_share(Strategy const& strategy, Model const& model);
+
+/// Operations that training on one sequence asks for: the forward pass, as much again for input gradients, and for
+/// weight gradients; attention has two operands and so both of the latter whenever gradients pass it.
+///
+///     forward + i matrix + w matrix + 2 i attention + (1 + w') head
+///
+/// Everything trained: 3 forward. Source: [Chowdhery2022], [Narayanan2021]
+Flops training_flops(SequenceFlops const& forward, TrainedWork const& work);
+
+/// The same with what is computed again: the attention core (selective) or whole blocks (full); never the head.
+/// Source: [Korthikanti2022]
+Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share = 1.0);
+
+/// MFU = model operations / (step time x workers x peak); HFU the same of hardware operations. Zero when the
+/// step takes no time or the chip has no such arithmetic: there is nothing to be a share of.
+/// Source: [Chowdhery2022]
+double flops_utilization(Flops work, Seconds step, int workers, FlopsPerSecond peak);
+
+} // namespace headroom::training

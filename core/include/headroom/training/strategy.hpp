@@ -1,0 +1,155 @@
+#pragma once
+
+#include "headroom/network/gradient_compression.hpp"
+#include "headroom/precision.hpp"
+#include "headroom/training/pipeline_schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom::training {
+
+struct PipelineShape;
+
+/// What the backward pass computes again instead of keeping it.
+enum class Recompute {
+    none,      ///< everything is kept
+    selective, ///< the attention core, whose scores are large and cheap [Korthikanti2022]
+    full,      ///< whole blocks; only their inputs are kept
+};
+/// From what costs the least time to what needs the least memory.
+inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
+/// Whether data-parallel communication may run behind computation.
+enum class Overlap { off, on };
+/// Which weights are trained.
+enum class Trained {
+    all,
+    adapters,    ///< low-rank adapters beside frozen weights (LoRA)
+    last_layers, ///< the last few blocks and the head, those before run forward only; of all blocks the whole model
+};
+/// How ranks that share a sequence see each other's keys and values.
+enum class ContextExchange {
+    gather,     ///< all of them gathered before attention
+    ring,       ///< passed round while attention works on the last ones [Liu2023]
+    all_to_all, ///< heads traded for tokens and back (Ulysses) [Jacobs2023]
+};
+/// What is kept in the host's memory instead of the accelerator's.
+enum class Offload { none, optimizer, activations, both };
+
+std::string_view name_of(Recompute recompute);
+std::string_view name_of(ContextExchange exchange);
+std::string_view name_of(Offload offload);
+constexpr bool offloads_optimizer(Offload o) { return o == Offload::optimizer || o == Offload::both; }
+constexpr bool offloads_activations(Offload o) { return o == Offload::activations || o == Offload::both; }
+
+/// One way to spread a step over ranks: dp * tp * pp * cp accelerators.
+struct Strategy {
+    int dp = 1; ///< replicas that share out the batch
+    int tp = 1; ///< ranks that share out every matrix product
+    int pp = 1; ///< stages that share out the layers
+    /// Model chunks per pipeline stage, for 1F1B to interleave; 1 with schedules that have chunks of their own
+    /// (`pipeline_shape` knows those).
+    int virtual_pp = 1;
+    /// As asked for; several chunks of 1F1B are interleaved: see `schedule()`.
+    PipelineSchedule pipeline = PipelineSchedule::one_f_one_b;
+    int cp = 1;          ///< ranks that share out one sequence
+    int ep = 1;          ///< ranks that share out the experts of a layer; etp ep of the stage's dp cp tp ranks
+    int etp = 1;         ///< ranks that share out the products of one expert
+    int zero = 0;        ///< ZeRO stage 0..3; 3 is FSDP
+    int shard = 0;       ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
+    int micro_batch = 1; ///< sequences per micro-batch
+    bool sequence_parallel = false;
+    Recompute recompute = Recompute::none;
+    int recompute_layers = 0; ///< blocks of the model that `recompute` is for; 0: all of them
+    Precision precision = Precision::bf16;
+    Overlap overlap = Overlap::on;
+    ContextExchange exchange = ContextExchange::gather;
+    Offload offload = Offload::none;
+    Trained trained = Trained::all;
+    int adapter_rank = 16;  ///< of low-rank adapters
+    int trained_layers = 0; ///< blocks, with `last_layers`
+    double capacity = 0.0;  ///< tokens an expert takes over its mean share, the rest is dropped; 0: it takes all
+    int local_steps = 1;    ///< optimizer steps between two synchronisations (DiLoCo); 1: every step
+    int servers = 0;        ///< parameter servers that sum gradients; 0: the ranks do it among themselves
+    network::GradientCompression compression = {};
+    [[nodiscard]] int workers() const { return dp * tp * pp * cp; }
+    /// The schedule that runs.
+    [[nodiscard]] PipelineSchedule schedule() const {
+        return pipeline == PipelineSchedule::one_f_one_b && virtual_pp > 1 ? PipelineSchedule::interleaved : pipeline;
+    }
+    /// Ranks that sum their gradients: context ranks see different tokens too.
+    [[nodiscard]] int data_ranks() const { return dp * cp; }
+    /// Ranks that hold one copy of a ZeRO-3 state.
+    [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
+    /// Ranks that hold the same experts and sum their gradients.
+    [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
+    /// Those that hold one copy of a ZeRO-3 state of experts: there are as many copies as of the rest.
+    [[nodiscard]] int expert_shard_ranks() const {
+        int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
+        return std::gcd(data, std::max(1, data / copies));
+    }
+    bool operator==(Strategy const&) const = default;
+};
+
+/// A strategy with gaps; `assume` fills them.
+struct PartialStrategy {
+    std::optional<int> dp = {}, tp = {}, pp = {}, virtual_pp = {}, cp = {}, ep = {}, etp = {}, zero = {}, shard = {};
+    std::optional<int> micro_batch = {}, grad_accum = {};
+    std::optional<PipelineSchedule> pipeline = {};
+    std::optional<bool> sequence_parallel = {};
+    std::optional<Recompute> recompute = {};
+    std::optional<int> recompute_layers = {};
+    std::optional<Precision> precision = {};
+    std::optional<Overlap> overlap = {};
+    std::optional<ContextExchange> exchange = {};
+    std::optional<Offload> offload = {};
+    std::optional<Trained> trained = {};
+    std::optional<int> adapter_rank = {}, trained_layers = {};
+    std::optional<double> capacity = {};
+    std::optional<int> local_steps = {}, servers = {};
+    std::optional<network::GradientCompression> compression = {};
+};
+
+/// What is trained on in one optimizer step.
+struct Workload {
+    int sequence_length = 0;
+    int global_batch = 0;     ///< sequences
+    double documents = 0.0;   ///< tokens of a packed document that attention stays in, weighted by tokens; 0: none
+    double fill = 1.0;        ///< share of the sequence that is not padding; padding is not computed
+    double expert_skew = 1.0; ///< tokens on the fullest expert rank over the mean; 1: balanced
+    /// Tokens of a sequence that are computed.
+    [[nodiscard]] double tokens() const { return sequence_length * fill; }
+    /// Tokens that one token could see.
+    [[nodiscard]] double attended() const { return documents > 0.0 && documents < tokens() ? documents : tokens(); }
+    bool operator==(Workload const&) const = default;
+};
+
+/// Micro-batches that one replica works through in a step, at least one; fractional when they do not
+/// divide (published runs with a ragged last one).
+double micro_batch_count(Strategy const& strategy, Workload const& workload);
+
+/// Those counted whole, a ragged last one too: what a schedule counts and memory holds.
+int whole_micro_batches(Strategy const& strategy, Workload const& workload);
+
+/// What the schedule orders: the stages, the chunks that each has under it (`virtual_pp` when interleaved, else those of
+/// the schedule itself), and the micro-batches of a step, counted whole.
+PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload);
+
+/// Tokens on the fullest expert rank over the mean: the capacity where tokens beyond it are dropped and room below
+/// it is padded, else the skew of the workload.
+double expert_load(Strategy const& strategy, Workload const& workload);
+
+/// "tp8 sp pp4 dp16 zero1 mb1 selective": how a strategy is written in a table. Degrees of 1 are left out, dp
+/// and the micro-batch never are; what is off (ZeRO 0, no recomputation) is left out.
+std::string short_name(Strategy const& strategy);
+
+/// A compression as options and records spell it: "top-k:0.01".
+std::string spelled(network::GradientCompression const& compression);
+/// Trained weights as options and records spell them: "all", "lora:16", "last:2".
+std::string spelled_training(Strategy const& strategy);
+
+} // namespace headroom::training

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "headroom/laws/dag.hpp"
+#include "headroom/timeline.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::training {
+
+/// What a task of a step is spent on; critical paths and exposed time are told by it.
+enum class WorkKind : std::uint8_t {
+    gemm,
+    attention,
+    memory, ///< element-wise work
+    launch, ///< the host issues a kernel
+    tensor, ///< communication, by whose group it is
+    context,
+    experts,
+    pipeline,
+    data,
+    optimizer, ///< accumulation and update
+    offload,   ///< copies to the host and back, and its update
+    count_,
+};
+inline constexpr std::size_t work_kind_count = static_cast<std::size_t>(WorkKind::count_);
+std::string_view name_of(WorkKind kind);
+constexpr bool communicates(WorkKind kind) { return kind >= WorkKind::tensor && kind <= WorkKind::data; }
+
+using StreamId = std::uint16_t;
+using LinkIndex = std::uint16_t;
+inline constexpr LinkIndex no_link = 0xFFFF;
+
+/// A queue of one chip: its tasks run in the order of their numbers, one at a time.
+struct Stream {
+    std::string name;         ///< "stage 3 compute"
+    std::uint16_t chip = 0;   ///< streams of a chip slow each other
+    LinkIndex link = no_link; ///< what its tasks share with other streams; tasks under way have equal parts of it
+    bool computes = false;    ///< its tasks, but launches, are slowed while the network is busy on the same chip
+    bool network = false;     ///< its tasks slow those of streams that compute
+};
+
+/// Tasks on streams, and what waits for what beside the order of a stream. Columns of equal length.
+struct StreamProgram {
+    std::vector<Stream> streams;
+    double slowdown = 0.0;   ///< share of its rate that a kernel loses while the network is busy on its chip
+    std::vector<Ticks> cost; ///< alone
+    std::vector<StreamId> stream;
+    std::vector<WorkKind> kind;
+    std::vector<std::uint32_t> name; ///< index into `names`
+    std::vector<std::string> names;
+    std::vector<laws::Edge> edges; ///< any order; `from` may be larger than `to`
+
+    [[nodiscard]] std::size_t size() const { return cost.size(); }
+    laws::TaskId add(StreamId on, WorkKind what, Ticks ticks, std::uint32_t name_index);
+    void wait(laws::TaskId task, laws::TaskId for_task) { edges.push_back({.from = for_task, .to = task}); }
+};
+
+/// What one chip did from the begin to the end of a run. A task computes when its stream does and its kind is not
+/// communication. Every moment is counted once:
+///
+///     computing + sum of exposed + idle = makespan
+struct ChipUse {
+    Ticks computing = 0;                          ///< at least one task that computes was under way
+    std::array<Ticks, work_kind_count> busy{};    ///< by kind, each kind's own union of intervals
+    std::array<Ticks, work_kind_count> exposed{}; ///< under way while nothing computed. Where several kinds are, the
+                                                  ///< first communication of the list has it, else the first kind: the
+                                                  ///< host's launches and copies only what no communication covers
+    Ticks idle = 0;                               ///< nothing was under way at all
+};
+
+/// How a program ran.
+struct StreamRun {
+    Ticks makespan = 0;
+    std::vector<Ticks> begin, end; ///< of every task
+    std::vector<ChipUse> chips;
+    std::vector<laws::TaskId>
+        critical_path; ///< from one that waits for none to the last: each began when the one before
+                       ///< ended. Where several tie, the smallest number
+    std::array<Ticks, work_kind_count> critical{}; ///< its time by kind: together the makespan, for no task waits on it
+    Ticks critical_stretch = 0; ///< the part of it that sharing and slowdown added to what its tasks take alone
+    bool complete = true;       ///< whether nobody asked to stop; else the times are of no use
+};
+
+/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of
+/// a stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip, but for waits for launches,
+/// which no network makes longer; tasks under way on one link have equal parts of it.
+///
+///     without shared links and slowdown     begin = max over predecessors of end,   makespan = depth of the graph
+///     with them                             begin and makespan are no smaller
+///
+/// Times are whole ticks. Rates change between ticks only: what ends and begins at one tick is settled first, and a
+/// task that costs nothing changes none. Whenever the rate of tasks changes, or others begin or end among those that
+/// have theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The
+/// slowdown counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may
+/// miss the kernels that it would have slowed.
+/// Holds for:  any program without circles; O((tasks + edges) log streams) where the kernels of a chip share few links;
+///             beside the program and the result at most 26 bytes a task and 4 an edge.
+/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not
+///             from 0 to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns
+///             of unequal length and numbers of streams, names and tasks that are not there.
+/// Source:     [Graham1969], [Kleinrock1967]
+StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
+
+/// The run as intervals: lanes are streams.
+Timeline timeline_of(StreamProgram const& program, StreamRun const& run);
+
+} // namespace headroom::training

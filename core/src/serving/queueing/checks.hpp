@@ -1,0 +1,17 @@
+#pragma once
+
+#include "headroom/serving/queue.hpp"
+
+#include <string>
+
+namespace headroom::serving::queueing {
+
+/// Erlang's recursion takes half a second for them.
+inline constexpr int most_servers = 100'000'000;
+
+/// What every question about a queue asks of it first. Errors: InputError{usage}.
+void check(QueueLoad const& load, QueueShape const& shape);
+void check(QueueShape const& shape);
+[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint);
+
+} // namespace headroom::serving::queueing

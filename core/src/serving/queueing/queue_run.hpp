@@ -1,0 +1,62 @@
+#pragma once
+
+#include "base/events/event_queue.hpp"
+#include "drawn_times.hpp"
+#include "line_choice.hpp"
+#include "queue_meter.hpp"
+#include "waiting_line.hpp"
+
+#include "headroom/serving/queue_simulation.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace headroom::serving::queueing {
+
+/// What of a seed is for what.
+enum class Purpose : std::uint64_t { gaps, service, lines };
+std::uint64_t seed_for(std::uint64_t seed, Purpose purpose);
+/// Lines of an experiment, and places, of which there may be no end.
+std::uint32_t lines_of(QueueExperiment const& experiment);
+std::uint64_t places_of(QueueExperiment const& experiment);
+/// Numbers for the services of a line.
+CounterRandom services_of(QueueExperiment const& experiment, std::uint32_t line);
+
+/// Requests that are served once. When one's service begins all its times are known, so that an event only says who is
+/// free again. Every line draws its services from numbers of its own.
+class QueueRun {
+public:
+    /// Of all lines, or of each of so many groups the one that holds every so manieth line, from `group` on.
+    explicit QueueRun(QueueExperiment const& experiment, std::uint32_t group = 0, std::uint32_t groups = 1);
+    /// What ends up to a time, that of an arrival, ends before it.
+    void pass(double until);
+    void arrive(double now) { arrive(now, choice_.pick()); }
+    void arrive(double now, std::uint32_t line);
+    QueueMeter& meter() { return meter_; }
+
+private:
+    struct Done {
+        std::uint32_t line, requests;
+    };
+    struct Line {
+        WaitingLine<double> waiting; ///< since when
+        CounterRandom services{0};
+        int free = 1; ///< servers
+    };
+
+    void end(double now, Done done);
+    double serve(Line& line, double now, std::uint32_t requests);
+
+    double growth_;
+    std::uint32_t batch_;
+    std::uint64_t places_, present_ = 0;
+    TimeSource service_;
+    std::vector<Line> lines_;
+    LineChoice choice_;
+    events::EventQueue<double, Done> events_;
+    QueueMeter meter_;
+};
+
+} // namespace headroom::serving::queueing

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "sample_steps.hpp"
+
+#include "headroom/serving/fan_out.hpp"
+
+namespace headroom::serving {
+
+/// The smaller of X and delay + X', both of these steps.
+SampleSteps smaller_of(SampleSteps const& steps, double delay);
+
+/// What `hedged_request` answers, of steps.
+Hedge hedged(SampleSteps const& steps, double delay);
+
+} // namespace headroom::serving

@@ -1,0 +1,205 @@
+#include "service_behind.hpp"
+#include "tail_points.hpp"
+
+#include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace headroom::serving {
+namespace {
+
+constexpr double simulated_requests = 2e5, warm_up_share = 0.1;
+constexpr int most_simulations = 24, most_replicas = 1'000'000;
+constexpr double alike = 0.2; ///< variations of latency and service closer than this are of one shape
+
+/// One question and the replicas that were simulated for it.
+class Search {
+public:
+    Search(ReplicasForSlo const& slo, TailQuestion const& question, LatencyHistogram const& values)
+        : slo_{slo}, question_{question}, values_{values} {}
+
+    SimulatedReplicas const& at(int replicas) {
+        auto const found = known_.find(replicas);
+        if (found != known_.end()) { return found->second; }
+        return known_.emplace(replicas, simulated(replicas)).first->second;
+    }
+    [[nodiscard]] bool keeps(int replicas) { return at(replicas).stable && at(replicas).at_objective <= slo_.limit; }
+    [[nodiscard]] bool may_go_on() const { return known_.size() < most_simulations; }
+
+private:
+    [[nodiscard]] SimulatedReplicas simulated(int replicas) const {
+        QueueLoad const& load = slo_.load;
+        SimulatedReplicas row{.replicas = replicas};
+        row.utilization = load.arrivals_per_second * load.service.base() / replicas;
+        row.stable = row.utilization < 1.0;
+        if (!row.stable) { return row; }
+        double const seconds = simulated_requests / load.arrivals_per_second;
+        QueueExperiment experiment;
+        experiment.gaps = {.mean = Seconds{1.0 / load.arrivals_per_second}, .variation = load.arrival_variation};
+        experiment.service = {.mean = load.service, .variation = load.service_variation};
+        if (slo_.drawn_from == ServiceFrom::samples) { experiment.service.samples = &values_; }
+        experiment.shape.servers = replicas;
+        experiment.dispatch = question_.dispatch;
+        experiment.duration = Seconds{seconds};
+        experiment.warm_up = Seconds{warm_up_share * seconds};
+        experiment.seed = question_.seed;
+        SimulatedQueue const queue = simulate_queue(experiment);
+        if (queue.latency.empty()) { return row; }
+        row.mean = queue.latency_seconds.value;
+        row.wait = queue.wait_seconds.value;
+        row.wait_probability = queue.wait_probability.value;
+        row.p50 = queue.latency.quantile(0.5);
+        row.p99 = queue.latency.quantile(0.99);
+        row.at_objective = queue.latency.quantile(slo_.objective.q);
+        return row;
+    }
+
+    ReplicasForSlo const& slo_;
+    TailQuestion const& question_;
+    LatencyHistogram const& values_;
+    std::map<int, SimulatedReplicas> known_ = {};
+};
+
+/// The fewest that keep the objective, looked for from `start` on in growing steps, then by halving.
+std::optional<int> fewest(Search& search, int least, int start) {
+    int low = least - 1, high = std::max(least, start); // low does not keep it, high does
+    for (int step = 1; !search.keeps(high); step *= 2) {
+        if (!search.may_go_on() || high > most_replicas / 2) { return std::nullopt; }
+        low = high;
+        high += step;
+    }
+    for (int step = 1; high - low > 1 && search.may_go_on(); step *= 2) {
+        int const next = std::max(low + 1, high - step);
+        if (!search.keeps(next)) {
+            low = next;
+            break;
+        }
+        high = next;
+    }
+    while (high - low > 1 && search.may_go_on()) {
+        int const middle = low + (high - low) / 2;
+        (search.keeps(middle) ? high : low) = middle;
+    }
+    return high;
+}
+
+void find_arrivals(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
+    slo.load.arrival_variation = set.arrival_variation.value_or(1.0);
+    if (question.arrivals_per_second) {
+        slo.arrivals_from = ArrivalsFrom::option;
+        slo.load.arrivals_per_second = *question.arrivals_per_second;
+    } else if (set.arrivals_per_second) {
+        slo.arrivals_from = ArrivalsFrom::times;
+        slo.load.arrivals_per_second = *set.arrivals_per_second;
+    } else {
+        slo.missing.push_back(ReplicaInput::arrivals);
+    }
+}
+
+/// Times of service: the samples themselves, or what is left of them without waiting.
+void find_service(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
+    double const mean = set.values.mean(), variance = set.values.variance();
+    if (question.service) {
+        slo.service_from = ServiceFrom::samples;
+        slo.drawn_from = ServiceFrom::samples;
+        slo.load.service = Seconds{mean};
+        slo.load.service_variation = variance / (mean * mean);
+        return;
+    }
+    if (!question.replicas) { slo.missing.push_back(ReplicaInput::replicas_or_service); }
+    if (!slo.missing.empty()) { return; }
+    auto const found = service_behind({.mean = mean,
+                                       .variance = variance,
+                                       .arrivals_per_second = slo.load.arrivals_per_second,
+                                       .arrival_variation = slo.load.arrival_variation,
+                                       .servers = *question.replicas});
+    if (!found) {
+        slo.missing.push_back(ReplicaInput::matching_load);
+        return;
+    }
+    slo.service_from = ServiceFrom::deduced;
+    slo.load = *found;
+    double const seen = variance / (mean * mean);
+    slo.drawn_from =
+        std::abs(found->service_variation - seen) <= alike * seen ? ServiceFrom::samples : ServiceFrom::gamma;
+}
+
+/// The quantile of service alone: below it no number of replicas brings the whole.
+double floor_of(ReplicasForSlo const& slo, LatencyHistogram const& values) {
+    if (slo.drawn_from == ServiceFrom::samples) {
+        return values.quantile(slo.objective.q) * slo.load.service.base() / values.mean();
+    }
+    QueueLoad idle = slo.load;
+    idle.arrivals_per_second = 1e-9 / slo.load.service.base();
+    return latency_quantile(idle, {.servers = 1}, slo.objective.q).base();
+}
+
+std::optional<Hedge> hedge_that_keeps(ReplicasForSlo const& slo, LatencyHistogram const& values) {
+    constexpr std::array delays{0.99, 0.95, 0.9, 0.75, 0.5}; // the least extra load first
+    for (double const q : delays) {
+        Hedge const hedge = hedged_request(values, values.quantile(q));
+        std::optional<double> reached;
+        if (slo.objective.q == 0.5) { reached = hedge.p50; }
+        if (slo.objective.q == 0.99) { reached = hedge.p99; }
+        if (slo.objective.q == 0.999) { reached = hedge.p999; }
+        if (!reached || *reached > slo.limit) { continue; }
+        bool const has_room =
+            !slo.utilization || (*slo.utilization < 1.0 && hedge_load(hedge, *slo.utilization).stable);
+        if (has_room) { return hedge; }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string_view name_of(ArrivalsFrom from) { return from == ArrivalsFrom::option ? "--arrivals" : "times"; }
+
+std::string_view name_of(ServiceFrom from) {
+    switch (from) {
+    case ServiceFrom::samples: return "samples";
+    case ServiceFrom::deduced: return "deduced";
+    case ServiceFrom::gamma: return "gamma";
+    }
+    return "";
+}
+
+ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
+    if (!set.times) {
+        throw InputError{Fault::usage,
+                         {.where = "--objective",
+                          .problem = "the samples are plain numbers",
+                          .why = "a queue is of times",
+                          .hint = "give --unit"}};
+    }
+    ReplicasForSlo slo{.objective = *question.objective};
+    slo.limit = value_of(slo.objective.limit, true, "--objective");
+    slo.measured = set.values.quantile(slo.objective.q);
+    if (!(set.values.mean() > 0.0)) {
+        slo.missing.push_back(ReplicaInput::samples_above_zero);
+        return slo;
+    }
+    find_arrivals(slo, question, set);
+    find_service(slo, question, set);
+    if (!slo.answered()) { return slo; }
+    double const offered = slo.load.arrivals_per_second * slo.load.service.base();
+    slo.floor = floor_of(slo, set.values);
+    slo.by_formula = servers_for(slo.load, {}, {.q = slo.objective.q, .latency = Seconds{slo.limit}, .blocked = 0.0});
+    Search search{slo, question, set.values};
+    int const least = static_cast<int>(std::floor(offered)) + 1;
+    if (slo.floor <= slo.limit) { slo.by_simulation = fewest(search, least, slo.by_formula.value_or(least)); }
+    if (slo.by_simulation) { slo.chosen = search.at(*slo.by_simulation); }
+    if (question.replicas) {
+        slo.utilization = offered / *question.replicas;
+        slo.doubling = doubling(slo.load, {.servers = *question.replicas});
+        slo.wait_share = slo.doubling->now.answer.wait.base() / slo.doubling->now.answer.latency.base();
+        slo.now = search.at(*question.replicas);
+        slo.doubled = search.at(2 * *question.replicas);
+    }
+    if (!slo.by_simulation) { slo.hedge = hedge_that_keeps(slo, set.values); }
+    return slo;
+}
+
+} // namespace headroom::serving

@@ -1,0 +1,276 @@
+#include "headroom/training/kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::training {
+namespace {
+
+/// Which constants describe a chip of a generation.
+struct GenerationRow {
+    Constant gemm, attention, fp8;
+};
+
+constexpr GenerationRow row_of(Generation generation) {
+    using enum Generation;
+    using enum Constant;
+    switch (generation) {
+    case volta:
+    case turing: return {gemm_volta, attention_other, fp8_hopper};
+    case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
+    case ada: return {gemm_ada, attention_other, fp8_hopper};
+    case hopper: return {gemm_hopper, attention_hopper, fp8_hopper};
+    case blackwell: return {gemm_blackwell, attention_blackwell, fp8_blackwell};
+    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell, fp8_blackwell};
+    case ada_consumer:
+    case blackwell_consumer: return {gemm_consumer, attention_consumer, fp8_hopper};
+    case tpu_v3:
+    case tpu_v4:
+    case tpu_v5e:
+    case tpu_v5p:
+    case tpu_v6e:
+    case tpu_v7x: return {gemm_tpu, attention_tpu, fp8_blackwell};
+    default: return {gemm_other, attention_other, fp8_hopper};
+    }
+}
+
+double low_precision_factor(Precision precision, GenerationRow const& row, Calibration const& constants) {
+    switch (precision) {
+    case Precision::fp8: return constants[row.fp8];
+    case Precision::mxfp8: return constants[Constant::mxfp8];
+    case Precision::nvfp4: return constants[Constant::nvfp4];
+    default: return 1.0;
+    }
+}
+
+double attention_kernel_factor(AttentionKernel kernel, Generation generation, Calibration const& constants) {
+    bool const hopper_or_later = generation == Generation::hopper || generation == Generation::blackwell ||
+                                 generation == Generation::blackwell_ultra;
+    switch (kernel) {
+    case AttentionKernel::flash1: return constants[hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor];
+    case AttentionKernel::flash2: return hopper_or_later ? constants[Constant::flash2_hopper] : 1.0;
+    default: return 1.0;
+    }
+}
+
+struct Tile {
+    double m, n, efficiency;
+};
+// Smaller tiles reuse operands less: efficiencies relative to the largest, from the vendor's guide.
+constexpr std::array<Tile, 4> tiles{{{256, 128, 1.0}, {128, 128, 0.93}, {128, 64, 0.75}, {64, 64, 0.55}}};
+constexpr double waves_that_quantise = 12.0; ///< later waves drain unevenly and fill each other's gaps
+constexpr double mean_tail = 0.5;            ///< what the last of many waves is wider than its tiles, on average
+
+/// Fused attention runs backward as five products of the size of the two of the forward pass [Dao2023].
+constexpr double fused_backward_work = 2.5;
+/// Up to here fused kernels are held back by exponentials, not products; `attention_small_head` is by how much.
+constexpr double largest_small_head = 80.0;
+
+// Batched score products of unfused attention. Guesses after the shape of the tensor units, not fitted: d / (d + 40)
+// of the rate for a head dimension d, the short inner dimension of the one product and the width of the other;
+// and a loss where rows of d elements do not fill whole fragments, or whole tiles.
+constexpr double half_rate_head = 40.0;
+constexpr double fragment = 8.0, tile_width = 64.0;
+constexpr double partial_tile_rate = 0.72;
+
+double waves(double tile_count, double units) {
+    double const exact = tile_count / units;
+    return exact <= waves_that_quantise ? std::ceil(exact) : exact + mean_tail;
+}
+
+/// Score products over the whole square, both of them: 4 m n k d, `times` over (backward makes them twice).
+/// Source: [Korthikanti2022]
+double unfused_attention_work(Operation const& operation) {
+    return 4.0 * operation.m * operation.n * operation.k * operation.d * operation.times;
+}
+
+double fused_attention_work(Operation const& operation) {
+    double const forward = 4.0 * operation.m * operation.n * operation.keys * operation.d;
+    return forward * (operation.phase == Phase::backward ? fused_backward_work : 1.0);
+}
+
+Seconds unfused_attention_time(Operation const& operation, KernelRates const& rates) {
+    double const work = unfused_attention_work(operation);
+    double const d = operation.d;
+    double rate = rates.unfused.base() * d / (d + half_rate_head);
+    auto const remainder = [d](double unit) { return std::fmod(d, unit) != 0.0; };
+    if (remainder(fragment)) {
+        rate *= rates.misaligned;
+    } else if (remainder(tile_width)) {
+        rate *= partial_tile_rate;
+    }
+    return Seconds{work / rate};
+}
+
+/// Sustained fraction of the dense peak, large product: no more than the best that anyone measured on this very chip with
+/// its vendor's libraries, for one constant stands for chips that differ. Stacks with kernels of their own have a factor
+/// of their own.
+double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
+                          Calibration const& constants) {
+    if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
+    double const fitted = constants[row_of(chip.generation).gemm];
+    bool const known = chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
+    return known ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
+}
+
+} // namespace
+
+Constant gemm_constant(Generation generation) { return row_of(generation).gemm; }
+
+double smooth_maximum(double a, double b) {
+    double const larger = std::max(a, b);
+    if (larger <= 0.0) { return 0.0; }
+    double const ratio = std::min(a, b) / larger;
+    double const r2 = ratio * ratio;
+    double const r4 = r2 * r2;
+    return larger * std::sqrt(std::sqrt(std::sqrt(1.0 + r4 * r4)));
+}
+
+KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
+                         Calibration const& constants) {
+    auto const row = row_of(chip.generation);
+    double const fraction = sustained_fraction(chip, precision, framework, constants);
+    auto const sixteen_bit =
+        peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
+    double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
+    KernelRates rates;
+    // two fitted factors may come out above one together; no product beats the peak
+    rates.gemm = peak_rate(chip, precision) * std::min(1.0, fraction * low_precision_factor(precision, row, constants));
+    rates.head_gemm = sixteen_bit * fraction;
+    rates.attention = sixteen_bit * constants[row.attention] *
+                      attention_kernel_factor(framework.attention, chip.generation, constants);
+    rates.unfused = sixteen_bit * fraction * constants[Constant::unfused_gemm];
+    rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction];
+    rates.element = element_bytes(precision);
+    rates.operand = operand_bytes(precision);
+    rates.units = chip.units;
+    rates.half_length = constants[Constant::attention_half_length];
+    rates.small_head = constants[Constant::attention_small_head];
+    rates.backward = constants[Constant::attention_backward];
+    rates.misaligned = constants[Constant::misaligned_head];
+    auto const traffic = [&rates](MemoryClass kind) -> double& {
+        return rates.traffic[static_cast<std::size_t>(kind)];
+    };
+    traffic(MemoryClass::hidden) = constants[Constant::bytes_hidden] * fused;
+    traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
+    traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
+    traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
+    traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
+    traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
+    traffic(MemoryClass::adapter) = 1.0;
+    traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
+    traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
+    traffic(MemoryClass::image) = 1.0;
+    rates.grouped = constants[Constant::grouped_gemm];
+    return rates;
+}
+
+namespace {
+
+/// `count` products of one shape in one launch, their tiles in one queue.
+double product_seconds(double count, double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
+    if (rates.units <= 0.0) { return 2.0 * count * m * n * k / rate.base(); }
+    double least = 0.0;
+    for (auto const& tile : tiles) {
+        double const queued = count * std::ceil(m / tile.m) * std::ceil(n / tile.n);
+        // fewer tiles than units: split-K keeps every unit busy on a share of each tile
+        double const work = queued <= rates.units ? queued : waves(queued, rates.units) * rates.units;
+        double const cost = work * tile.m * tile.n / tile.efficiency;
+        if (least == 0.0 || cost < least) { least = cost; }
+    }
+    return 2.0 * least * k / rate.base();
+}
+
+double plain_bytes(double m, double n, double k, KernelRates const& rates) {
+    return rates.operand * (m * k + k * n) + rates.element * m * n;
+}
+
+/// Of one of the `times` products.
+double product_bytes(Operation const& o, KernelRates const& rates) {
+    return o.bytes.base() > 0.0 ? o.bytes.base() : plain_bytes(o.m, o.n, o.k, rates);
+}
+
+/// Reads of queries and writes of outputs, reads of keys and values; backward each of them again for gradients.
+double fused_attention_bytes(Operation const& o, KernelRates const& rates, double queries_per_key) {
+    double const once = rates.element * o.m * o.d * (2.0 * o.n + 2.0 * o.k / queries_per_key);
+    return o.phase == Phase::backward ? 2.0 * once : once;
+}
+
+/// The same, and the scores that the first product writes and the second one reads.
+double unfused_attention_bytes(Operation const& o, KernelRates const& rates, double queries_per_key) {
+    double const ends = 2.0 * o.n * o.d + 2.0 * o.k * o.d / queries_per_key;
+    return rates.element * o.m * (ends + 2.0 * o.n * o.k) * o.times;
+}
+
+/// A program counts logits where the loss reads each and writes its gradient, and one pass over scores that are read
+/// and written.
+double elementwise_bytes(Operation const& o, KernelRates const& rates) {
+    switch (o.memory) {
+    case MemoryClass::logits: return 2.0 * rates.element * o.bytes.base();
+    case MemoryClass::scores: return 2.0 * o.bytes.base();
+    default: return o.bytes.base();
+    }
+}
+
+} // namespace
+
+Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key) {
+    auto const& o = operation;
+    switch (o.kind) {
+    case OperationKind::gemm:
+    case OperationKind::grouped_gemm:
+        return {Flops{2.0 * o.m * o.n * o.k * o.times}, Bytes{product_bytes(o, rates) * o.times}};
+    case OperationKind::attention:
+        return {Flops{fused_attention_work(o)}, Bytes{fused_attention_bytes(o, rates, queries_per_key)}};
+    case OperationKind::unfused_attention:
+        return {Flops{unfused_attention_work(o)}, Bytes{unfused_attention_bytes(o, rates, queries_per_key)}};
+    case OperationKind::memory: {
+        double const moved = elementwise_bytes(o, rates);
+        return {Flops{moved / rates.element}, Bytes{moved}, true};
+    }
+    case OperationKind::collective:
+    case OperationKind::exchange: break;
+    }
+    return {};
+}
+
+Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
+    return Seconds{
+        smooth_maximum(product_seconds(1.0, m, n, k, rate, rates), plain_bytes(m, n, k, rates) / rates.memory.base())};
+}
+
+Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates) {
+    auto const& o = operation;
+    bool const grouped = o.kind == OperationKind::grouped_gemm;
+    double const moved = product_bytes(o, rates);
+    double const launched = grouped ? o.times : 1.0;
+    double const seconds = product_seconds(launched, o.m, o.n, o.k, grouped ? rate * rates.grouped : rate, rates);
+    double const one = smooth_maximum(seconds, launched * moved / rates.memory.base());
+    return Seconds{grouped ? one : one * o.times};
+}
+
+Seconds attention_time(Operation const& operation, KernelRates const& rates) {
+    bool const backward = operation.phase == Phase::backward;
+    double const work = fused_attention_work(operation);
+    double const reach = operation.k / (operation.k + rates.half_length);
+    double const head = operation.d <= largest_small_head ? rates.small_head : 1.0;
+    double const pass = backward ? rates.backward : 1.0;
+    return Seconds{work / (rates.attention.base() * reach * head * pass)};
+}
+
+Seconds kernel_time(Operation const& operation, KernelRates const& rates) {
+    switch (operation.kind) {
+    case OperationKind::gemm:
+    case OperationKind::grouped_gemm: return product_time(operation, rates.gemm, rates);
+    case OperationKind::attention: return attention_time(operation, rates);
+    case OperationKind::unfused_attention: return unfused_attention_time(operation, rates);
+    case OperationKind::memory:
+        return operation.bytes * rates.traffic[static_cast<std::size_t>(operation.memory)] / rates.memory;
+    case OperationKind::collective:
+    case OperationKind::exchange: return Seconds{};
+    }
+    return Seconds{};
+}
+
+} // namespace headroom::training

@@ -1,0 +1,29 @@
+#include "gpipe.hpp"
+
+#include "order_builder.hpp"
+
+namespace headroom::training::schedules {
+
+PipelineOrder gpipe_order(PipelineShape const& shape) {
+    OrderBuilder order{shape, ChunkLayout::loop, 2};
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        for (int k = 0; k < shape.micro_batches; ++k) { order.add(PassKind::forward, 0, k); }
+        for (int k = shape.micro_batches; k-- > 0;) { order.add(PassKind::backward, 0, k); }
+        order.end_row();
+    }
+    return std::move(order).finish();
+}
+
+std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const& times) {
+    return (shape.stages - 1) * times.all();
+}
+
+std::optional<double> gpipe_hops(PipelineShape const& shape, StageTimes const&, double hop, bool blocking) {
+    double const p = shape.stages, m = shape.micro_batches;
+    if (p == 1.0) { return 0.0; }
+    return 2.0 * (p - 1.0 + (blocking ? m - 1.0 : 0.0)) * hop;
+}
+
+double gpipe_held(PipelineShape const& shape, int) { return shape.micro_batches; }
+
+} // namespace headroom::training::schedules

@@ -1,0 +1,105 @@
+#include "one_f_one_b.hpp"
+
+#include "order_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace headroom::training::schedules {
+namespace {
+
+/// A pass of a chunk: the k-th of a stage.
+struct Turn {
+    int chunk, micro_batch;
+};
+
+/// p micro-batches go through one chunk, then through the next; with one chunk that is the order of their numbers.
+Turn forward_turn(PipelineShape const& shape, int k) {
+    if (shape.chunks == 1) { return {0, k}; }
+    int const p = shape.stages;
+    return {k / p % shape.chunks, k / (p * shape.chunks) * p + k % p};
+}
+
+/// One forward, one backward in turn, so many forward passes ahead.
+void add_row(OrderBuilder& order, PipelineShape const& shape, int ahead) {
+    int const all = shape.micro_batches * shape.chunks;
+    auto const forward = [&](int k) {
+        auto const [chunk, micro_batch] = forward_turn(shape, k);
+        order.add(PassKind::forward, chunk, micro_batch);
+    };
+    auto const backward = [&](int k) {
+        auto const [chunk, micro_batch] = forward_turn(shape, k);
+        order.add(PassKind::backward, shape.chunks - 1 - chunk, micro_batch);
+    };
+    int const warm_up = std::min(ahead, all);
+    for (int k = 0; k < warm_up; ++k) { forward(k); }
+    for (int k = warm_up; k < all; ++k) {
+        forward(k);
+        backward(k - warm_up);
+    }
+    for (int k = all - warm_up; k < all; ++k) { backward(k); }
+    order.end_row();
+}
+
+int interleaved_ahead(PipelineShape const& shape, int stage) {
+    return 2 * (shape.stages - 1 - stage) + (shape.chunks - 1) * shape.stages;
+}
+
+} // namespace
+
+PipelineOrder one_f_one_b_order(PipelineShape const& shape) {
+    OrderBuilder order{shape, ChunkLayout::loop, 2};
+    for (int stage = 0; stage < shape.stages; ++stage) { add_row(order, shape, shape.stages - 1 - stage); }
+    return std::move(order).finish();
+}
+
+std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes const& times) {
+    return (shape.stages - 1) * times.all();
+}
+
+std::optional<double> one_f_one_b_hops(PipelineShape const& shape, StageTimes const&, double hop, bool blocking) {
+    double const p = shape.stages, m = shape.micro_batches;
+    if (p == 1.0) { return 0.0; }
+    if (!blocking) { return 2.0 * (p - 1.0 + m - 1.0 - std::ceil((m - 1.0) / p)) * hop; }
+    if (p == 2.0) { return (m + 1.0) * hop; }
+    return (2.0 * (p - 1.0) + std::max(0.0, 2.0 * m - 3.0)) * hop;
+}
+
+double one_f_one_b_held(PipelineShape const& shape, int stage) {
+    return std::min(shape.stages - stage, shape.micro_batches);
+}
+
+std::string interleaved_impossible(PipelineShape const& shape) {
+    if (shape.micro_batches % shape.stages == 0) { return {}; }
+    return std::to_string(shape.micro_batches) + " micro-batches are no multiple of " + std::to_string(shape.stages) +
+           " stages, by which interleaved 1F1B goes round its chunks";
+}
+
+PipelineOrder interleaved_order(PipelineShape const& shape) {
+    OrderBuilder order{shape, ChunkLayout::loop, 2 * shape.chunks};
+    for (int stage = 0; stage < shape.stages; ++stage) { add_row(order, shape, interleaved_ahead(shape, stage)); }
+    return std::move(order).finish();
+}
+
+std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times) {
+    return (shape.stages - 1) * times.all() / shape.chunks;
+}
+
+std::optional<double> interleaved_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
+    double const p = shape.stages, v = shape.chunks, m = shape.micro_batches;
+    if (p == 1.0) { return 0.0; }
+    double const shorter = std::min(times.forward, times.input + times.weight) / v, both = times.all() / v;
+    if (hop > (blocking ? shorter : both / 2.0)) { return std::nullopt; }
+    if (!blocking) { return 2.0 * (p * v - 1.0) * hop + (m - p) * (v - 1.0) * std::max(0.0, hop - shorter); }
+    double const each = p == 2.0 ? (2.0 * v - 0.5) * m : 2.0 * v * m + 2.0 * p - 6.0; // every pass sends or receives
+    return std::max(
+        {((2.0 * v - 1.0) * m + 2.0 * p - 3.0) * hop, each * hop - 2.0 * shorter, (each + 1.0) * hop - both});
+}
+
+double interleaved_held(PipelineShape const& shape, int stage) {
+    double const all = static_cast<double>(shape.micro_batches) * shape.chunks; // more than are ever unrolled
+    return std::min(interleaved_ahead(shape, stage) + 1.0, all) / shape.chunks;
+}
+
+} // namespace headroom::training::schedules

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "headroom/training/pipeline.hpp"
+
+namespace headroom::training::schedules {
+
+/// ZBV: two chunks a stage in the shape of a V. A stage runs forward until it holds 2p chunks, then forward, input and
+/// weight gradients of both chunks in turn; no stage waits for another before its update.
+///
+///     bubble  = (p-1)(t_Bin - t_W) of the period: none for t_Bin = t_W
+///     held(i) = (min(2p - 1 - i, m) + min(i + 1, m))/2: p on every stage from m = 2p - 1 on
+///     hops c  = (6p - 8) c + max(0, 2c - t_W/2),   p > 1
+///
+/// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, 4c <= t_F, equal stages: exact. Published is none for equal passes.
+/// Source:     [Qi2024]
+PipelineOrder zbv_order(PipelineShape const& shape);
+std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& times);
+std::optional<double> zbv_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
+double zbv_held(PipelineShape const& shape, int stage);
+
+/// V-Half: the building block whose forward passes go down two slots a stage and up one, repeated every six slots; what
+/// waits is pulled ahead as far as the memory of the repeated block allows.
+///
+///     bubble <= (p-1)(t_F + t_Bin + t_W)/2 of the period: half of 1F1B's, for t_F = t_Bin = t_W
+///     held    = floor((p + 2)/2), the most of all stages
+///
+/// In slots of a sixth of a stage's time that is 3p - 4 for odd p, 3p - 7 for even p up to 12 and 3p - 5 above; nothing for
+/// one and two stages. Where passes differ, the longest of three (odd p) or six (even p) chains of passes is, and with
+/// t_Bin > t_F + t_W one that grows with every micro-batch: the block has two input gradients behind each other.
+/// Holds for:  m >= p + 2, t_W <= t_F <= t_Bin, equal stages, no hops: exact; even p above 12: equal passes; up to 64
+///             stages, where it was run.
+/// Source:     [Qi2024b]
+PipelineOrder v_half_order(PipelineShape const& shape);
+std::optional<double> v_half_bubble(PipelineShape const& shape, StageTimes const& times);
+double v_half_held(PipelineShape const& shape, int stage);
+
+/// V-Min: the building block whose passes go down and up one slot a stage, repeated every six slots and squeezed.
+///
+///     bubble = m (2 t_Bin - t_F - t_W) + p t_F + (p - 3) t_Bin + t_W/2 of the period, 3 not dividing p > 2
+///            = (4p - 5)(t_F + t_Bin + t_W)/6 for equal passes: two thirds of 1F1B's
+///     held   = floor((p + 4)/3), the most of all stages
+///
+/// Where 3 divides p, (4p - 3)/6 for equal passes, for the block is two slots longer; else the longer of two chains. The
+/// steady state has six slots of the longest pass a micro-batch: passes that differ cost a bubble in each.
+/// Holds for:  m >= p > 2 (two stages: m > 2), t_W <= t_F <= t_Bin, equal stages, no hops: exact.
+/// Source:     [Qi2024b]
+PipelineOrder v_min_order(PipelineShape const& shape);
+std::optional<double> v_min_bubble(PipelineShape const& shape, StageTimes const& times);
+double v_min_held(PipelineShape const& shape, int stage);
+
+} // namespace headroom::training::schedules

@@ -1,0 +1,308 @@
+#include "advice.hpp"
+
+#include "curve.hpp"
+#include "words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headroom::training::planner {
+namespace {
+
+/// One part of a step with the words for it.
+struct Part {
+    std::string_view name;
+    Seconds StepTime::*time;
+};
+constexpr std::array parts{
+    Part{"computation", &StepTime::compute},
+    Part{"waiting for the host", &StepTime::host},
+    Part{"exposed tensor-parallel communication", &StepTime::tensor_communication},
+    Part{"exposed context-parallel communication", &StepTime::context_communication},
+    Part{"exposed expert communication", &StepTime::expert_communication},
+    Part{"exposed pipeline communication", &StepTime::pipeline_communication},
+    Part{"exposed data-parallel communication", &StepTime::data_communication},
+    Part{"the pipeline bubble", &StepTime::pipeline_bubble},
+    Part{"optimizer and gradient accumulation", &StepTime::optimizer},
+    Part{"waiting for the host's memory", &StepTime::offload},
+    Part{"waiting for the rank with most work", &StepTime::imbalance},
+    Part{"waiting for the slowest of many ranks", &StepTime::stragglers},
+    Part{"fixed time a step", &StepTime::overhead},
+};
+
+/// The part of a step that keeps `larger` farthest from the step that perfect scaling from `smaller` would give.
+struct StepLoss {
+    Part part;
+    Seconds ideal, lost; ///< of that part: what perfect scaling would leave, and how much more it takes
+};
+
+StepLoss worst_part(CurvePoint const& smaller, CurvePoint const& larger) {
+    double const ideal = static_cast<double>(smaller.workers) / larger.workers *
+                         (static_cast<double>(larger.global_batch) / smaller.global_batch);
+    auto const left = [&](Part const& part) { return ideal * (smaller.prediction->time.*part.time); };
+    auto const loss = [&](Part const& part) { return larger.prediction->time.*part.time - left(part); };
+    Part const& worst = *std::ranges::max_element(parts, {}, loss);
+    return {worst, left(worst), loss(worst)};
+}
+
+double samples_over_fewest(CurvePoint const& point) {
+    auto const& statistics = point.prediction->statistics;
+    return statistics ? statistics->samples_over_fewest() : 1.0;
+}
+
+double time_over_work(CurvePoint const& point) {
+    auto const& goodput = point.prediction->goodput;
+    return goodput ? goodput->time_over_work : 1.0;
+}
+
+std::string batch_loss(CurvePoint const& smaller, CurvePoint const& larger) {
+    Statistics const& statistics = *larger.prediction->statistics;
+    bool const past = statistics.batch > statistics.critical_batch;
+    std::string text = past ? "the batch is past the critical one, where more throughput wastes samples"
+                            : "a larger batch wastes samples";
+    text += ": the " + counted(larger.global_batch, "sequence") + " at " + std::to_string(larger.workers) + " are " +
+            times(statistics.batch / statistics.critical_batch) + " the critical batch";
+    return text + " and need " + times(samples_over_fewest(larger) / samples_over_fewest(smaller)) +
+           " the samples for " + times(larger.prediction->tokens_per_second / smaller.prediction->tokens_per_second) +
+           " the throughput of " + std::to_string(smaller.workers);
+}
+
+std::string failure_loss(CurvePoint const& smaller, CurvePoint const& larger) {
+    Goodput const &few = *smaller.prediction->goodput, &many = *larger.prediction->goodput;
+    return "failures and checkpoints take " + percent(many.shares.lost()) + " of the time at " +
+           std::to_string(larger.workers) + " (one failure every " + span_of(many.model.mtbf) + "), against " +
+           percent(few.shares.lost()) + " at " + std::to_string(smaller.workers);
+}
+
+/// What keeps `larger` from what perfect scaling from `smaller` would give: a part of the step, failures, or a batch
+/// past the critical one; the one that weighs most.
+std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
+    StepLoss const step = worst_part(smaller, larger);
+    double const of_step = step.lost / larger.prediction->step();
+    double const of_batch = samples_over_fewest(larger) / samples_over_fewest(smaller) - 1.0;
+    double const of_failures = time_over_work(larger) / time_over_work(smaller) - 1.0;
+    if (of_batch > std::max({of_step, of_failures, 0.0})) { return batch_loss(smaller, larger); }
+    if (of_failures > std::max(of_step, 0.0)) { return failure_loss(smaller, larger); }
+    std::string text{step.part.name};
+    text += " takes " + format(larger.prediction->time.*step.part.time, 3) + " of the " + format(step_of(larger), 3) +
+            " step at " + std::to_string(larger.workers);
+    return text + ", where perfect scaling from " + std::to_string(smaller.workers) + " would leave " +
+           format(step.ideal, 3);
+}
+
+std::string bill_words(Plan const& plan) { return plan.question.cluster.price ? "the cost" : "the accelerator-hours"; }
+
+std::string infeasible_words(CurvePoint const& point) { return std::to_string(point.workers) + ": " + point.why_not; }
+
+/// Why no size meets the deadline and the budget, and by how much it misses them.
+std::string missed_limits(Plan const& plan) {
+    auto const feasible = feasible_points(plan);
+    PlanQuestion const& question = plan.question;
+    CurvePoint const& fastest =
+        plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return time_of(plan.curve[i]); })];
+    std::string text = "No size of the list meets ";
+    if (question.deadline) { text += "the deadline of " + span_of(*question.deadline); }
+    if (question.deadline && question.budget) { text += " within "; }
+    if (question.budget) { text += "the budget of " + money(*question.budget); }
+    text += ": ";
+    if (question.deadline) {
+        double const over = *fastest.duration / *question.deadline;
+        text += "the fastest, " + size_of(fastest.workers, question.cluster) + ", takes " + span_of(*fastest.duration);
+        text += over > 1.0 ? ", " + times(over) + " the time allowed" : "";
+        if (question.budget) { text += " and costs " + money(*fastest.cost) + "; "; }
+    }
+    if (question.budget) {
+        CurvePoint const& cheapest =
+            plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return *plan.curve[i].cost; })];
+        double const over = *cheapest.cost / *question.budget;
+        text += "the cheapest, " + size_of(cheapest.workers, question.cluster) + ", costs " + money(*cheapest.cost);
+        text += over > 1.0 ? ", " + times(over) + " the budget" : "";
+        if (question.deadline) { text += ", and takes " + span_of(*cheapest.duration); }
+    }
+    return text + ".";
+}
+
+std::string no_answer(Plan const& plan) {
+    if (plan.curve.empty()) { return "No size was searched."; }
+    if (!feasible_points(plan).empty()) { return missed_limits(plan); }
+    bool const fits = std::ranges::any_of(plan.curve, [](CurvePoint const& one) { return one.counts.feasible > 0; });
+    if (fits) { return "No size of the list is feasible. At " + infeasible_words(plan.curve.back()) + "."; }
+    return "Nothing fits on any size of the list. At " + infeasible_words(plan.curve.back()) + ".";
+}
+
+/// ", 27.1 days of the 30.0 days allowed": what it uses of a deadline and a budget
+std::string limits_met(Plan const& plan, CurvePoint const& point) {
+    std::string text;
+    if (plan.question.deadline) {
+        text += ", " + span_of(*point.duration) + " of the " + span_of(*plan.question.deadline) + " allowed";
+    }
+    if (plan.question.budget) {
+        text += ", " + money(*point.cost) + " of the " + money(*plan.question.budget) + " allowed";
+    }
+    return text;
+}
+
+std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
+    CurvePoint const* next = feasible_after(plan, chosen.workers);
+    if (!next) {
+        if (CurvePoint const* refused = infeasible_after(plan, chosen.workers)) {
+            return "No larger size of the list is feasible; at " + infeasible_words(*refused) + ".";
+        }
+        if (!chosen.marginal_speedup_per_doubling) { return "It is the only feasible size of the list."; }
+        return "It is the largest of the list, and the last doubling still gave " +
+               times(*chosen.marginal_speedup_per_doubling) + ": larger sizes may be worth asking for.";
+    }
+    std::string text = step_up(plan, chosen, *next);
+    CurvePoint const* stop = point_at(plan, plan.stop.workers);
+    CurvePoint const* after = stop ? feasible_after(plan, stop->workers) : nullptr;
+    if (after) {
+        text +=
+            "; past " + std::to_string(stop->workers) + " nothing is gained, because " + loss_between(*stop, *after);
+    }
+    return text + ".";
+}
+
+constexpr std::size_t most_parts = 4;    ///< of a step that a sentence names
+constexpr double smallest_share = 0.005; ///< of the step that is worth a word
+
+/// "84.1 % computation, 6.20 % exposed data-parallel communication and 4.01 % the pipeline bubble"
+std::string largest_parts(Prediction const& prediction) {
+    auto sorted = parts;
+    std::ranges::stable_sort(sorted, std::greater{}, [&](Part const& part) { return prediction.time.*part.time; });
+    std::vector<std::string> words;
+    for (Part const& part : sorted) {
+        double const share = prediction.time.*part.time / prediction.step();
+        if (words.size() < most_parts && share >= smallest_share) {
+            words.push_back(percent(share) + " " + std::string{part.name});
+        }
+    }
+    return listed(words);
+}
+
+std::string memory_words(Prediction const& prediction) {
+    MemoryUse const& use = prediction.memory;
+    return "Each accelerator holds " + format_binary(use.total()) + " of " + format_binary(prediction.memory_usable) +
+           " usable: weights " + format_binary(use.weights) + ", gradients " + format_binary(use.gradients) +
+           ", optimizer state " + format_binary(use.optimizer) + ", activations " + format_binary(use.activations) +
+           ", buffers " + format_binary(use.buffers) + ".";
+}
+
+std::string batch_words(Prediction const& prediction) {
+    int const batch = prediction.question.workload.global_batch;
+    int const dp = prediction.question.strategy.dp;
+    std::string const unit = prediction.question.model.works_on_samples() ? "sample" : "sequence";
+    return "The global batch of " + counted(batch, unit) + " gives at most " + counted(batch, "data-parallel replica") +
+           "; this plan has " + std::to_string(dp) + ", each with " + counted(batch / dp, unit) + " in " +
+           counted(prediction.micro_batches, "micro-batch") + ".";
+}
+
+std::string goodput_words(Goodput const& goodput) {
+    return "A failure comes every " + span_of(goodput.model.mtbf) + "; with " + format(goodput.model.checkpoint) +
+           " for a checkpoint after every " + span_of(goodput.interval) + " of work and " +
+           format(goodput.model.restart) + " to restart, " + percent(goodput.shares.work) + " of the time is work.";
+}
+
+std::string statistics_words(Statistics const& statistics) {
+    return "The batch is " + times(statistics.batch / statistics.critical_batch) + " the critical batch of " +
+           amount(statistics.critical_batch) + " sequences: it needs " + times(statistics.samples_over_fewest()) +
+           " the samples that a small batch would.";
+}
+
+/// Over the smallest feasible size. An efficiency above one is a finding, so it is explained and not cut off.
+std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chosen) {
+    std::string text = "It is " + times(chosen.speedup) + " faster than " + std::to_string(smallest.workers) +
+                       ", the smallest feasible size: an efficiency of " + percent(chosen.efficiency) +
+                       "; its last doubling gave " + times(*chosen.marginal_speedup_per_doubling) + ".";
+    if (chosen.efficiency > 1.0 && chosen.global_batch == smallest.global_batch) {
+        text += " More than 100 % because " + std::to_string(smallest.workers) + " is short of memory and runs " +
+                short_name(smallest.prediction->question.strategy) + ".";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& to) {
+    double const gain = time_of(from) / time_of(to);
+    std::string text = std::to_string(to.workers);
+    text += gain > 1.0 ? " is " + times(gain) + " faster" : " is no faster (" + times(gain) + ")";
+    return text + " for " + times(bill_ratio(plan, to, from)) + " " + bill_words(plan);
+}
+
+std::string verdict_of(Plan const& plan) {
+    std::string text;
+    if (!plan.complete) {
+        text = plan.curve.empty()
+                   ? "Stopped before the first size. "
+                   : "Stopped: sizes above " + std::to_string(plan.curve.back().workers) + " were not searched. ";
+    }
+    if (!plan.recommended) { return text + no_answer(plan); }
+    CurvePoint const& chosen = plan.curve[*plan.recommended];
+    text += "Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
+            short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + ". ";
+    return text + second_sentence(plan, chosen);
+}
+
+std::string stop_reason_of(Plan const& plan) {
+    CurvePoint const* stop = point_at(plan, plan.stop.workers);
+    if (!stop) { return "no size of the list is feasible"; }
+    std::string const threshold = format_count(100.0 * stop_gain) + " %";
+    PlanQuestion const& question = plan.question;
+    bool const step_alone = !question.failures && !question.critical_batch && !question.batch_per_worker;
+    std::string const what = step_alone ? "the step" : "the time to the target";
+    CurvePoint const* next = feasible_after(plan, stop->workers);
+    if (next) {
+        return "no larger size of the list improves " + what + " by more than " + threshold + ": " +
+               loss_between(*stop, *next);
+    }
+    if (CurvePoint const* refused = infeasible_after(plan, stop->workers)) {
+        return "no larger size of the list is feasible; at " + infeasible_words(*refused);
+    }
+    return "the list ends here, and up to here " + what + " still improves by more than " + threshold;
+}
+
+/// What the next larger size would save and cost, against the value of an hour. Empty when the time of the run
+/// is not known or nothing larger fits.
+std::string value_words(Plan const& plan, CurvePoint const& chosen) {
+    std::string words = "An hour sooner is worth " + money(*plan.question.value_of_time * units::hour);
+    CurvePoint const* next = feasible_after(plan, chosen.workers);
+    if (next == nullptr || !next->duration || !next->cost || !chosen.duration || !chosen.cost) { return words + "."; }
+    Seconds const saved = *chosen.duration - *next->duration;
+    Dollars const extra = *next->cost - *chosen.cost;
+    words += "; " + std::to_string(next->workers) + " would save " + span_of(saved);
+    if (saved.base() <= 0.0) { return words + "."; }
+    return words + " for " + money(extra) + " more, " + money(extra / saved * units::hour) + " for each hour.";
+}
+
+std::vector<std::string> reasons_of(Plan const& plan) {
+    if (!plan.recommended) { return {}; }
+    std::vector<std::string> reasons;
+    CurvePoint const& chosen = plan.curve[*plan.recommended];
+    Prediction const& prediction = *chosen.prediction;
+    auto const feasible = feasible_points(plan);
+    reasons.push_back("A step takes " + format(prediction.step(), 3) + ": " + largest_parts(prediction) + ".");
+    if (feasible.front() != *plan.recommended) {
+        reasons.push_back(efficiency_words(plan.curve[feasible.front()], chosen));
+    }
+    if (CurvePoint const* next = feasible_after(plan, chosen.workers)) {
+        reasons.push_back("At " + std::to_string(next->workers) + " efficiency is " + percent(next->efficiency) +
+                          " (a doubling gives " + times(*next->marginal_speedup_per_doubling) +
+                          "): " + loss_between(chosen, *next) + ".");
+    }
+    if (plan.question.value_of_time) { reasons.push_back(value_words(plan, chosen)); }
+    reasons.push_back(batch_words(prediction));
+    reasons.push_back(memory_words(prediction));
+    if (prediction.goodput) { reasons.push_back(goodput_words(*prediction.goodput)); }
+    if (prediction.statistics) { reasons.push_back(statistics_words(*prediction.statistics)); }
+    for (CurvePoint const& point : plan.curve) {
+        if (!point.feasible) { reasons.push_back("Not feasible at " + infeasible_words(point) + "."); }
+    }
+    if (!plan.question.cluster.price) {
+        reasons.emplace_back(
+            "No price is known for this accelerator: costs are left empty and compared in accelerator-hours.");
+    }
+    return reasons;
+}
+
+} // namespace headroom::training::planner

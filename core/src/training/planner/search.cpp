@@ -1,0 +1,301 @@
+#include "legal.hpp"
+#include "training/memory_terms.hpp"
+#include "training/traffic.hpp"
+#include "words.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/prediction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace headroom::training {
+namespace {
+
+/// How one evaluation ended. The reasons an evaluation can give are named once, in `reason_text`.
+enum class Ending : unsigned char { missing, fits, state, activations, buffers, no_rate, count_ };
+constexpr std::size_t ending_count = static_cast<std::size_t>(Ending::count_);
+
+std::string_view reason_text(Ending ending) {
+    switch (ending) {
+    case Ending::state: return "weights, gradients and optimizer state exceed memory";
+    case Ending::activations: return "activations exceed memory";
+    case Ending::buffers: return "communication buffers exceed memory";
+    case Ending::no_rate: return "the accelerator has no rate for this precision";
+    case Ending::missing:
+    case Ending::fits:
+    case Ending::count_: break;
+    }
+    return {};
+}
+
+struct Evaluation {
+    Seconds step;
+    Bytes memory;
+    Ending ending = Ending::missing;
+};
+
+/// What the work inside a layer takes and keeps.
+struct ShapeCosts {
+    LayerCosts layers;
+    ShapeActivations kept;
+};
+
+/// Costs by shape: one entry for all strategies that do the same work inside a layer.
+class CostTable {
+public:
+    CostTable(StepSetting const& setting, double pace) : setting_{setting}, pace_{pace} {}
+
+    /// The entry of this strategy's shape, computed when it is new.
+    std::uint32_t entry(Strategy const& strategy) {
+        auto const [found, is_new] = entry_.try_emplace(key(strategy), static_cast<std::uint32_t>(costs_.size()));
+        if (is_new) {
+            LayerShape const shape = shape_of(strategy, setting_.workload);
+            costs_.push_back({.layers = layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
+                                                    setting_.cluster, setting_.framework, setting_.constants),
+                              .kept = shape_activations(setting_, shape)});
+            costs_.back().layers.pace(pace_);
+        }
+        return found->second;
+    }
+    ShapeCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
+
+private:
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
+    /// Exact while degrees and micro-batch stay below 2^20; precision, overlap and trained are the same throughout a search.
+    static Key key(Strategy const& strategy) {
+        auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
+        return {bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |
+                    bits(strategy.sequence_parallel) << 2U | bits(strategy.recompute),
+                bits(strategy.ep) << 32U | bits(strategy.etp)};
+    }
+
+    struct Mixed {
+        std::size_t operator()(Key const& key) const {
+            constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U; // the golden ratio: spreads small numbers over all bits
+            return static_cast<std::size_t>((key.first ^ (key.second * odd)) * odd);
+        }
+    };
+
+    StepSetting const& setting_;
+    double pace_;
+    std::unordered_map<Key, std::uint32_t, Mixed> entry_;
+    std::vector<ShapeCosts> costs_;
+};
+
+/// What strategies that were just evaluated share with the next ones. Fields that are not compared are the same throughout
+/// a search.
+class Recent {
+public:
+    /// Stages: of all that do the same work inside a layer and cut it into the same stages and chunks.
+    SlowestStage const& stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                              std::uint32_t entry) {
+        std::array const key{static_cast<int>(entry), strategy.pp, strategy.virtual_pp};
+        auto& slot = stages_[entry % stages_.size()];
+        if (slot.key != key) { slot = {key, slowest_stage(setting, strategy, costs)}; }
+        return slot.value;
+    }
+    /// Traffic of gradients and weights: of all that hold and shard the same parameters on the same ranks.
+    PlacedTraffic const& traffic(StepSetting const& setting, Strategy const& strategy) {
+        std::array const key{strategy.tp, strategy.pp,  strategy.cp,   strategy.dp,
+                             strategy.ep, strategy.etp, strategy.zero, strategy.shard};
+        auto& slot = traffic_[static_cast<std::size_t>(2 * strategy.zero + (strategy.shard > 0 ? 1 : 0))];
+        if (slot.key != key) { slot = {key, placed_traffic(setting, strategy)}; }
+        return slot.value;
+    }
+
+private:
+    template <std::size_t fields, class Value> struct Slot {
+        std::array<int, fields> key = {}; ///< of no strategy: degrees are at least 1
+        Value value = {};
+    };
+    std::array<Slot<3, SlowestStage>, 8> stages_ = {};
+    std::array<Slot<8, PlacedTraffic>, 8> traffic_ = {};
+};
+
+/// The hot path: no text.
+Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeCosts const& costs,
+                         SlowestStage const& stage, PlacedTraffic const& traffic) {
+    Evaluation result;
+    result.step = step_time(setting, strategy, costs.layers, stage, traffic).total();
+    MemoryUse const use = memory_use(setting, strategy, costs.kept);
+    result.memory = use.total();
+    Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
+    if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
+        result.ending = Ending::no_rate;
+    } else if (result.memory <= usable) {
+        result.ending = Ending::fits;
+    } else if (state > usable) {
+        result.ending = Ending::state;
+    } else {
+        result.ending = state + use.all_activations() > usable ? Ending::activations : Ending::buffers;
+    }
+    return result;
+}
+
+/// All evaluations of one worker count, each in the slot of its strategy.
+class Sweep {
+public:
+    Sweep(StepSetting const& setting, CostTable& table, std::vector<Strategy> const& strategies)
+        : setting_{setting},
+          table_{table},
+          strategies_{strategies},
+          entries_(strategies.size()),
+          slots_(strategies.size()) {
+        std::ranges::transform(strategies, entries_.begin(), [&](Strategy const& one) { return table.entry(one); });
+    }
+
+    void run(Executor const& executor, std::stop_token const& stop) {
+        constexpr std::size_t piece = 1024;
+        int const pieces = static_cast<int>((slots_.size() + piece - 1) / piece);
+        auto const task = [&](int index) {
+            if (stop.stop_requested()) { return; }
+            std::size_t const begin = piece * static_cast<std::size_t>(index);
+            std::size_t const end = std::min(begin + piece, slots_.size());
+            Recent recent;
+            for (std::size_t i = begin; i < end; ++i) {
+                Strategy const& strategy = strategies_[i];
+                ShapeCosts const& costs = table_[entries_[i]];
+                slots_[i] = evaluation_of(setting_, strategy, costs,
+                                          recent.stage(setting_, strategy, costs.layers, entries_[i]),
+                                          recent.traffic(setting_, strategy));
+            }
+        };
+        if (executor && pieces > 1) { return executor(pieces, task); }
+        for (int index = 0; index < pieces; ++index) { task(index); }
+    }
+
+    [[nodiscard]] bool finished() const {
+        return std::ranges::none_of(slots_, [](Evaluation const& one) { return one.ending == Ending::missing; });
+    }
+    [[nodiscard]] SearchResult result(int top) const;
+
+private:
+    [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
+    [[nodiscard]] std::string nothing_because() const;
+
+    StepSetting const& setting_;
+    CostTable const& table_;
+    std::vector<Strategy> const& strategies_;
+    std::vector<std::uint32_t> entries_;
+    std::vector<Evaluation> slots_;
+};
+
+std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
+    auto const better = [&](std::size_t a, std::size_t b) {
+        return std::tuple{slots_[a].step, slots_[a].memory, a} < std::tuple{slots_[b].step, slots_[b].memory, b};
+    };
+    std::vector<std::size_t> best;
+    for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
+        if (slots_[i].ending != Ending::fits) { continue; }
+        if (best.size() == top && !better(i, best.back())) { continue; }
+        if (best.size() == top) { best.pop_back(); }
+        best.insert(std::ranges::upper_bound(best, i, better), i);
+    }
+    return best;
+}
+
+/// What the leanest strategy needs, and of what; only asked for when nothing fits.
+std::string Sweep::nothing_because() const {
+    auto const leanest = std::ranges::min_element(slots_, {}, &Evaluation::memory);
+    Strategy const& strategy = strategies_[static_cast<std::size_t>(leanest - slots_.begin())];
+    MemoryUse const use = memory_use(setting_, strategy);
+    std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
+                           std::pair{use.optimizer, "optimizer state"}, std::pair{use.all_activations(), "activations"},
+                           std::pair{use.buffers, "buffers"}};
+    auto const& largest = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.first; });
+    if (leanest->ending == Ending::no_rate) {
+        return "the " + setting_.cluster.accelerator.name + " has no rate for " +
+               std::string{name_of(strategy.precision)} + " arithmetic";
+    }
+    return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
+           format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " +
+           planner::percent(largest.first / use.total()) + " of it is " + largest.second;
+}
+
+SearchResult Sweep::result(int top) const {
+    SearchResult result;
+    result.counts.legal = static_cast<std::int64_t>(slots_.size());
+    result.counts.evaluated = result.counts.legal;
+    std::array<std::int64_t, ending_count> endings{};
+    for (Evaluation const& one : slots_) { ++endings[static_cast<std::size_t>(one.ending)]; }
+    result.counts.feasible = endings[static_cast<std::size_t>(Ending::fits)];
+    for (Ending const ending : {Ending::state, Ending::activations, Ending::buffers, Ending::no_rate}) {
+        std::int64_t const count = endings[static_cast<std::size_t>(ending)];
+        if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
+    }
+    for (std::size_t const i : fastest(static_cast<std::size_t>(std::max(top, 1)))) {
+        result.best.push_back(strategies_[i]);
+        result.step.push_back(slots_[i].step);
+        result.memory.push_back(slots_[i].memory);
+    }
+    if (result.counts.feasible == 0) { result.nothing_because = nothing_because(); }
+    return result;
+}
+
+/// What uneven sequences do at every number of replicas that is about to be evaluated.
+void add_fullest(StepSetting& setting, std::vector<Strategy> const& strategies) {
+    if (!setting.disturbance.uneven) { return; }
+    for (Strategy const& one : strategies) {
+        auto const [found, is_new] = setting.fullest_of.try_emplace(one.dp, 1.0);
+        if (is_new) { found->second = largest_over_mean(setting.disturbance, one.dp); }
+    }
+}
+
+} // namespace
+
+SearchCounts& SearchCounts::operator+=(SearchCounts const& other) {
+    legal += other.legal;
+    evaluated += other.evaluated;
+    feasible += other.feasible;
+    pruned += other.pruned;
+    for (auto const& [reason, count] : other.infeasible_by_reason) { infeasible_by_reason[reason] += count; }
+    return *this;
+}
+
+std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
+                                 std::stop_token const& stop) {
+    CostTable shared{setting, space.pace};
+    std::vector<SearchResult> results;
+    for (int const workers : space.workers) {
+        if (stop.stop_requested()) { break; }
+        auto const set = planner::legal_set(setting.model, setting.cluster, setting.framework, setting.workload,
+                                            workers, space.fixed);
+        // stragglers and congestion depend on how many take part
+        auto const& disturbance = setting.disturbance;
+        Cluster const cluster = congested(setting.cluster, disturbance.congestion, workers);
+        StepSetting at_size{.model = setting.model,
+                            .cluster = cluster,
+                            .framework = setting.framework,
+                            .constants = setting.constants,
+                            .workload = setting.workload,
+                            .disturbance = disturbance,
+                            .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
+                            .count = setting.count,
+                            .blocks = setting.blocks};
+        add_fullest(at_size, set.strategies);
+        CostTable apart{at_size, space.pace};
+        CostTable& table = disturbance.congestion > 0.0 ? apart : shared;
+        SearchResult result;
+        if (set.strategies.empty()) {
+            result.nothing_because = set.none_because;
+        } else {
+            Sweep sweep{at_size, table, set.strategies};
+            sweep.run(space.run, stop);
+            if (!sweep.finished()) { break; }
+            result = sweep.result(top);
+        }
+        result.workers = workers;
+        results.push_back(std::move(result));
+    }
+    return results;
+}
+
+} // namespace headroom::training

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "stream_order.hpp"
+
+#include "headroom/training/stream_simulation.hpp"
+
+#include <vector>
+
+namespace headroom::training::simulation {
+
+/// What every chip did while the program ran; O(tasks x streams of a chip).
+std::vector<ChipUse> use_of_chips(StreamProgram const& program, StreamOrder const& order, StreamRun const& run);
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,190 @@
+#include "step_data.hpp"
+
+#include "training/stage.hpp"
+#include "training/traffic.hpp"
+
+#include "headroom/network/compression.hpp"
+#include "headroom/training/placement.hpp"
+
+#include <algorithm>
+
+namespace headroom::training::simulation {
+
+using namespace headroom::network;
+
+namespace {
+
+/// Parameters of every unit of a stage, chunk by chunk in the order of the forward pass.
+struct UnitParameters {
+    std::vector<std::vector<StageParameters>> units;
+    StageParameters all;
+    /// What of it is trained: the same, or nothing where only the last blocks are.
+    std::vector<std::vector<StageParameters>> trained_units = {};
+    StageParameters all_trained = {};
+};
+
+/// Marks what is trained where the first blocks are frozen.
+void find_trained(UnitParameters& result, StepSetting const& setting, Strategy const& strategy,
+                  StepLayout const& layout, int stage) {
+    result.trained_units = result.units;
+    result.all_trained = result.all;
+    if (!has_frozen_blocks(setting.model, strategy)) { return; }
+    int const frozen = depth_of(setting.model) - strategy.trained_layers;
+    result.all_trained = {};
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        ChunkWork const& work = layout.at(stage, chunk);
+        auto& units = result.trained_units[static_cast<std::size_t>(chunk)];
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            int const nth = static_cast<int>(u) - (work.embedding ? 1 : 0);
+            if (nth == work.blocks) { units[u] = stage_parameters(setting, strategy, StageShare{.last = true}); }
+            if (nth < 0 || (nth < work.blocks && work.first_block + nth < frozen)) { units[u] = {}; }
+            result.all_trained.dense += units[u].dense;
+            result.all_trained.experts += units[u].experts;
+        }
+    }
+}
+
+UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout,
+                               int stage) {
+    UnitParameters result;
+    auto const add = [&](std::vector<StageParameters>& to, StageParameters const& held) {
+        to.push_back(held);
+        result.all.dense += held.dense;
+        result.all.experts += held.experts;
+    };
+    auto const block = stage_parameters(setting, strategy, StageShare{.blocks = 1.0});
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        ChunkWork const& work = layout.at(stage, chunk);
+        auto& units = result.units.emplace_back();
+        if (work.embedding) { add(units, stage_parameters(setting, strategy, StageShare{.first = true})); }
+        // operators stand for all parameters together
+        double const share = setting.model.operators.empty() ? 1.0 : 1.0 / std::max(1, work.blocks);
+        for (int i = 0; i < work.blocks; ++i) {
+            add(units, {.dense = block.dense * share, .experts = block.experts * share});
+        }
+        if (work.head) {
+            // a table that both ends share is kept once where one stage has both
+            bool const with_embedding =
+                layout.shape.stages == 1 || (layout.layout == ChunkLayout::v && layout.at(stage, 0).embedding);
+            auto head = stage_parameters(setting, strategy, StageShare{.first = with_embedding, .last = true});
+            if (with_embedding) { head.dense -= stage_parameters(setting, strategy, StageShare{.first = true}).dense; }
+            add(units, head);
+        }
+    }
+    find_trained(result, setting, strategy, layout, stage);
+    return result;
+}
+
+double seconds_per_byte(StepSetting const& setting) {
+    return 1.0 / (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
+}
+
+/// Bytes that compressing and decompressing a stage's gradients reads and writes.
+double compression_bytes(StepSetting const& setting, Strategy const& strategy, DataTraffic const& traffic) {
+    if (strategy.compression.kind == Compression::none || strategy.data_ranks() == 1) { return 0.0; }
+    double const width = state_widths(setting.framework, strategy.precision).reduced;
+    double const elements = (traffic.dense.gradients + traffic.experts.gradients).base() / width;
+    return compressed_gradients(strategy.compression, elements, width, Ranks{strategy.data_ranks()})
+               .touched_per_parameter *
+           elements;
+}
+
+/// One unit's share of what the stage's parameters come to.
+class Shares {
+public:
+    Shares(StageParameters const& unit, StageParameters const& all)
+        : dense_{all.dense > 0.0 ? unit.dense / all.dense : 0.0},
+          experts_{all.experts > 0.0 ? unit.experts / all.experts : 0.0},
+          both_{all.all() > 0.0 ? unit.all() / all.all() : 0.0} {}
+    [[nodiscard]] Ticks of(Seconds dense, Seconds experts) const {
+        return ticks_of(dense * dense_ + experts * experts_);
+    }
+    [[nodiscard]] double of(double dense, double experts) const { return dense * dense_ + experts * experts_; }
+    [[nodiscard]] Ticks of(Seconds all) const { return ticks_of(all * both_); }
+
+private:
+    double dense_, experts_, both_;
+};
+
+} // namespace
+
+DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
+    DataRules rules;
+    auto const& framework = setting.framework;
+    bool const late = framework.gradient_overlap == GradientOverlap::exposed;
+    bool const off = strategy.overlap == Overlap::off;
+    rules.sharded = strategy.zero == 3;
+    rules.gathers = strategy.zero == 1 || strategy.zero == 2;
+    rules.in_the_way = off || (late && rules.sharded);
+    rules.every_micro_batch = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    if (late && !rules.in_the_way) { rules.shown = setting.constants[Constant::gradients_exposed_old]; }
+    if (!late && !off) {
+        rules.slowdown = setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
+    }
+    rules.backward_gathers = gathers_per_pass(strategy, framework) - 1.0;
+    return rules;
+}
+
+StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
+                           StepMessages* messages) {
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    auto const held = unit_parameters(setting, strategy, layout, stage);
+    auto trained = trained_parts(strategy, setting.model, setting.count);
+    bool const some = has_frozen_blocks(setting.model, strategy);
+    if (some) {
+        trained.dense = held.all.dense > 0.0 ? held.all_trained.dense / held.all.dense : 0.0;
+        trained.experts = held.all.experts > 0.0 ? held.all_trained.experts / held.all.experts : 0.0;
+    }
+    auto traffic = data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held.all, trained);
+    if (messages != nullptr) { messages->lengthen(traffic); }
+    Seconds const kept_block = kept_block_transfer(setting, strategy);
+    double const byte = seconds_per_byte(setting);
+    auto const kept = [&](double Shards::*part) {
+        return trained.dense * held.all.dense / shards_of(strategy).*part +
+               trained.experts * held.all.experts / expert_shards_of(strategy).*part;
+    };
+    double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    Seconds const accumulate{setting.constants[Constant::accumulate_bytes] * accumulated * byte};
+    Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
+    auto const widths = state_widths(setting.framework, strategy.precision);
+    double const down_share = widths.gradients / (widths.gradients + widths.weights);
+    double const elements = traffic.dense.gradients.base() / widths.reduced;
+    double const expert_elements = traffic.experts.gradients.base() / widths.reduced;
+
+    StageTraffic result;
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        auto& units = result.units.emplace_back();
+        ChunkWork const& work = layout.at(stage, chunk);
+        StageParameters of_chunk;
+        for (std::size_t u = 0; u < held.units[static_cast<std::size_t>(chunk)].size(); ++u) {
+            auto const& unit = held.trained_units[static_cast<std::size_t>(chunk)][u];
+            Shares const share{unit, held.all_trained};
+            Shares const whole{held.units[static_cast<std::size_t>(chunk)][u], held.all};
+            Seconds const state =
+                state_with_the_host(setting, strategy, unit, some ? TrainedParts{} : trained).optimizer_transfer;
+            auto const nth = static_cast<int>(units.size()) - (work.embedding ? 1 : 0);
+            bool const block = nth >= 0 && nth < work.blocks;
+            units.push_back(
+                {.reduce = share.of(traffic.dense.reduce + traffic.dense.replicate,
+                                    traffic.experts.reduce + traffic.experts.replicate),
+                 .gather = (strategy.zero == 3 ? whole : share).of(traffic.dense.gather, traffic.experts.gather),
+                 .compress = share.of(compress),
+                 .host_down = ticks_of(state * down_share),
+                 .host_up = ticks_of(state * (1.0 - down_share)),
+                 .kept_copy = block ? ticks_of(kept_block) : 0,
+                 .elements = share.of(elements, expert_elements)});
+            of_chunk.dense += unit.dense;
+            of_chunk.experts += unit.experts;
+        }
+        result.accumulate.push_back(Shares{of_chunk, held.all_trained}.of(accumulate));
+    }
+    if (!offloads_optimizer(strategy.offload)) {
+        result.update =
+            ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
+    }
+    result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
+    result.blocking = ticks_of(traffic.blocking);
+    return result;
+}
+
+} // namespace headroom::training::simulation

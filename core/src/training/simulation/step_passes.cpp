@@ -1,0 +1,308 @@
+#include "step_passes.hpp"
+
+#include "training/pass_outline.hpp"
+#include "training/pipeline_time.hpp"
+#include "training/stage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace headroom::training::simulation {
+namespace {
+
+constexpr double ticks_per_second = 1e12;
+
+/// Which operations of a program a pass runs.
+bool belongs(Operation const& operation, PassKind pass) {
+    bool const forward = operation.phase == Phase::forward;
+    switch (pass) {
+    case PassKind::forward: return forward;
+    case PassKind::backward: return !forward;
+    case PassKind::input_gradient: return !forward && !operation.weight_gradient;
+    case PassKind::weight_gradient: return operation.weight_gradient;
+    }
+    return false;
+}
+
+WorkKind kind_of(Operation const& operation) {
+    return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
+}
+constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
+constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
+
+/// A block, or an end, to be written pass by pass.
+struct Source {
+    LayerProgram const& program;
+    bool in_block = true;
+    bool recomputes_core = false;
+    BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
+    double issued = 1.0;                 ///< factor on what the host takes
+    std::array<double, 4> uneven_host{}; ///< by pass: share of the chip's time that it waits for a host that is late
+    double repeats = 1.0;                ///< of the program
+};
+
+/// Writes the passes of blocks and ends as items.
+class UnitWriter {
+public:
+    UnitWriter(OperationPricer const& pricer, Names& names, StepDetail detail, StepMessages* messages)
+        : pricer_{pricer}, names_{names}, detail_{detail}, messages_{messages} {}
+
+    double pace = 1.0; ///< factor on computation and its host
+
+    void append(Source const& source, Unit& unit) {
+        for (PassKind const kind :
+             {PassKind::forward, PassKind::backward, PassKind::input_gradient, PassKind::weight_gradient}) {
+            UnitPass pass = write(source, kind);
+            if (detail_ == StepDetail::block) { fuse(pass); }
+            add_launches(source, kind, pass);
+            auto& items = unit.passes[static_cast<std::size_t>(kind)].items;
+            for (double left = source.repeats; left > 0.5; left -= 1.0) {
+                items.insert(items.end(), pass.items.begin(), pass.items.end());
+            }
+        }
+    }
+
+private:
+    UnitPass write(Source const& source, PassKind kind) {
+        UnitPass pass;
+        std::array<double, group3_count> hidden{}, behind{}; // seconds of collectives, and of kernels to run behind
+        for (auto const& operation : source.program.operations()) {
+            if (!belongs(operation, kind)) { continue; }
+            auto const price = price_of(operation, source.in_block);
+            if (is_kernel(operation)) {
+                double const time = price.time.base() * pace;
+                pass.items.push_back({.cost = ticks_of(Seconds{time}),
+                                      .role = Role::compute,
+                                      .kind = kind_of(operation),
+                                      .name = names_.index(operation.name)});
+                for (std::size_t g = 0; g < group3_count; ++g) {
+                    if (hides(static_cast<Group3>(g), operation, source)) { behind[g] += time; }
+                }
+                hider_.push_back(&operation);
+            } else {
+                auto const group = headroom::training::group_of(operation);
+                pass.items.push_back({.cost = ticks_of(price.shown),
+                                      .role = group_roles[group],
+                                      .kind = group_kinds[group],
+                                      .name = names_.index(operation.name)});
+                hidden[group] += (price.time - price.shown).base();
+                hider_.push_back(nullptr);
+            }
+        }
+        spread(source, pass, hidden, behind);
+        hider_.clear();
+        std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0; });
+        return pass;
+    }
+
+    [[nodiscard]] OperationPrice price_of(Operation const& operation, bool in_block) const {
+        auto price = pricer_.price(operation, in_block);
+        if (messages_ != nullptr && !is_kernel(operation)) {
+            double const longer = messages_->of_operation(operation);
+            price.time *= longer, price.shown *= longer;
+        }
+        return price;
+    }
+
+    static bool hides(Group3 group, Operation const& kernel, Source const& source) {
+        return headroom::training::hides(static_cast<std::size_t>(group), kernel, source.recomputes_core);
+    }
+
+    /// What is hidden goes beside the kernels that hide it, in proportion to their time; without any it shows.
+    void spread(Source const& source, UnitPass& pass, std::array<double, group3_count> const& hidden,
+                std::array<double, group3_count> const& behind) const {
+        for (std::size_t g = 0; g < group3_count; ++g) {
+            if (hidden[g] <= 0.0) { continue; }
+            if (behind[g] <= 0.0) {
+                pass.items.push_back({.cost = ticks_of(Seconds{hidden[g]}),
+                                      .role = group_roles[g],
+                                      .kind = group_kinds[g],
+                                      .name = names_.index(name_of(group_kinds[g]))});
+                continue;
+            }
+            for (std::size_t i = 0; i < hider_.size(); ++i) {
+                if (hider_[i] == nullptr || !hides(static_cast<Group3>(g), *hider_[i], source)) { continue; }
+                pass.items[i].beside[g] = ticks_of(
+                    Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
+            }
+        }
+    }
+
+    /// What the host takes: it issues a kernel while those before it run, all at one rate, so that the pass takes the
+    /// chip's time or the host's. What it is late now and then is one wait at the end, for which the host stands still too: it
+    /// does not get ahead by being late, and a pass that it is slower than takes its time and this wait, once.
+    void add_launches(Source const& source, PassKind kind, UnitPass& pass) const {
+        if (source.block == nullptr || pass.items.empty()) { return; }
+        Seconds const issue = pricer_.issue(*source.block, passes_of(*source.block, kind));
+        Ticks const launch = ticks_of(issue * (pace * source.issued)), chip = pass.chip();
+        if (launch <= 0) { return; }
+        auto const wait =
+            static_cast<Ticks>(source.uneven_host[static_cast<std::size_t>(kind)] * static_cast<double>(chip));
+        double const rate = chip > 0 ? static_cast<double>(launch) / static_cast<double>(chip) : 0.0;
+        Ticks before = 0, issued = 0;
+        for (PassItem& item : pass.items) {
+            if (item.role == Role::compute) {
+                auto const until = static_cast<Ticks>(rate * static_cast<double>(before));
+                item.launch = until - issued;
+                issued = until;
+            }
+            before += std::max(item.cost, *std::ranges::max_element(item.beside));
+        }
+        pass.items.push_back({.cost = wait,
+                              .role = Role::compute,
+                              .kind = WorkKind::launch,
+                              .name = names_.index("wait for the host"),
+                              .launch = launch - issued});
+        if (wait > 0) {
+            pass.items.push_back({.role = Role::host,
+                                  .kind = WorkKind::launch,
+                                  .name = names_.index("wait for the host"),
+                                  .launch = wait});
+        }
+    }
+    static double passes_of(BlockProgram const& block, PassKind kind) {
+        bool const splits = std::ranges::any_of(block.program.operations(), &Operation::weight_gradient);
+        switch (kind) {
+        case PassKind::forward: return 1.0;
+        case PassKind::backward: return block.passes - 1.0;
+        case PassKind::input_gradient: return block.passes - (splits ? 2.0 : 1.0);
+        case PassKind::weight_gradient: return splits ? 1.0 : 0.0;
+        }
+        return 0.0;
+    }
+
+    /// One item for each kind of work: first what stands in the way, then the kernels. Those that hide a collective stay
+    /// apart from those of their kind that hide none: what outlasts the former does not hide behind the latter.
+    void fuse(UnitPass& pass) const {
+        std::array<std::array<PassItem, 2>, work_kind_count> sums{};
+        for (PassItem const& item : pass.items) {
+            bool const hides = std::ranges::any_of(item.beside, [](Ticks t) { return t > 0; });
+            PassItem& sum = sums[static_cast<std::size_t>(item.kind)][hides ? 1 : 0];
+            sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
+            sum.cost += item.cost;
+            for (std::size_t g = 0; g < group3_count; ++g) { sum.beside[g] += item.beside[g]; }
+        }
+        pass.items.clear();
+        for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
+                                    WorkKind::attention, WorkKind::memory}) {
+            for (PassItem const& sum : sums[static_cast<std::size_t>(kind)]) {
+                if (sum.cost > 0) { pass.items.push_back(sum); }
+            }
+        }
+    }
+
+    OperationPricer const& pricer_;
+    Names& names_;
+    StepDetail detail_;
+    StepMessages* messages_;              ///< none: collectives take what the closed form has
+    std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
+};
+
+/// Computation of the given costs over that of the same programs at their own pace.
+double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
+    auto const kernels = [](LayerCosts const& c) {
+        return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
+    };
+    return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
+}
+
+/// The same by pass. A host that never waits for the chip has its ups and downs over all passes.
+std::array<double, 4> uneven_shares(LayerCost const& block, bool waits) {
+    std::array<double, 4> shares{};
+    auto const forward = block.forward_pass(), backward = block.backward_pass(), weight = weight_pass(block);
+    auto const of = [&shares](PassKind kind) -> double& { return shares[static_cast<std::size_t>(kind)]; };
+    of(PassKind::forward) = uneven_share(forward);
+    of(PassKind::backward) = uneven_share(backward);
+    of(PassKind::input_gradient) = uneven_share({backward.chip - weight.chip, backward.host - weight.host});
+    of(PassKind::weight_gradient) = uneven_share(weight);
+    if (!waits) { shares.fill(uneven_share({block.chip(), block.host})); }
+    return shares;
+}
+
+BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
+    if (variant.operation >= 0) {
+        Operator one = setting.model.operators[static_cast<std::size_t>(variant.operation)];
+        return operator_program(one, tokens_of(shape) / std::max(1, setting.model.nominal_length), shape);
+    }
+    return block_program(setting.model, variant.kind, shape, setting.framework, variant.training);
+}
+
+} // namespace
+
+Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
+
+std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
+    std::vector<Unit const*> all;
+    if (work.embedding) { all.push_back(&units.embedding); }
+    auto const first = static_cast<std::size_t>(work.first_block), count = static_cast<std::size_t>(work.blocks);
+    for (std::size_t block = first; block < first + count; ++block) {
+        all.push_back(&units.variants[order.variant_of[block]]);
+    }
+    if (work.head) { all.push_back(&units.head); }
+    return all;
+}
+
+std::size_t UnitPass::tasks() const {
+    std::size_t count = 0;
+    for (PassItem const& item : items) {
+        count += (item.role == Role::host ? 0 : 1) + (item.launch > 0 ? 1 : 0);
+        for (Ticks const beside : item.beside) { count += beside > 0 ? 1 : 0; }
+    }
+    return count;
+}
+
+Ticks UnitPass::chip() const {
+    Ticks all = 0;
+    for (PassItem const& item : items) { all += std::max(item.cost, *std::ranges::max_element(item.beside)); }
+    return all;
+}
+
+Ticks UnitPass::host() const {
+    Ticks all = 0;
+    for (PassItem const& item : items) { all += item.launch; }
+    return all;
+}
+
+std::uint32_t Names::index(std::string_view name) {
+    auto const known = std::ranges::find(all_, name);
+    auto const index = static_cast<std::uint32_t>(known - all_.begin());
+    if (known == all_.end()) { all_.emplace_back(name); }
+    return index;
+}
+
+StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                     BlockOrder const& order, StepDetail detail, StepMessages* messages) {
+    auto const shape = shape_of(strategy, setting.workload);
+    auto const program = step_program(setting.model, shape, setting.framework);
+    auto const unpaced = layer_costs(program, shape, setting.cluster, setting.framework, setting.constants);
+    double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
+    OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
+    StepUnits units;
+    UnitWriter writer{pricer, units.names, detail, messages};
+    writer.pace = pace_of_costs(costs, unpaced);
+    for (BlockVariant const& variant : order.variants) {
+        auto const block = program_of(setting, shape, variant);
+        writer.append({.program = block.program,
+                       .in_block = true,
+                       .recomputes_core = block.recomputes_core,
+                       .block = &block,
+                       .issued = issued,
+                       .uneven_host = uneven_shares(costs.block, host_waits(setting.model, strategy))},
+                      units.variants.emplace_back());
+        units.variants.back().routed = block.routed;
+    }
+    writer.append({.program = program.embedding, .in_block = false}, units.embedding);
+    for (BlockProgram const& block : program.prediction) {
+        writer.append({.program = block.program,
+                       .in_block = true,
+                       .recomputes_core = block.recomputes_core,
+                       .block = &block,
+                       .repeats = block.count},
+                      units.head);
+    }
+    writer.append({.program = program.head, .in_block = false, .repeats = program.heads_run}, units.head);
+    return units;
+}
+
+} // namespace headroom::training::simulation

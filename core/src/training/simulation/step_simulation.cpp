@@ -1,0 +1,322 @@
+#include "step_unroll.hpp"
+#include "training/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::training {
+
+using namespace headroom::laws;
+
+namespace {
+
+using namespace simulation;
+
+constexpr double seconds_per_tick = 1e-12;
+Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * seconds_per_tick}; }
+
+/// First begin and last end of a stage's own work, and what fills the time between, by kind. Where several are under
+/// way, computation has the time, then communication in the order of `WorkKind`, then what a launch holds
+/// up, then copies.
+struct StageSpan {
+    Ticks begin = 0, end = 0;
+    Ticks work = 0;                               ///< kernels of passes, at their own rate
+    Ticks optimizer = 0;                          ///< adding up and updating, at its own rate
+    Ticks slowed = 0;                             ///< what the network takes from kernels
+    std::array<Ticks, work_kind_count> exposed{}; ///< of what does not compute
+    Ticks idle = 0;
+    [[nodiscard]] Ticks all() const { return end - begin; }
+};
+
+/// What is under way on a chip between two events.
+struct Event {
+    Ticks at = 0;
+    WorkKind kind = WorkKind::gemm;
+    int change = 0;
+};
+
+/// Computation on top, the host at the bottom.
+constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::context, WorkKind::experts,
+                                WorkKind::pipeline, WorkKind::data,   WorkKind::launch,  WorkKind::offload};
+
+class SpanReader {
+public:
+    SpanReader(UnrolledStep const& step, StreamRun const& run)
+        : program_{step.program}, run_{run}, steady_{step.steady.kernels} {
+        for (std::size_t task = 0; task < program_.size(); ++task) {
+            auto const chip = program_.streams[program_.stream[task]].chip;
+            if (by_chip_.size() <= chip) { by_chip_.resize(chip + 1U); }
+            by_chip_[chip].push_back(static_cast<TaskId>(task));
+        }
+    }
+
+    /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every
+    /// step: weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile. Of a long
+    /// run the part that is told.
+    [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
+        StageSpan span;
+        if (!steady_.empty()) {
+            span.begin = run_.end[steady_[chip][0]];
+            span.end = run_.end[steady_[chip][1]];
+            auto events = events_of(chip, span);
+            std::ranges::sort(events, {}, &Event::at);
+            sweep(events, span);
+            return span;
+        }
+        span.begin = whole ? 0 : first_kernel(chip);
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
+                span.end = std::max(span.end, run_.end[task]);
+            }
+        }
+        if (whole) { span.end = std::max(span.end, run_.makespan); }
+        auto events = events_of(chip, span);
+        std::ranges::sort(events, {}, &Event::at);
+        sweep(events, span);
+        if (!whole) { add_before_first_kernel(chip, span); }
+        return span;
+    }
+
+private:
+    [[nodiscard]] bool computes(TaskId task) const { return program_.streams[program_.stream[task]].computes; }
+
+    [[nodiscard]] Ticks first_kernel(std::size_t chip) const {
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task)) { return run_.begin[task]; }
+        }
+        return 0;
+    }
+
+    /// They are under way from the start of the run, all of a kind one after the other.
+    void add_before_first_kernel(std::size_t chip, StageSpan& span) const {
+        Ticks weights = 0, copies = 0;
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task)) { break; }
+            if (program_.kind[task] == WorkKind::data) { weights = run_.end[task]; }
+            if (program_.kind[task] == WorkKind::offload) { copies = run_.end[task]; }
+        }
+        span.exposed[static_cast<std::size_t>(WorkKind::data)] += weights;
+        span.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, copies - weights);
+        span.begin -= std::max(weights, copies);
+    }
+
+    std::vector<Event> events_of(std::size_t chip, StageSpan& span) const {
+        std::vector<Event> events;
+        Ticks free = 0, launched = -1; // end of the last kernel, and of the launch of the next one
+        for (TaskId const task : by_chip_[chip]) {
+            if (program_.kind[task] == WorkKind::launch && !computes(task)) {
+                launched = run_.end[task];
+                continue;
+            }
+            if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
+                bool const told = steady_.empty() || (free >= span.begin && launched <= span.end);
+                if (launched == run_.begin[task] && launched > free && told) {
+                    events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
+                    events.push_back({launched, WorkKind::launch, -1});
+                }
+                free = run_.end[task];
+                launched = -1;
+            }
+            Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
+            bool const inside = steady_.empty() || (run_.begin[task] >= span.begin && run_.end[task] <= span.end);
+            if (computes(task) && inside) {
+                Ticks const cost = program_.cost[task];
+                part_of(span, program_.kind[task]) += cost;
+                span.slowed += run_.end[task] - run_.begin[task] - cost;
+            }
+            if (end <= begin) { continue; }
+            WorkKind const kind = computes(task) ? WorkKind::gemm : program_.kind[task];
+            events.push_back({begin, kind, 1});
+            events.push_back({end, kind, -1});
+        }
+        return events;
+    }
+
+    /// Where the time of a kernel goes, or of a wait between kernels.
+    static Ticks& part_of(StageSpan& span, WorkKind kind) {
+        switch (kind) {
+        case WorkKind::optimizer: return span.optimizer;
+        case WorkKind::launch: return span.exposed[static_cast<std::size_t>(WorkKind::launch)];
+        default: return span.work;
+        }
+    }
+
+    static void sweep(std::vector<Event> const& events, StageSpan& span) {
+        std::array<int, work_kind_count> active{};
+        Ticks now = span.begin;
+        auto const spend = [&](Ticks until) {
+            if (until <= now) { return; }
+            auto const top = std::ranges::find_if(
+                priorities, [&](WorkKind kind) { return active[static_cast<std::size_t>(kind)] > 0; });
+            if (top == priorities.end()) {
+                span.idle += until - now;
+            } else if (*top != WorkKind::gemm) {
+                span.exposed[static_cast<std::size_t>(*top)] += until - now;
+            }
+            now = until;
+        };
+        for (Event const& event : events) {
+            spend(event.at);
+            active[static_cast<std::size_t>(event.kind)] += event.change;
+        }
+        spend(span.end);
+    }
+
+    StreamProgram const& program_;
+    StreamRun const& run_;
+    std::vector<std::array<TaskId, 2>> const& steady_; ///< by chip: kernels at the begin and the end of what is told
+    std::vector<std::vector<TaskId>> by_chip_;
+};
+
+/// Which time is that of the step.
+enum class Measured : std::uint8_t {
+    run,    ///< the whole run
+    span,   ///< the longest of a stage: stages run into the next step
+    steady, ///< a part of a long run that no flush interrupts
+};
+Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
+    if (!step.steady.kernels.empty()) { return Measured::steady; }
+    return schedule_row(strategy.schedule()).validates_late ? Measured::span : Measured::run;
+}
+
+/// What a stage works, and what stands in the way of its kernels in every pass.
+Ticks own_work(StageSpan const& span) {
+    Ticks all = span.work + span.optimizer;
+    for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::launch}) {
+        all += span.exposed[static_cast<std::size_t>(kind)];
+    }
+    return all;
+}
+
+/// What a stage does not wait for another for.
+Ticks not_waiting(StageSpan const& span) {
+    return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
+}
+
+/// The stage whose time is told part by part: the one that works longest, as in the closed form; where steps run into each
+/// other the one whose span is longest; in a long run, where all take equally long, the one that waits least for others.
+StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
+    StageSpan longest;
+    auto const length = [measured](StageSpan const& span) {
+        switch (measured) {
+        case Measured::span: return span.all();
+        case Measured::steady: return not_waiting(span);
+        case Measured::run: break;
+        }
+        return own_work(span);
+    };
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+        StageSpan const span = reader.read(stage, measured == Measured::run);
+        if (stage == 0 || length(span) > length(longest)) { longest = span; }
+    }
+    if (measured == Measured::run) { longest.end = std::max(longest.end, run.makespan); }
+    return longest;
+}
+
+/// The parts of the closed form, measured. They add up to the share of the span that a step has.
+StepTime parts_of(StageSpan const& span, double share, StepTime const& closed, bool pipeline) {
+    auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
+    auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };
+    StepTime time;
+    time.compute = told(span.work);
+    time.optimizer = told(span.optimizer);
+    time.tensor_communication = shown(WorkKind::tensor);
+    time.context_communication = shown(WorkKind::context);
+    time.expert_communication = shown(WorkKind::experts);
+    time.pipeline_communication = shown(WorkKind::pipeline);
+    time.data_communication = shown(WorkKind::data) + told(span.slowed);
+    time.offload = shown(WorkKind::offload);
+    time.host = shown(WorkKind::launch);
+    (pipeline ? time.pipeline_bubble : time.host) += told(span.idle);
+    time.imbalance = closed.imbalance;
+    time.stragglers = closed.stragglers;
+    time.overhead = closed.overhead;
+    return time;
+}
+
+std::vector<SimulatedStage> stages_of(StreamRun const& run) {
+    std::vector<SimulatedStage> stages;
+    for (ChipUse const& chip : run.chips) {
+        SimulatedStage stage{.computing = seconds_of(chip.computing), .idle = seconds_of(chip.idle)};
+        for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+            stage.busy[kind] = seconds_of(chip.busy[kind]);
+            stage.exposed[kind] = seconds_of(chip.exposed[kind]);
+        }
+        stages.push_back(stage);
+    }
+    return stages;
+}
+
+} // namespace
+
+namespace simulation {
+
+Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
+    Ticks chip = 0, host = 0;
+    auto const run = [&](UnitPass const& pass) {
+        host += pass.host();
+        chip = std::max(chip + pass.chip(), host);
+    };
+    if (kind == PassKind::forward) {
+        for (Unit const* unit : units) { run((*unit)[kind]); }
+    } else {
+        for (std::size_t i = units.size(); i-- > 0;) { run((*units[i])[kind]); }
+    }
+    return chip;
+}
+
+} // namespace simulation
+
+SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                            SimulationOptions const& options) {
+    SimulatedStep result;
+    auto unrolled = unroll_step(setting, strategy, costs, options);
+    result.refused = std::move(unrolled.refused);
+    result.stood_in = std::move(unrolled.stood_in);
+    result.run.complete = unrolled.complete;
+    if (!result.refused.empty() || !unrolled.complete) { return result; }
+    result.run = run_streams(unrolled.program, options.stop);
+    if (!result.run.complete) { return result; }
+    Measured const measured = measured_of(unrolled, strategy);
+    auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), measured);
+    double const share = unrolled.steady.share;
+    result.time = parts_of(span, share, step_time(setting, strategy, costs), strategy.pp > 1);
+    result.makespan = share * seconds_of(measured == Measured::run ? result.run.makespan : span.all());
+    result.stages = stages_of(result.run);
+    for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+        result.critical[kind] = seconds_of(result.run.critical[kind]);
+    }
+    result.critical_stretch = seconds_of(result.run.critical_stretch);
+    result.program = std::move(unrolled.program);
+    result.places = std::move(unrolled.places);
+    return result;
+}
+
+PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    auto const layout = step_layout(setting, strategy);
+    auto const blocks = block_order(setting, strategy);
+    auto const units = step_units(setting, strategy, costs, blocks, StepDetail::block);
+    PipelineTimes times;
+    for (int stage = 0; stage < layout.shape.stages; ++stage) {
+        auto const traffic = stage_traffic(setting, strategy, layout, stage);
+        for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+            auto const all = units_of(layout.at(stage, chunk), blocks, units);
+            Ticks const backward = pass_ticks(all, PassKind::backward);
+            PassTicks ticks{.forward = pass_ticks(all, PassKind::forward),
+                            .input = pass_ticks(all, PassKind::input_gradient),
+                            .weight = pass_ticks(all, PassKind::weight_gradient)};
+            // one pass hides more than its two halves
+            if (!schedule_row(strategy.schedule()).splits_backward) {
+                ticks.input = std::max<Ticks>(0, backward - ticks.weight);
+            }
+            ticks.weight += traffic.accumulate[static_cast<std::size_t>(chunk)];
+            times.passes.push_back(ticks);
+        }
+    }
+    Ticks const hop = ticks_of(hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)));
+    times.hop.assign(static_cast<std::size_t>(layout.shape.stages), hop);
+    times.blocking = strategy.overlap == Overlap::off;
+    return times;
+}
+
+} // namespace headroom::training

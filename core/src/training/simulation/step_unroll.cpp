@@ -1,0 +1,241 @@
+#include "step_unroller.hpp"
+#include "training/traffic.hpp"
+
+#include "headroom/training/placement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom::training::simulation {
+namespace {
+
+/// Which streams a strategy needs, and which of them leave the chip by its adapter.
+struct RoleUse {
+    std::array<bool, role_count> used{}, leaves{};
+};
+
+RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
+    auto const placement = place(strategy, setting.cluster.domain);
+    RoleUse use;
+    auto const set = [&use](Role role, bool used, bool leaves) {
+        use.used[static_cast<std::size_t>(role)] = used;
+        use.leaves[static_cast<std::size_t>(role)] = leaves;
+    };
+    bool const pipeline = strategy.pp > 1;
+    bool const crosses = placement.pipeline_leaves_domain;
+    set(Role::compute, true, false);
+    set(Role::host, setting.framework.host != HostPace::native || setting.model.moe.experts > 0, false);
+    set(Role::tensor, strategy.tp > 1, placement.tensor.domains() > 1);
+    set(Role::context, strategy.cp > 1, placement.context.domains() > 1);
+    set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
+    set(Role::send_forward, pipeline, crosses);
+    set(Role::send_backward, pipeline, crosses);
+    bool const blocks = pipeline && strategy.overlap == Overlap::off;
+    set(Role::receive, blocks, false); // the other way on a link of both
+    set(Role::receive_back, blocks, false);
+    set(Role::data, true, placement.data.domains() > 1);
+    set(Role::copies_out, strategy.offload != Offload::none, false);
+    set(Role::copies_in, strategy.offload != Offload::none, false);
+    return use;
+}
+
+constexpr std::array<std::string_view, role_count> role_names{
+    "compute",   "launch",  "tensor",       "context",       "experts",     "send",
+    "send back", "receive", "receive back", "data parallel", "to the host", "from the host"};
+
+/// Rounds of p micro-batches that are run before those that are told.
+constexpr int rounds_before = 2;
+
+std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& strategy) {
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    if (shape.stages == 1 || !schedule_row(strategy.schedule()).asynchronous) { return std::nullopt; }
+    int const rounds = (shape.micro_batches + shape.stages - 1) / shape.stages;
+    return LongRun{.before = rounds_before * shape.stages, .told = rounds * shape.stages, .after = shape.stages};
+}
+
+StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
+    auto layout = step_layout(setting, strategy);
+    if (run) { layout.shape.micro_batches = run->all(); }
+    return layout;
+}
+
+/// Of the last micro-batch, which may be shorter than the others; in a long run all are whole.
+double last_share(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
+    double const missing =
+        whole_micro_batches(strategy, setting.workload) - micro_batch_count(strategy, setting.workload);
+    return run ? 1.0 : 1.0 - missing;
+}
+
+} // namespace
+
+Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   SimulationOptions const& options)
+    : setting_{setting},
+      strategy_{strategy},
+      options_{options},
+      messages_{options.collectives == CollectiveDetail::messages
+                    ? std::make_unique<StepMessages>(setting, strategy, options.stop)
+                    : nullptr},
+      long_run_{long_run_of(setting, strategy)},
+      layout_{layout_of(setting, strategy, long_run_)},
+      blocks_{block_order(setting, strategy)},
+      units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
+      rules_{data_rules(setting, strategy)},
+      hop_{ticks_of(transfer_time())},
+      blocking_{strategy.overlap == Overlap::off},
+      last_share_{last_share(setting, strategy, long_run_)} {
+    if (!long_run_) { return; }
+    result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;
+    result_.steady.kernels.assign(static_cast<std::size_t>(layout_.shape.stages), {no_task, no_task});
+}
+
+UnrolledStep Unroller::run() && {
+    write();
+    if (messages_) {
+        result_.stood_in = messages_->stood_in();
+        result_.complete = result_.complete && messages_->complete();
+    }
+    return std::move(result_);
+}
+
+void Unroller::write() {
+    auto const& shape = layout_.shape;
+    auto const& row = schedule_row(strategy_.schedule());
+    result_.refused = impossible_because(strategy_.schedule(), shape);
+    if (!result_.refused.empty()) { return; }
+    order_ = row.order(shape);
+    write_streams();
+    name_tasks();
+    prepare();
+    if (!result_.refused.empty()) { return; }
+    if (!unroll()) { return; }
+    for (int stage = 0; stage < shape.stages && !long_run_; ++stage) { finish(stage); }
+    result_.program.names = units_.names.all();
+}
+
+Seconds Unroller::transfer_time() const {
+    Seconds const closed = hop_time(setting_, strategy_, calibrated_fabric(setting_.cluster, setting_.constants));
+    return messages_ ? closed * messages_->of_transfer() : closed;
+}
+
+void Unroller::write_streams() {
+    auto const use = role_use(setting_, strategy_);
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        auto& ids = result_.streams.emplace_back();
+        ids.fill(no_stream);
+        for (std::size_t role = 0; role < role_count; ++role) {
+            if (!use.used[role]) { continue; }
+            ids[role] = static_cast<StreamId>(result_.program.streams.size());
+            result_.program.streams.push_back(
+                {.name = "stage " + std::to_string(stage) + " " + std::string{role_names[role]},
+                 .chip = static_cast<std::uint16_t>(stage),
+                 .link = use.leaves[role] && options_.share_links ? static_cast<LinkIndex>(stage) : no_link,
+                 .computes = static_cast<Role>(role) == Role::compute,
+                 .network = static_cast<Role>(role) == Role::data});
+        }
+    }
+    result_.program.slowdown = rules_.slowdown;
+}
+
+void Unroller::name_tasks() {
+    send_name_ = units_.names.index("to the next stage");
+    back_name_ = units_.names.index("to the stage before");
+    receive_name_ = units_.names.index("receive");
+    launch_name_ = units_.names.index("launch");
+    beside_name_ = units_.names.index("behind products");
+    reduce_name_ = units_.names.index("gradients");
+    gather_name_ = units_.names.index("weights");
+    accumulate_name_ = units_.names.index("accumulate gradients");
+    update_name_ = units_.names.index("update");
+    compress_name_ = units_.names.index("compress gradients");
+    blocking_name_ = units_.names.index("synchronise");
+    out_name_ = units_.names.index("copy to the host");
+    in_name_ = units_.names.index("copy from the host");
+    host_name_ = units_.names.index("update on the host");
+}
+
+void Unroller::prepare() {
+    auto const places = layout_.chunks.size();
+    auto const micro_batches = static_cast<std::size_t>(layout_.shape.micro_batches);
+    for (ChunkWork const& work : layout_.chunks) { chunk_units_.push_back(units_of(work, blocks_, units_)); }
+    stages_.resize(static_cast<std::size_t>(layout_.shape.stages));
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        traffic_.push_back(stage_traffic(setting_, strategy_, layout_, stage, messages_.get()));
+        stages_[static_cast<std::size_t>(stage)].next = order_.first[static_cast<std::size_t>(stage)];
+    }
+    forward_.assign(places * micro_batches, no_task);
+    back_.assign(places * micro_batches, no_task);
+    if (offloads_activations(strategy_.offload)) { away_.assign(places * micro_batches, no_task); }
+    done_forward_.assign(places * micro_batches, false);
+    done_back_.assign(places * micro_batches, false);
+    find_last_passes(places);
+    std::int64_t const tasks = count_tasks();
+    if (tasks > options_.most_tasks) {
+        result_.refused = std::to_string(tasks) + " tasks are more than the " + std::to_string(options_.most_tasks) +
+                          " that are simulated";
+        return;
+    }
+    auto const size = static_cast<std::size_t>(tasks);
+    result_.program.cost.reserve(size);
+    result_.program.stream.reserve(size);
+    result_.program.kind.reserve(size);
+    result_.program.name.reserve(size);
+    result_.program.edges.reserve(2 * size);
+    if (rules_.sharded) { list_visits(); }
+}
+
+void Unroller::find_last_passes(std::size_t places) {
+    last_gradient_.assign(places, 0);
+    first_forward_.assign(places, order_.passes.size());
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        auto const s = static_cast<std::size_t>(stage);
+        for (std::size_t i = order_.first[s]; i < order_.first[s + 1]; ++i) {
+            Pass const& pass = order_.passes[i];
+            auto const place = place_of(stage, pass.chunk);
+            if (makes_gradients(pass.kind)) { last_gradient_[place] = i; }
+            if (pass.kind == PassKind::forward) { first_forward_[place] = std::min(first_forward_[place], i); }
+        }
+    }
+}
+
+std::int64_t Unroller::count_tasks() const {
+    std::int64_t tasks = 0;
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        std::vector<std::array<std::int64_t, 4>> of_chunk(static_cast<std::size_t>(layout_.shape.chunks));
+        for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
+            for (std::size_t kind = 0; kind < 4; ++kind) {
+                std::int64_t sum = 2; // a transfer and the adding up
+                for (Unit const* unit : chunk_units_[place_of(stage, chunk)]) {
+                    sum += static_cast<std::int64_t>(unit->passes[kind].tasks()) + (rules_.sharded ? 2 : 0);
+                }
+                of_chunk[static_cast<std::size_t>(chunk)][kind] = sum;
+            }
+        }
+        for (Pass const& pass : order_.row(stage)) {
+            tasks += of_chunk[pass.chunk][static_cast<std::size_t>(pass.kind)];
+        }
+    }
+    return tasks;
+}
+
+void Unroller::list_visits() {
+    for (std::size_t i = 0; i < order_.passes.size(); ++i) {
+        Pass const& pass = order_.passes[i];
+        auto const& units = traffic_[0].units[pass.chunk];
+        bool const forward = pass.kind == PassKind::forward;
+        bool const gathers =
+            rules_.every_micro_batch || i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            Ticks const whole = units[forward ? u : units.size() - 1 - u].gather;
+            double const times = forward ? 1.0 : rules_.backward_gathers;
+            visits_.push_back({gathers ? static_cast<Ticks>(static_cast<double>(whole) * times) : 0});
+        }
+    }
+}
+
+UnrolledStep unroll_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                         SimulationOptions const& options) {
+    return Unroller{setting, strategy, costs, options}.run();
+}
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,214 @@
+#include "step_unroller.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom::training::simulation {
+
+using namespace headroom::laws;
+
+void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
+    Pass const& pass = order_.passes[index];
+    UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
+    if (rules_.sharded) { gather_ahead(stage, state); }
+    bool const forward = pass.kind == PassKind::forward;
+    bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
+    if (rules_.gathers && first && std::exchange(state.shows_weights, false)) { gather_before(stage, state); }
+    if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
+    if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
+        Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
+        state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, cost, in_name_));
+    }
+    if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
+        if (pass.kind == PassKind::forward && state.leaving.front() != no_task) {
+            state.pending.push_back(state.leaving.front());
+        }
+        bool const needs = pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient;
+        if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
+    }
+    // a host that reads how many tokens each expert has is a block ahead of the chip at most
+    bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
+    if (routed && state.before_visit != no_task) { state.host_waits.push_back(state.before_visit); }
+    state.before_visit = state.compute;
+}
+
+Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
+    Ticks all = 0;
+    for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+        for (UnitTraffic const& unit : chunk) { all += unit.*part; }
+    }
+    return all;
+}
+
+void Unroller::bring_back(int stage, StageState& state, Pass const& pass, Ticks cost) {
+    TaskId const task = add(stage, Role::copies_in, WorkKind::offload, cost, in_name_);
+    if (blocking_) { wait_for_work(task, state); }
+    wait(task, state.before_visit);
+    wait(task, away_[slot(place_of(stage, pass.chunk), pass.micro_batch)]);
+    state.pending.push_back(task);
+}
+
+void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks cost) {
+    TaskId const task = add(stage, Role::copies_out, WorkKind::offload, cost, out_name_);
+    wait_for_work(task, state);
+    away_[slot(place_of(stage, pass.chunk), pass.micro_batch)] = task;
+    state.leaving = {state.leaving.back(), task};
+    if (blocking_) { state.pending.push_back(task); }
+}
+
+void Unroller::gather_ahead(int stage, StageState& state) {
+    std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+    for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
+        if (visits_[state.gathered].gather == 0) {
+            gather_tasks_.push_back(no_task);
+            continue;
+        }
+        TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
+        if (rules_.in_the_way) {
+            wait_for_work(task, state);
+        } else {
+            wait(task, state.made);
+        }
+        gather_tasks_.push_back(task);
+    }
+    if (TaskId const task = gather_tasks_[state.visit]; task != no_task) { state.pending.push_back(task); }
+    ++state.visit;
+}
+
+void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
+    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
+    Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
+    if (behind > 0) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, behind, gather_name_);
+        for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+        state.pending.push_back(task);
+    }
+}
+
+void Unroller::gather_before(int stage, StageState& state) {
+    double const share = rules_.in_the_way ? 1.0 : rules_.shown;
+    Ticks all = 0;
+    for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
+        for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
+    }
+    if (all <= 0) { return; }
+    TaskId const task = add(stage, Role::data, WorkKind::data, all, gather_name_);
+    for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+    state.pending.push_back(task);
+}
+
+void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
+    Pass const& pass = order_.passes[index];
+    UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
+    if (pass.kind == PassKind::forward) {
+        if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
+            take_away(stage, state, pass, scaled(traffic.kept_copy));
+        }
+        return;
+    }
+    if (!makes_gradients(pass.kind)) { return; }
+    bool const whole = long_run_ || index == last_gradient_[place_of(stage, pass.chunk)];
+    if (!whole && !rules_.every_micro_batch) { return; }
+    if (traffic.compress > 0) {
+        kernel(stage, state, WorkKind::optimizer, traffic.compress, compress_name_);
+        state.kernels.push_back(state.compute);
+    }
+    if (traffic.reduce > 0) { reduce(stage, state, traffic); }
+    if (whole && traffic.host_down > 0 && !blocking_) {
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
+        wait(task, state.data);
+        wait(task, state.compute);
+    }
+}
+
+void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) {
+    if (rules_.in_the_way && rules_.sharded) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, traffic.reduce, reduce_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+        state.data = task;
+        return;
+    }
+    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
+    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
+    state.held_back += later;
+    state.bucket += traffic.reduce - later;
+    state.bucket_elements += traffic.elements;
+    if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
+    if (state.bucket_elements < options_.bucket_elements) { return; }
+    auto const buckets = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const pieces = std::min(buckets, state.kernels.size());
+    Ticks left = state.bucket;
+    for (std::size_t piece = 1; piece < pieces; ++piece) {
+        Ticks const part = state.bucket / static_cast<Ticks>(pieces);
+        send_bucket(stage, state, part, state.kernels[state.kernels.size() * piece / pieces - 1]);
+        left -= part;
+    }
+    state.bucket = left;
+    flush(stage, state);
+}
+
+void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId ready) {
+    if (cost <= 0) { return; }
+    state.data = add(stage, Role::data, WorkKind::data, cost, reduce_name_);
+    wait(state.data, ready);
+}
+
+void Unroller::flush(int stage, StageState& state) {
+    send_bucket(stage, state, std::exchange(state.bucket, 0), state.made);
+    state.bucket_elements = 0.0;
+}
+
+void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
+    auto const cost = traffic_[static_cast<std::size_t>(stage)].accumulate[pass.chunk];
+    if (cost > 0) { kernel(stage, state, WorkKind::optimizer, scaled(cost), accumulate_name_); }
+    if (rules_.every_micro_batch) { flush(stage, state); }
+}
+
+void Unroller::update_between(int stage, StageState& state, std::size_t index) {
+    Pass const& pass = order_.passes[index];
+    if (pass.kind == PassKind::forward) {
+        state.updated = false;
+        return;
+    }
+    if (!makes_gradients(pass.kind)) { return; }
+    if (blocking_) {
+        state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
+    }
+    finish(stage);
+    state.updated = state.shows_weights = true;
+    if (rules_.gathers) {
+        state.update = state.pending;
+        if (state.compute != no_task) { state.update.push_back(state.compute); }
+    }
+    auto& [begin, end] = result_.steady.kernels[static_cast<std::size_t>(stage)];
+    if (pass.micro_batch == long_run_->before - 1) { begin = state.compute; }
+    if (pass.micro_batch == long_run_->before + long_run_->told - 1) { end = state.compute; }
+}
+
+void Unroller::finish(int stage) {
+    StageState& state = stages_[static_cast<std::size_t>(stage)];
+    StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
+    at_ = {};
+    flush(stage, state);
+    send_bucket(stage, state, std::exchange(state.held_back, 0), state.compute);
+    if (traffic.blocking > 0) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, traffic.blocking, blocking_name_);
+        wait_for_work(task, state);
+        state.data = task;
+    }
+    if (state.data != no_task) { state.pending.push_back(state.data); }
+    if (Ticks const down = blocking_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, down, out_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+    }
+    if (traffic.host_update > 0) {
+        TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_update, host_name_);
+        wait_for_work(task, state);
+        state.pending.push_back(task);
+    }
+    if (traffic.update > 0) { kernel(stage, state, WorkKind::optimizer, traffic.update, update_name_); }
+}
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,188 @@
+#include "step_unroller.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom::training::simulation {
+
+using namespace headroom::laws;
+
+namespace {
+
+/// The block that a unit of a chunk is; -1 for the ends of the model.
+std::int32_t layer_of(ChunkWork const& work, std::size_t unit) {
+    int const block = static_cast<int>(unit) - (work.embedding ? 1 : 0);
+    return block >= 0 && block < work.blocks ? work.first_block + block : -1;
+}
+
+} // namespace
+
+bool Unroller::unroll() {
+    std::size_t done = 0;
+    while (done < order_.passes.size()) {
+        std::size_t const before = done;
+        for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+            auto& state = stages_[static_cast<std::size_t>(stage)];
+            std::size_t const end = order_.first[static_cast<std::size_t>(stage) + 1];
+            while (state.next < end && row_is_ready(stage, state.next, end)) {
+                if (options_.stop.stop_requested()) {
+                    result_.complete = false;
+                    return false;
+                }
+                std::size_t const passes = order_.passes[state.next].joined && state.next + 1 < end ? 2 : 1;
+                write_passes(stage, state, state.next, passes);
+                state.next += passes, done += passes;
+            }
+        }
+        if (done == before) {
+            result_.refused = "the stages of the schedule wait for each other";
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<ChunkPlace> Unroller::source_of(int stage, Pass const& pass) const {
+    switch (pass.kind) {
+    case PassKind::forward: return previous_place(layout_.shape, layout_.layout, {stage, pass.chunk});
+    case PassKind::weight_gradient: return std::nullopt;
+    default: return next_place(layout_.shape, layout_.layout, {stage, pass.chunk});
+    }
+}
+
+bool Unroller::ready(int stage, Pass const& pass) const {
+    auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
+    if (pass.kind == PassKind::weight_gradient) { return done_back_[here]; }
+    bool const forward = pass.kind == PassKind::forward;
+    if (!forward && !done_forward_[here]) { return false; }
+    auto const from = source_of(stage, pass);
+    if (!from) { return true; }
+    auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
+    return forward ? done_forward_[there] : done_back_[there];
+}
+
+bool Unroller::row_is_ready(int stage, std::size_t next, std::size_t end) const {
+    Pass const& pass = order_.passes[next];
+    if (!ready(stage, pass)) { return false; }
+    return !pass.joined || next + 1 == end || ready(stage, order_.passes[next + 1]);
+}
+
+void Unroller::write_passes(int stage, StageState& state, std::size_t first, std::size_t count) {
+    arriving_.swap(state.sent_blocking);
+    for (std::size_t i = first; i < first + count; ++i) { receive(stage, state, order_.passes[i]); }
+    state.pending.insert(state.pending.end(), arriving_.begin(), arriving_.end());
+    arriving_.clear();
+    for (std::size_t i = first; i < first + count; ++i) { write_pass(stage, state, i); }
+    for (std::size_t i = first; i < first + count; ++i) { send(stage, state, order_.passes[i]); }
+    if (long_run_) {
+        for (std::size_t i = first; i < first + count; ++i) { update_between(stage, state, i); }
+    }
+}
+
+void Unroller::note(Pass const& pass) {
+    at_ = {.micro_batch = pass.micro_batch, .layer = -1, .phase = pass.kind, .chunk = pass.chunk};
+}
+
+void Unroller::write_pass(int stage, StageState& state, std::size_t index) {
+    Pass const& pass = order_.passes[index];
+    share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
+    note(pass);
+    auto const& units = chunk_units_[place_of(stage, pass.chunk)];
+    bool const forward = pass.kind == PassKind::forward;
+    if (strategy_.pp > 1) { // the host waits until transfers are through and the stage is idle [MegatronLM]
+        state.host_waits = state.pending;
+        if (state.compute != no_task) { state.host_waits.push_back(state.compute); }
+    }
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        std::size_t const u = forward ? i : units.size() - 1 - i;
+        at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
+        begin_visit(stage, state, index, u);
+        write_unit(stage, state, (*units[u])[pass.kind]);
+        end_visit(stage, state, index, u);
+    }
+    at_.layer = -1;
+    if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
+}
+
+void Unroller::write_unit(int stage, StageState& state, UnitPass const& unit) {
+    state.kernels.clear();
+    for (PassItem const& item : unit.items) {
+        if (item.role == Role::compute) {
+            write_kernel(stage, state, item);
+        } else if (item.role == Role::host) {
+            add(stage, Role::host, item.kind, scaled(item.launch), item.name);
+        } else {
+            TaskId const task = add(stage, item.role, item.kind, scaled(item.cost), item.name);
+            wait_for_work(task, state);
+            state.pending.assign(1, task);
+        }
+    }
+}
+
+void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) {
+    TaskId const launch =
+        item.launch > 0 ? add(stage, Role::host, WorkKind::launch, scaled(item.launch), launch_name_) : no_task;
+    if (launch != no_task) {
+        for (TaskId const one : state.host_waits) { wait(launch, one); }
+        state.host_waits.clear();
+    }
+    beside_.clear();
+    for (std::size_t g = 0; g < group3_count; ++g) {
+        if (item.beside[g] == 0) { continue; }
+        constexpr std::array roles{Role::tensor, Role::context, Role::experts};
+        constexpr std::array kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
+        TaskId const task = add(stage, roles[g], kinds[g], scaled(item.beside[g]), beside_name_);
+        wait_for_work(task, state);
+        beside_.push_back(task);
+    }
+    TaskId const task = kernel(stage, state, item.kind, scaled(item.cost), item.name);
+    wait(task, launch);
+    state.kernels.push_back(task);
+    state.pending = beside_;
+}
+
+void Unroller::receive(int stage, StageState const& state, Pass const& pass) {
+    note(pass);
+    auto const from = source_of(stage, pass);
+    if (!from || from->stage == stage) { return; }
+    auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
+    TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[there];
+    Role const role = pass.kind == PassKind::forward ? Role::receive : Role::receive_back;
+    arriving_.push_back(blocking_ ? receive_blocking(stage, state, role, made) : made);
+}
+
+TaskId Unroller::receive_blocking(int stage, StageState const& state, Role role, TaskId made) {
+    TaskId const task = add(stage, role, WorkKind::pipeline, hop_, receive_name_);
+    for (std::size_t i = made + std::size_t{1}; made_[i] != no_task; ++i) { wait(task, made_[i]); }
+    wait_for_work(task, state);
+    arriving_.push_back(made_[made]); // where links are shared sending takes longer
+    return task;
+}
+
+TaskId Unroller::made_by(StageState const& state, TaskId sent) {
+    auto const first = static_cast<TaskId>(made_.size());
+    made_.push_back(sent);
+    if (state.compute != no_task) { made_.push_back(state.compute); }
+    made_.insert(made_.end(), state.pending.begin(), state.pending.end());
+    made_.push_back(no_task);
+    return first;
+}
+
+void Unroller::send(int stage, StageState& state, Pass const& pass) {
+    note(pass);
+    if (pass.kind == PassKind::weight_gradient) { return; }
+    bool const forward = pass.kind == PassKind::forward;
+    auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
+    (forward ? done_forward_ : done_back_)[here] = true;
+    ChunkPlace const at{stage, pass.chunk};
+    auto const to =
+        forward ? next_place(layout_.shape, layout_.layout, at) : previous_place(layout_.shape, layout_.layout, at);
+    if (!to || to->stage == stage) { return; }
+    TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
+                            forward ? send_name_ : back_name_);
+    wait_for_work(task, state);
+    (forward ? forward_ : back_)[here] = blocking_ ? made_by(state, task) : task;
+    if (blocking_) { state.sent_blocking.push_back(task); }
+}
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "base/events/alarms.hpp"
+#include "base/events/event_queue.hpp"
+#include "stream_order.hpp"
+
+#include "headroom/training/stream_simulation.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headroom::training::simulation {
+
+inline constexpr std::uint32_t no_influence = 0xFFFFFFFF;
+/// What can change the rate of a stream's tasks: the network of a chip, a link with other streams.
+struct Influence {
+    std::uint32_t chip = no_influence, link = no_influence;
+    [[nodiscard]] bool any() const { return chip != no_influence || link != no_influence; }
+    auto operator<=>(Influence const&) const = default;
+};
+/// By stream.
+std::vector<Influence> influences_on(StreamProgram const& program);
+/// Whether any task may ever be slower than alone.
+bool can_be_slowed(StreamProgram const& program);
+
+/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has
+/// come: the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both.
+/// Then a change of rate is one change, however many tasks it concerns: the order of a clock's tasks stays, and what is
+/// put forward or off is the clock's next end alone. In a queue of ends no order among equals is kept, since all that end
+/// at a tick are taken off before anything is made of them.
+class StreamClocks {
+public:
+    explicit StreamClocks(StreamProgram const& program);
+
+    using Ends = events::Alarms<Ticks, events::Ties::any>;
+
+    /// The ticks at which the next task of each clock ends, once rates are settled.
+    [[nodiscard]] Ends& ends() { return ends_; }
+    /// Takes off the tasks of a clock that end at `now`, for which it was set.
+    void take_ended(std::uint32_t clock, Ticks now, std::vector<laws::TaskId>& ended);
+    /// A task is under way from now on.
+    void begin(laws::TaskId task, StreamProgram const& program, Ticks now);
+    /// Gives rates to all, after what ends and begins at `now`.
+    void settle(Ticks now);
+
+private:
+    static constexpr std::uint32_t none = no_influence;
+    struct Running {
+        laws::TaskId task;
+        StreamId stream;
+    };
+    struct Clock {
+        Ticks shows = 0, at = 0; ///< what it showed when it was looked at last
+        Ticks gains = 1, in = 1; ///< rate: so many ticks in so many
+        Influence influence;
+        events::EventQueue<Ticks, Running, events::Ties::any> running = {}; ///< by what it will show at their ends
+        bool noted = false;                                                 ///< to be settled
+    };
+    struct Route {
+        std::uint32_t clock, clock_of_waits, link, network; ///< of a stream; `network`: the chip that it keeps busy
+    };
+
+    void make_clocks(StreamProgram const& program);
+    void advance(Clock& clock, Ticks now) const;
+    void note(std::uint32_t clock);
+    void note_all(std::span<std::uint32_t const> clocks);
+    void come(StreamId stream, std::uint32_t clock, int tasks);
+    void set_rate(Clock& clock, Ticks now) const;
+    [[nodiscard]] Ticks end_of_first(Clock const& clock) const;
+
+    Ticks slowed_, whole_; ///< rate of a kernel while its network is busy: so many in so many
+    std::vector<Clock> clocks_;
+    std::vector<Route> routes_;                                 ///< by stream
+    std::vector<Ticks> sharers_;                                ///< by link: tasks under way
+    std::vector<std::uint32_t> network_;                        ///< by chip: network tasks under way
+    std::vector<std::vector<std::uint32_t>> of_chip_, of_link_; ///< clocks
+    std::vector<std::uint32_t> noted_;
+    Ends ends_;
+};
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,42 @@
+#include "headroom/training/stream_simulation.hpp"
+
+namespace headroom::training {
+
+using namespace headroom::laws;
+
+std::string_view name_of(WorkKind kind) {
+    switch (kind) {
+    case WorkKind::gemm: return "gemm";
+    case WorkKind::attention: return "attention";
+    case WorkKind::memory: return "memory";
+    case WorkKind::launch: return "launch";
+    case WorkKind::tensor: return "tensor";
+    case WorkKind::context: return "context";
+    case WorkKind::experts: return "experts";
+    case WorkKind::pipeline: return "pipeline";
+    case WorkKind::data: return "data";
+    case WorkKind::optimizer: return "optimizer";
+    case WorkKind::offload: return "offload";
+    case WorkKind::count_: break;
+    }
+    return {};
+}
+
+TaskId StreamProgram::add(StreamId on, WorkKind what, Ticks ticks, std::uint32_t name_index) {
+    cost.push_back(ticks);
+    stream.push_back(on);
+    kind.push_back(what);
+    name.push_back(name_index);
+    return static_cast<TaskId>(cost.size() - 1);
+}
+
+Timeline timeline_of(StreamProgram const& program, StreamRun const& run) {
+    Timeline timeline{
+        .begin = run.begin, .end = run.end, .lane = {}, .name = program.name, .lanes = {}, .names = program.names};
+    timeline.lane.assign(program.stream.begin(), program.stream.end());
+    timeline.lanes.reserve(program.streams.size());
+    for (Stream const& stream : program.streams) { timeline.lanes.push_back(stream.name); }
+    return timeline;
+}
+
+} // namespace headroom::training

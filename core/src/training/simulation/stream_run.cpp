@@ -1,0 +1,134 @@
+#include "base/events/moments.hpp"
+#include "chip_use.hpp"
+#include "stream_checks.hpp"
+#include "stream_clocks.hpp"
+#include "stream_order.hpp"
+
+#include "headroom/training/stream_simulation.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace headroom::training {
+
+using namespace headroom::laws;
+
+namespace {
+
+using namespace simulation;
+
+/// Looks whether somebody asked to stop, now and then.
+class Patience {
+public:
+    explicit Patience(std::stop_token const& stop) : stop_{stop} {}
+    bool is_over() { return ++looked_ % 1024 == 0 && stop_.stop_requested(); }
+
+private:
+    std::stop_token const& stop_;
+    std::uint64_t looked_ = 1023;
+};
+
+/// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each
+/// comes after all that it waits for.
+bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& run, std::stop_token const& stop) {
+    Patience patience{stop};
+    std::vector<TaskId> ready;
+    auto const put = [&ready](TaskId task) { ready.push_back(task); };
+    order.begin(put);
+    std::size_t ended = 0;
+    for (; !ready.empty(); ++ended) {
+        if (patience.is_over()) { return false; }
+        TaskId const task = ready.back();
+        ready.pop_back();
+        run.begin[task] = order.waiting[task].begin;
+        run.end[task] = run.begin[task] + program.cost[task];
+        run.makespan = std::max(run.makespan, run.end[task]);
+        order.end(task, run.end[task], put);
+    }
+    if (ended != program.size()) { throw_circle(program); }
+    return true;
+}
+
+/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only
+/// for them begins; tasks that cost nothing end at once. Then rates are settled.
+class Simulation {
+public:
+    Simulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)
+        : program_{program}, order_{order}, run_{run}, clocks_{program} {}
+
+    /// Whether it came to the end.
+    bool go(std::stop_token const& stop) {
+        order_.begin([this](TaskId task) { ready_.push_back(task); });
+        begin_ready();
+        auto const ends = [this](std::uint32_t clock) { clocks_.take_ended(clock, now_, ended_); };
+        if (!events::run_moments(clocks_.ends(), now_, stop, ends, [this] { follow(); })) { return false; }
+        if (begun_ != program_.size()) { throw_circle(program_); }
+        run_.makespan = now_;
+        return true;
+    }
+
+private:
+    void follow() {
+        for (TaskId const task : ended_) { end(task); }
+        ended_.clear();
+        begin_ready();
+    }
+
+    void end(TaskId task) {
+        run_.end[task] = now_;
+        order_.end(task, now_, [this](TaskId ready) { ready_.push_back(ready); });
+    }
+
+    void begin_ready() {
+        while (!ready_.empty()) {
+            TaskId const task = ready_.back();
+            ready_.pop_back();
+            ++begun_;
+            run_.begin[task] = now_;
+            if (program_.cost[task] == 0) {
+                end(task);
+            } else {
+                clocks_.begin(task, program_, now_);
+            }
+        }
+        clocks_.settle(now_);
+    }
+
+    StreamProgram const& program_;
+    StreamOrder& order_;
+    StreamRun& run_;
+    StreamClocks clocks_;
+    std::vector<TaskId> ready_, ended_;
+    std::size_t begun_ = 0;
+    Ticks now_ = 0;
+};
+
+void trace_critical_path(StreamProgram const& program, StreamOrder const& order, StreamRun& run) {
+    if (run.end.empty()) { return; }
+    auto const last = std::ranges::find(run.end, run.makespan);
+    for (auto task = static_cast<TaskId>(last - run.end.begin()); task != no_task; task = order.waiting[task].last) {
+        Ticks const took = run.end[task] - run.begin[task];
+        run.critical_path.push_back(task);
+        run.critical[static_cast<std::size_t>(program.kind[task])] += took;
+        run.critical_stretch += took - program.cost[task];
+    }
+    std::ranges::reverse(run.critical_path);
+}
+
+} // namespace
+
+StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop) {
+    check_program(program);
+    StreamOrder order = order_of(program);
+    StreamRun run;
+    run.begin.resize(program.size());
+    run.end.resize(program.size());
+    run.complete =
+        can_be_slowed(program) ? Simulation{program, order, run}.go(stop) : run_unslowed(program, order, run, stop);
+    if (!run.complete) { return run; }
+    trace_critical_path(program, order, run);
+    run.chips = use_of_chips(program, order, run);
+    return run;
+}
+
+} // namespace headroom::training

@@ -1,0 +1,349 @@
+#include "headroom/training/model.hpp"
+
+#include <algorithm>
+
+namespace headroom::training {
+
+namespace {
+
+/// Weights of the channel part of a block.
+struct ChannelWeights {
+    double held = 0.0;   ///< all of them
+    double routed = 0.0; ///< of those, in routed experts
+    double active = 0.0; ///< that one token passes
+    double bias = 0.0, routed_bias = 0.0, active_bias = 0.0;
+};
+
+/// The two or three matrices of a feed-forward layer of width f on inputs of width h, and their biases.
+struct FeedForwardSize {
+    double weights = 0.0, biases = 0.0;
+};
+FeedForwardSize feed_forward_size(Model const& model, double h, double f) {
+    double const matrices = model.feed_forward == FeedForward::gated ? 3.0 : 2.0;
+    return {matrices * h * f, model.mlp_bias ? (matrices - 1.0) * f + h : 0.0};
+}
+
+ChannelWeights expert_weights(Model const& model) {
+    auto const& moe = model.moe;
+    double const h = model.hidden;
+    double const width = moe.latent > 0 ? moe.latent : h;
+    double const f = moe.ffn > 0 ? moe.ffn : model.ffn;
+    auto const routed = feed_forward_size(model, width, f);
+    auto const shared = feed_forward_size(model, h, moe.shared_ffn > 0 ? moe.shared_ffn : f);
+    double const around = h * moe.experts + (moe.latent > 0 ? 2.0 * h * moe.latent : 0.0) +
+                          moe.shared_experts * shared.weights; // router, projections to the latent width, shared
+    double const around_bias = (moe.router_bias ? moe.experts : 0.0) + moe.shared_experts * shared.biases;
+    ChannelWeights weights;
+    weights.routed = moe.experts * routed.weights;
+    weights.held = weights.routed + around;
+    weights.active = moe.top_k * routed.weights + around;
+    weights.routed_bias = moe.experts * routed.biases;
+    weights.bias = weights.routed_bias + around_bias;
+    weights.active_bias = moe.top_k * routed.biases + around_bias;
+    return weights;
+}
+
+ChannelWeights channel_weights(Model const& model, Channel channel) {
+    switch (channel) {
+    case Channel::none: return {};
+    case Channel::experts: return expert_weights(model);
+    case Channel::dense: break;
+    }
+    auto const size = feed_forward_size(model, model.hidden, model.ffn);
+    return {.held = size.weights,
+            .routed = 0.0,
+            .active = size.weights,
+            .bias = size.biases,
+            .routed_bias = 0.0,
+            .active_bias = size.biases};
+}
+
+double norm_parameters(Model const& model, double width) {
+    return width * ((model.norm_affine ? 1.0 : 0.0) + (model.norm_bias ? 1.0 : 0.0));
+}
+
+double attention_matrices(Model const& model) {
+    double const h = model.hidden;
+    double const queries = static_cast<double>(model.heads) * model.head_dim;
+    double const keys = static_cast<double>(model.kv_heads) * model.head_dim;
+    return h * queries + 2.0 * h * keys + queries * h;
+}
+
+double latent_matrices(Model const& model) {
+    auto const& l = model.latent;
+    double const h = model.hidden, a = model.heads;
+    double const query = a * (l.nope_dim + l.rope_dim);
+    double const queries = l.q_rank > 0 ? h * l.q_rank + l.q_rank * query : h * query;
+    return queries + h * (l.kv_rank + l.rope_dim) + l.kv_rank * a * (l.nope_dim + l.value_dim) + a * l.value_dim * h;
+}
+
+/// The two projections around the scan.
+double scan_matrices(Model const& model) {
+    auto const& m = model.state_space;
+    double const h = model.hidden, c = static_cast<double>(m.heads) * m.head_dim;
+    return h * (2.0 * c + 2.0 * m.groups * m.state + m.heads) + c * h;
+}
+
+double attention_extras(Model const& model) {
+    double extras = 0.0;
+    if (model.qkv_bias) { extras += (model.heads + 2.0 * model.kv_heads) * model.head_dim; }
+    if (model.out_bias) { extras += model.hidden; }
+    if (model.qk_norm) { extras += 2.0 * norm_parameters(model, model.head_dim); }
+    if (model.sinks) { extras += model.heads; }
+    return extras;
+}
+
+/// Convolution with its bias, step size, decay and skip of each head, the gated norm.
+double scan_extras(Model const& model) {
+    auto const& m = model.state_space;
+    double const c = static_cast<double>(m.heads) * m.head_dim;
+    return (c + 2.0 * m.groups * m.state) * (m.convolution + 1.0) + 3.0 * m.heads + c;
+}
+
+/// Matrices of the mixer and everything small beside them.
+struct MixerWeights {
+    double matrices = 0.0, extras = 0.0;
+};
+MixerWeights mixer_weights(Model const& model, BlockKind const& kind) {
+    MixerWeights weights;
+    switch (kind.mixer) {
+    case Mixer::none: break;
+    case Mixer::attention: weights = {attention_matrices(model), attention_extras(model)}; break;
+    case Mixer::latent_attention: {
+        auto const& l = model.latent;
+        weights = {latent_matrices(model), norm_parameters(model, l.q_rank) + norm_parameters(model, l.kv_rank)};
+        break;
+    }
+    case Mixer::state_space: weights = {scan_matrices(model), scan_extras(model)}; break;
+    }
+    if (kind.cross) {
+        weights.matrices += attention_matrices(model);
+        weights.extras += attention_extras(model) + norm_parameters(model, model.hidden);
+    }
+    return weights;
+}
+
+/// A block of a single part has one norm, whatever the others have.
+double block_norms(Model const& model, BlockKind const& kind) {
+    bool const single = kind.mixer == Mixer::none || kind.channel == Channel::none;
+    return single ? 1.0 : model.norms_per_layer;
+}
+
+struct BlockCount {
+    double all = 0.0, routed = 0.0, active = 0.0;
+};
+BlockCount count_block(Model const& model, BlockKind const& kind) {
+    auto const mixer = mixer_weights(model, kind);
+    auto const channel = channel_weights(model, kind.channel);
+    double const shared =
+        mixer.matrices + mixer.extras + block_norms(model, kind) * norm_parameters(model, model.hidden);
+    return {.all = shared + channel.held + channel.bias,
+            .routed = channel.routed + channel.routed_bias,
+            .active = shared + channel.active + channel.active_bias};
+}
+
+ParameterCount count_operators(Model const& model) {
+    ParameterCount count;
+    for (auto const& one : model.operators) { count.layer += parameters_of(one); }
+    count.total = count.active = count.layer + model.other_parameters;
+    count.embedding = model.other_parameters;
+    return count;
+}
+
+/// A block like the last one, the product that joins it to the embedding of the next token, and three norms.
+BlockCount count_prediction(Model const& model, BlockKind const& last) {
+    double const h = model.hidden;
+    BlockCount block = count_block(model, last);
+    double const joint = 2.0 * h * h + 3.0 * norm_parameters(model, h);
+    return {block.all + joint, block.routed, block.active + joint};
+}
+
+Channel channel_of(Model const& model, int layer) {
+    auto const& moe = model.moe;
+    if (moe.experts == 0 || layer < moe.first_dense) { return Channel::dense; }
+    return (layer - moe.first_dense + 1) % std::max(1, moe.every) == 0 ? Channel::experts : Channel::dense;
+}
+
+BlockKind kind_of(Model const& model, int layer) {
+    BlockKind kind;
+    kind.causal = model.causal;
+    if (!model.pattern.empty()) {
+        char const letter = model.pattern[static_cast<std::size_t>(layer) % model.pattern.size()];
+        kind.mixer = letter == 'M' ? Mixer::state_space : letter == '*' ? Mixer::attention : Mixer::none;
+        kind.channel = letter == 'E' ? Channel::experts : letter == '-' ? Channel::dense : Channel::none;
+        return kind;
+    }
+    kind.mixer = model.latent.used() ? Mixer::latent_attention : Mixer::attention;
+    kind.channel = channel_of(model, layer);
+    bool const full = model.window == 0 || (model.full_every > 0 && (layer + 1) % model.full_every == 0);
+    if (!full) { kind.window = model.window; }
+    if (model.encoder_layers > 0) {
+        kind.decoder = kind.cross = layer >= model.encoder_layers;
+        kind.causal = kind.decoder;
+    }
+    return kind;
+}
+
+/// Tokens of one sequence that reach the output projection.
+double head_tokens(Model const& model, double tokens) {
+    return tokens * model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0);
+}
+
+SequenceFlops operator_flops(Model const& model, double samples) {
+    SequenceFlops flops;
+    for (auto const& one : model.operators) {
+        bool const product = one.kind == OperatorKind::convolution || one.kind == OperatorKind::linear ||
+                             one.kind == OperatorKind::recurrent;
+        if (!product) { continue; }
+        double const positions = one.kind == OperatorKind::recurrent ? one.height : one.positions();
+        Operator bare = one;
+        bare.bias = false; // a sum, not a product
+        flops.matrix += Flops{samples * 2.0 * parameters_of(bare) * positions};
+    }
+    return flops;
+}
+
+} // namespace
+
+std::vector<BlockKind> block_kinds(Model const& model) {
+    std::vector<BlockKind> kinds;
+    if (!model.operators.empty()) { return kinds; }
+    for (int layer = 0; layer < model.layers; ++layer) { kinds.push_back(kind_of(model, layer)); }
+    return kinds;
+}
+
+std::vector<BlockRun> block_runs(Model const& model) {
+    std::vector<BlockRun> runs;
+    for (BlockKind const& kind : block_kinds(model)) {
+        auto const known = std::ranges::find(runs, kind, &BlockRun::kind);
+        if (known == runs.end()) {
+            runs.push_back({kind, 1});
+        } else {
+            ++known->count;
+        }
+    }
+    return runs;
+}
+
+BlockKind last_block(Model const& model) { return kind_of(model, std::max(1, model.layers) - 1); }
+
+double parameters_of(Operator const& one) {
+    double const in = one.in, out = one.out;
+    double const taps = static_cast<double>(one.kernel) * (one.kernel_width > 0 ? one.kernel_width : one.kernel);
+    double each = 0.0;
+    switch (one.kind) {
+    case OperatorKind::convolution: each = taps * in / one.groups * out + (one.bias ? out : 0.0); break;
+    case OperatorKind::linear: each = in * out + (one.bias ? out : 0.0); break;
+    case OperatorKind::recurrent: each = 4.0 * out * (in + out) + (one.bias ? 8.0 * out : 0.0); break;
+    case OperatorKind::normalisation: each = 2.0 * out; break;
+    case OperatorKind::embedding: each = in * out; break;
+    case OperatorKind::elementwise: break;
+    }
+    return each * one.repeats;
+}
+
+ParameterCount count_parameters(Model const& model) {
+    if (!model.operators.empty()) { return count_operators(model); }
+    double const h = model.hidden, v = model.vocab;
+    ParameterCount count;
+    BlockCount blocks;
+    for (auto const& run : block_runs(model)) {
+        BlockCount const one = count_block(model, run.kind);
+        blocks.all += run.count * one.all;
+        blocks.routed += run.count * one.routed;
+        blocks.active += run.count * one.active;
+    }
+    double const layers = std::max(1, model.layers);
+    count.layer = blocks.all / layers;
+    count.experts = blocks.routed / layers;
+    if (model.prediction_layers > 0 && model.layers > 0) {
+        BlockCount const ahead = count_prediction(model, last_block(model));
+        count.prediction = model.prediction_layers * ahead.all;
+        count.prediction_experts = model.prediction_layers * ahead.routed;
+    }
+    count.embedding = v * h + model.other_parameters;
+    if (model.positions == Positions::learned) {
+        count.embedding += (static_cast<double>(model.max_positions) + model.extra_positions) * h;
+    }
+    if (model.embedding_norm) { count.embedding += norm_parameters(model, h); }
+    count.head = (model.tied_embeddings ? 0.0 : v * h) + (model.head_bias ? v : 0.0);
+    count.final_norm = model.final_norm ? norm_parameters(model, h) : 0.0;
+    double const outside = count.embedding + count.head + count.final_norm;
+    count.total = blocks.all + outside;
+    count.active = blocks.active + outside;
+    return count;
+}
+
+std::string_view name_of(AttentionConvention convention) {
+    switch (convention) {
+    case AttentionConvention::full: return "full";
+    case AttentionConvention::causal: return "causal";
+    case AttentionConvention::none: return "6n";
+    }
+    return "";
+}
+
+double core_head_dim(Model const& model) {
+    auto const& l = model.latent;
+    return l.used() ? 0.5 * (l.nope_dim + l.rope_dim + l.value_dim) : model.head_dim;
+}
+
+double mean_keys(Model const& model, BlockKind const& kind, double sequence_length) {
+    double const s = sequence_length, w = kind.window;
+    double const memory = model.memory_tokens;
+    if (kind.window > 0 && w < s) { return memory + (kind.causal ? w - w * w / (2.0 * s) : w); }
+    return memory + (kind.causal ? s / 2.0 : s);
+}
+
+BlockWork block_work(Model const& model, BlockKind const& kind, double keys, double cross_keys) {
+    BlockWork work;
+    work.matrix = mixer_weights(model, kind).matrices + channel_weights(model, kind.channel).active;
+    double const an_attended_key = 4.0 * model.heads * core_head_dim(model);
+    if (kind.mixer == Mixer::attention || kind.mixer == Mixer::latent_attention) { work.core = an_attended_key * keys; }
+    if (kind.mixer == Mixer::state_space) {
+        auto const& m = model.state_space;
+        work.core = 7.0 * m.heads * m.head_dim * m.state; // a scan in chunks [MegatronLM]
+    }
+    if (kind.cross) {
+        work.core += an_attended_key * cross_keys;
+        // keys and values of the encoder's tokens, of which there are 1 / decoder_length for each of the decoder's
+        double const keys_and_values = 2.0 * model.hidden * model.kv_heads * static_cast<double>(model.head_dim);
+        work.matrix += keys_and_values * (1.0 / model.decoder_length - 1.0);
+    }
+    return work;
+}
+
+SequenceFlops forward_flops(Model const& model, int sequence_length, AttentionConvention convention) {
+    return forward_flops(model, sequence_length, sequence_length, convention);
+}
+
+SequenceFlops forward_flops(Model const& model, double tokens, double attended, AttentionConvention convention) {
+    if (!model.operators.empty()) { return operator_flops(model, tokens / std::max(1, model.nominal_length)); }
+    double const heads = 1.0 + model.prediction_layers;
+    double const a_head = 2.0 * static_cast<double>(model.hidden) * model.vocab;
+    double const head = head_tokens(model, tokens) * a_head * heads;
+    if (convention == AttentionConvention::none) {
+        // 2 N T as a whole: every parameter counts, lookups, biases and norms too.
+        double const all = 2.0 * tokens * count_parameters(model).active;
+        return {.matrix = Flops{all - tokens * a_head}, .attention = Flops{}, .head = Flops{tokens * a_head}};
+    }
+    SequenceFlops flops;
+    flops.head = Flops{head};
+    auto const add = [&](BlockKind const& kind, double count) {
+        double const length = kind.decoder ? model.decoder_length : 1.0;
+        BlockKind counted = kind;
+        if (convention == AttentionConvention::full) { counted.causal = false; }
+        auto const work = block_work(model, kind, mean_keys(model, counted, attended * length), attended);
+        flops.matrix += Flops{count * tokens * length * 2.0 * work.matrix};
+        flops.attention += Flops{count * tokens * length * work.core};
+    };
+    for (auto const& run : block_runs(model)) { add(run.kind, run.count); }
+    if (model.prediction_layers > 0 && model.layers > 0) {
+        add(last_block(model), model.prediction_layers);
+        double const joint = 2.0 * model.hidden * static_cast<double>(model.hidden);
+        flops.matrix += Flops{model.prediction_layers * tokens * 2.0 * joint};
+    }
+    return flops;
+}
+
+} // namespace headroom::training
