@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
@@ -8,6 +8,8 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::training;
 

@@ -1,8 +1,10 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// The chart library that this program was built with.
 ChartLibrary chart_library();

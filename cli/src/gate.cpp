@@ -1,7 +1,7 @@
 #include "gate.hpp"
 
-#include "document/fields.hpp"
-#include "document/text.hpp"
+#include "headroom/document/fields.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "document/json.hpp"
+#include "headroom/document/json.hpp"
 
 #include "headroom/fields.hpp"
 #include "headroom/quantity.hpp"
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// A number of a result that a gate may ask about.
 struct Metric {

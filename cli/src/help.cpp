@@ -1,11 +1,13 @@
 #include "help.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 namespace {
 
 constexpr std::size_t page_width = 80;

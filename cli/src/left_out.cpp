@@ -1,7 +1,7 @@
 #include "left_out.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"

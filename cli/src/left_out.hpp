@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/training_answers.hpp"

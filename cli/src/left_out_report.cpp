@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 
 #include "headroom/error.hpp"

@@ -1,6 +1,6 @@
 #include "measured_steps.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/error.hpp"

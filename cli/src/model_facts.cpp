@@ -1,6 +1,6 @@
 #include "model_facts.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <cmath>
 

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/io/catalog_answer.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using io::ModelFacts;
 

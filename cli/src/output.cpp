@@ -1,7 +1,7 @@
 #include "output.hpp"
 
 #include "chart_library.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"

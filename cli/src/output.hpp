@@ -1,9 +1,9 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "document/document.hpp"
-#include "document/fields.hpp"
-#include "document/json.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/fields.hpp"
+#include "headroom/document/json.hpp"
 #include "gate.hpp"
 #include "verb.hpp"
 

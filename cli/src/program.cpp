@@ -1,7 +1,7 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "help.hpp"
 #include "output.hpp"
 #include "verb.hpp"

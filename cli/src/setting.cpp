@@ -1,7 +1,7 @@
 #include "setting.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 
 #include "headroom/error.hpp"

@@ -1,7 +1,7 @@
 #include "setting_parts.hpp"
 
-#include "document/fields.hpp"
-#include "document/text.hpp"
+#include "headroom/document/fields.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/training/training_answers.hpp"
 

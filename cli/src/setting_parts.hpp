@@ -1,7 +1,7 @@
 #pragma once
 
-#include "document/document.hpp"
-#include "document/json.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/json.hpp"
 
 #include "headroom/training/assume.hpp"
 #include "headroom/training/calibration.hpp"
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 // What several verbs show alike of the setting that was read.
 

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "model_facts.hpp"
 #include "setting.hpp"
 

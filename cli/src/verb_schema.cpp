@@ -1,5 +1,5 @@
-#include "document/fields.hpp"
-#include "document/text.hpp"
+#include "headroom/document/fields.hpp"
+#include "headroom/document/text.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 

@@ -1,10 +1,10 @@
 // Charts of any shape: what is drawn stays on the page, and axes stay sensible.
 
-#include "document/chart_frame.hpp"
-#include "document/document.hpp"
-#include "document/page_data.hpp"
-#include "document/plot_text.hpp"
-#include "document/text.hpp"
+#include "headroom/document/chart_frame.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/page_data.hpp"
+#include "headroom/document/plot_text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 int below(int bound) { return *rc::gen::inRange(0, bound); }
@@ -127,4 +127,4 @@ RC_GTEST_PROP(PlotProperty, BarsStayInsideThePage, ()) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

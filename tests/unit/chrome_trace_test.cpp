@@ -1,11 +1,11 @@
-#include "document/chrome_trace.hpp"
+#include "headroom/document/chrome_trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 TEST(ChromeTrace, PicosecondsAreMicrosecondsToTheLastDigit) {
@@ -39,4 +39,4 @@ TEST(ChromeTrace, WithoutEventsItIsOneToo) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

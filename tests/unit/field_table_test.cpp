@@ -1,4 +1,4 @@
-#include "document/fields.hpp"
+#include "headroom/document/fields.hpp"
 
 #include "headroom/error.hpp"
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 using testing::ElementsAre;
@@ -153,4 +153,4 @@ TEST(FieldTable, SchemaRequiresWhatIsAlwaysThere) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

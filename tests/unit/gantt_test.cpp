@@ -1,7 +1,7 @@
-#include "document/chart_frame.hpp"
-#include "document/gantt_pieces.hpp"
-#include "document/page_data.hpp"
-#include "document/plot_text.hpp"
+#include "headroom/document/chart_frame.hpp"
+#include "headroom/document/gantt_pieces.hpp"
+#include "headroom/document/page_data.hpp"
+#include "headroom/document/plot_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 using testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST(GanttPage, FirstAndLastLaneAreDrawn) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

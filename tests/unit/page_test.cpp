@@ -1,12 +1,12 @@
-#include "document/document.hpp"
-#include "document/page_data.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/page_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(Page, WithoutFiguresThereIsNoScript) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

@@ -1,5 +1,5 @@
-#include "document/chart_frame.hpp"
-#include "document/plot_text.hpp"
+#include "headroom/document/chart_frame.hpp"
+#include "headroom/document/plot_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace headroom::cli {
+namespace headroom::document {
 namespace {
 
 using testing::HasSubstr;
@@ -205,4 +205,4 @@ TEST(ChartNumbers, OtherSeriesStandBelowOneAnother) {
 }
 
 } // namespace
-} // namespace headroom::cli
+} // namespace headroom::document

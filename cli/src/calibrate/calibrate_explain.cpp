@@ -1,5 +1,5 @@
 #include "calibrate/calibrate_report.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 #include "calibrate/calibrate_evidence.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -11,6 +11,8 @@
 #include <charconv>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 

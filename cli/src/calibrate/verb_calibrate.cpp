@@ -1,6 +1,6 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 #include "measure/roofline_report.hpp"
 #include "measured_steps.hpp"

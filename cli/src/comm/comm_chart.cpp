@@ -1,6 +1,6 @@
 #include "comm/comm_chart.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/network/comparison.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "arguments.hpp"
 #include "comm/comm_fit_report.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "setting.hpp"
 
 #include "headroom/error.hpp"

@@ -1,5 +1,5 @@
 #include "comm/comm_fit_report.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/network/comparison.hpp"
 

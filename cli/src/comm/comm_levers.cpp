@@ -1,11 +1,13 @@
 #include "comm/comm_question.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/topology.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::network;
 

@@ -1,5 +1,5 @@
 #include "comm/comm_question.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "setting.hpp"
 
 #include "headroom/error.hpp"

@@ -1,6 +1,6 @@
 #include "comm/comm_question.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/benchmark_log.hpp"
@@ -13,6 +13,8 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::network;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "comm/comm_question.hpp"
-#include "document/sizes.hpp"
+#include "headroom/document/sizes.hpp"
 #include "output.hpp"
 
 #include <string>

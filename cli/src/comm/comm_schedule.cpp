@@ -1,5 +1,5 @@
 #include "comm/comm_report.hpp"
-#include "document/json.hpp"
+#include "headroom/document/json.hpp"
 
 namespace headroom::cli {
 

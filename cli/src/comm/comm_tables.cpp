@@ -1,5 +1,5 @@
 #include "comm/comm_words.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

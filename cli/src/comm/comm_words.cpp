@@ -1,6 +1,6 @@
 #include "comm/comm_words.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/network/local_updates.hpp"
 

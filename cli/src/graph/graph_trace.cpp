@@ -1,7 +1,7 @@
 #include "graph/graph_trace.hpp"
 
-#include "document/chrome_trace.hpp"
-#include "document/json.hpp"
+#include "headroom/document/chrome_trace.hpp"
+#include "headroom/document/json.hpp"
 
 #include "headroom/laws/graph_answer.hpp"
 
@@ -9,6 +9,8 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::laws;
 

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "graph/graph_report.hpp"
 
 #include "headroom/quantity.hpp"

@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "graph/graph_report.hpp"
 #include "graph/graph_trace.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/io/history.hpp"
 
@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// `kind`: that was asked for; empty: all. `store_is_there`: false where nothing was measured yet.
 Document list_document(io::HistoryAnswer const& answer, std::string const& kind, bool store_is_there);

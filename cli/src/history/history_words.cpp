@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "history/history.hpp"
 
 #include "headroom/quantity.hpp"

@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "history/history.hpp"
 #include "measure/measure.hpp"
 #include "output.hpp"

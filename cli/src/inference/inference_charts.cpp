@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "inference/inference_report.hpp"
 
 #include <algorithm>

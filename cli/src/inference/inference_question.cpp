@@ -1,5 +1,5 @@
 #include "dispatch.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "inference/inference_report.hpp"
 
 #include "headroom/error.hpp"

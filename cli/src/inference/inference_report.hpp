@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 #include "gate.hpp"
 #include "inference/inference_question.hpp"
 

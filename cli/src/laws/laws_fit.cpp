@@ -1,7 +1,7 @@
 #include "laws/laws_fit.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "laws/laws_fit_report.hpp"
 
 #include "headroom/error.hpp"

@@ -1,6 +1,6 @@
 #include "laws/laws_fit_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/quantity.hpp"
 

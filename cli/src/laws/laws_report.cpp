@@ -1,7 +1,7 @@
 #include "laws/laws_report.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"

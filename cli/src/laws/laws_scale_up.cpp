@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "laws/laws_report.hpp"
 
 #include "headroom/error.hpp"

@@ -1,7 +1,7 @@
 #include "measure/example_command.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/probe/run_command.hpp"
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 namespace {
 
 /// Beside this program, as installed and as built; else in PATH.

@@ -2,8 +2,8 @@
 
 // Parts of `headroom measure comm`: what was asked, what is timed, and what came of it.
 
-#include "document/document.hpp"
-#include "document/json.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/json.hpp"
 #include "measure/measure.hpp"
 #include "output.hpp"
 

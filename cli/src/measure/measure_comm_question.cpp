@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
 
 #include "headroom/error.hpp"

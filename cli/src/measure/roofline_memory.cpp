@@ -1,4 +1,4 @@
-#include "document/json.hpp"
+#include "headroom/document/json.hpp"
 #include "measure/roofline_points.hpp"
 
 #include "headroom/probe/memory_rates.hpp"
@@ -6,6 +6,8 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 

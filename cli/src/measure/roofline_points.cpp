@@ -1,7 +1,7 @@
 #include "measure/roofline_points.hpp"
 
-#include "document/json.hpp"
-#include "document/text.hpp"
+#include "headroom/document/json.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/probe/arithmetic.hpp"
 #include "headroom/probe/gemm.hpp"
@@ -12,6 +12,8 @@
 #include <iterator>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 

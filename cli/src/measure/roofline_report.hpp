@@ -1,7 +1,7 @@
 #pragma once
 
-#include "document/document.hpp"
-#include "document/json.hpp"
+#include "headroom/document/document.hpp"
+#include "headroom/document/json.hpp"
 #include "measure/roofline_points.hpp"
 
 #include "headroom/measure/measured_roofline.hpp"
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// What `headroom measure roofline` found, for every face.
 struct MeasuredRooflineReport {

@@ -1,6 +1,6 @@
 #include "measure/scaling_question.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "measure/example_command.hpp"
 
 #include "headroom/error.hpp"
@@ -11,6 +11,8 @@
 #include <filesystem>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 

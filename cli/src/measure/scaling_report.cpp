@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "laws/laws_report.hpp"
 #include "measure/scaling_answer.hpp"
 

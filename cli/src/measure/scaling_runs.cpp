@@ -1,11 +1,13 @@
 #include "measure/scaling_runs.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 

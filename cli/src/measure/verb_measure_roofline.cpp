@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 #include "measure/roofline_gpu.hpp"
 #include "measure/roofline_points.hpp"

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "laws/laws_fit.hpp"
 #include "measure/example_command.hpp"
 #include "measure/measure.hpp"

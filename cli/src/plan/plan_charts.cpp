@@ -1,6 +1,6 @@
 #include "plan/plan_charts.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_charts.hpp"
 #include "predict/prediction_report.hpp"
 

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/training/plan.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// The figures of a plan: speedup over workers, time against cost, where each size's step and memory go. One that
 /// has nothing to show is left out.

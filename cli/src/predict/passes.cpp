@@ -1,6 +1,6 @@
 #include "predict/passes.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/training/simulated_step.hpp"

@@ -1,7 +1,7 @@
 #include "predict/prediction_charts.hpp"
 
-#include "document/gantt_pieces.hpp"
-#include "document/text.hpp"
+#include "headroom/document/gantt_pieces.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
 #include <algorithm>

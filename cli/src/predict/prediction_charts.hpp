@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 #include "predict/passes.hpp"
 
 #include "headroom/training/memory.hpp"

@@ -1,6 +1,6 @@
 #include "predict/prediction_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/passes.hpp"

@@ -1,6 +1,6 @@
 #include "predict/schedules.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
 #include <algorithm>

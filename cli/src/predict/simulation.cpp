@@ -1,6 +1,6 @@
 #include "predict/simulation.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/training/simulation_agreement.hpp"

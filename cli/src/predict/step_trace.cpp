@@ -1,6 +1,6 @@
 #include "predict/step_trace.hpp"
 
-#include "document/chrome_trace.hpp"
+#include "headroom/document/chrome_trace.hpp"
 #include "predict/passes.hpp"
 
 #include <vector>

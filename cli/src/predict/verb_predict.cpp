@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/prediction_report.hpp"

@@ -1,6 +1,6 @@
 #include "predict/views.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "queue/queue_report.hpp"
 
 #include "headroom/serving/request_rate.hpp"

@@ -1,7 +1,7 @@
 #include "roofline/roofline_kernels.hpp"
 
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
@@ -12,6 +12,8 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::laws;
 using namespace headroom::training;

@@ -1,6 +1,6 @@
 #include "roofline/roofline_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "setting.hpp"
 #include "setting_parts.hpp"
 

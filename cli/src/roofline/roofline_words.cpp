@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
 

@@ -1,5 +1,5 @@
 #include "arguments.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "roofline/roofline_kernels.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "tail/tail_report.hpp"
 
 namespace headroom::cli {

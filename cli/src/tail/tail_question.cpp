@@ -1,7 +1,7 @@
 #include "tail/tail_question.hpp"
 
 #include "dispatch.hpp"
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 
 #include "headroom/error.hpp"
@@ -15,6 +15,8 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::serving;
 

@@ -1,6 +1,6 @@
 #include "tail/tail_reading.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "trace/trace_reading.hpp"
 
 #include "headroom/error.hpp"
@@ -14,6 +14,8 @@
 #include <fstream>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::measure;
 using namespace headroom::serving;

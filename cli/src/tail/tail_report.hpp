@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 #include "output.hpp"
 #include "tail/tail_words.hpp"
 

@@ -1,6 +1,6 @@
 #include "tail/tail_words.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/quantity.hpp"
 
@@ -10,6 +10,8 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 std::string TailUnit::words(double value) const {
     if (!std::isfinite(value)) { return "without end"; }

@@ -1,5 +1,5 @@
-#include "document/gantt_pieces.hpp"
-#include "document/text.hpp"
+#include "headroom/document/gantt_pieces.hpp"
+#include "headroom/document/text.hpp"
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
 

@@ -1,4 +1,4 @@
-#include "document/chrome_trace.hpp"
+#include "headroom/document/chrome_trace.hpp"
 #include "trace/trace_report.hpp"
 
 #include "headroom/trace/trace_clock.hpp"

@@ -1,7 +1,7 @@
 #include "trace/trace_words.hpp"
 
-#include "document/canvas.hpp"
-#include "document/text.hpp"
+#include "headroom/document/canvas.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/quantity.hpp"
 
@@ -10,6 +10,8 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 using namespace headroom::trace;
 

@@ -1,4 +1,4 @@
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
 

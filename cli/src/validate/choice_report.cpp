@@ -1,6 +1,6 @@
 #include "validate/choice_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/order_statistics.hpp"
 

@@ -1,12 +1,14 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/training/validation_answer.hpp"
 
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 // Checks of `validate` next to the errors of single rows: the cost of choosing plans by prediction, larger runs given one
 // measured run, and whether operations are counted as sources count them.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/fit/communication_validation.hpp"
 
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// Predicted over measured against size: fitted and unfitted, one point a row. Empty with fewer than two.
 std::optional<Chart> ratio_chart(std::vector<fit::CommunicationComparison> const& rows);

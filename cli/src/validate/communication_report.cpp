@@ -1,6 +1,6 @@
 #include "validate/communication_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "validate/communication_chart.hpp"
 
 #include <algorithm>

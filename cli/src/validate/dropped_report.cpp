@@ -1,6 +1,6 @@
 #include "validate/dropped_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "validate/measures_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "validate/memory_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include "headroom/quantity.hpp"
 

@@ -1,10 +1,12 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/training/validation.hpp"
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// Predicted memory beside measured, of every run that states it and counts, in the order of the table.
 Table memory_table(training::Validation const& validation);

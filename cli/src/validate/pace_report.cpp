@@ -1,6 +1,6 @@
 #include "validate/pace_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "document/document.hpp"
+#include "headroom/document/document.hpp"
 
 #include "headroom/training/validation.hpp"
 
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace headroom::cli {
+
+using namespace headroom::document;
 
 /// Predicted against measured steps, one point a run that has both; empty with fewer than two. Of very many runs
 /// every so many are drawn, and the caption says so.

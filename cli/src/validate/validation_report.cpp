@@ -1,6 +1,6 @@
 #include "validate/validation_report.hpp"
 
-#include "document/text.hpp"
+#include "headroom/document/text.hpp"
 #include "validate/bands_report.hpp"
 #include "validate/choice_report.hpp"
 #include "validate/dropped_report.hpp"

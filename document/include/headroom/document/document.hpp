@@ -1,0 +1,160 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace headroom::document {
+
+/// A sentence or a few, wrapped to the page. `label` stands before it ("why: ...").
+struct Paragraph {
+    std::string text;
+    std::string label = {};
+    bool strong = false;
+};
+
+enum class Align { left, right };
+
+struct Column {
+    std::string title; ///< with its unit: "step s"
+    Align align = Align::right;
+    bool flexible = false; ///< may be wrapped when the page is too narrow
+};
+
+struct Table {
+    std::string title;
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+    std::optional<std::size_t> marked = {}; ///< the chosen row
+};
+
+struct Items {
+    std::string title;
+    std::vector<std::string> items;
+};
+
+/// Parts of a whole, one bar a label.
+struct StackedBars {
+    std::string title, unit;
+    std::vector<std::string> parts, labels;
+    std::vector<std::vector<double>> values; ///< a row a label, a value a part
+    std::optional<double> limit = {};
+    std::string limit_name = {};
+    std::string caption = {}; ///< what to see in it, in words
+};
+
+// ---- charts ---------------------------------------------------------------------------------------------------
+
+enum class AxisScale { linear, logarithmic };
+
+struct Axis {
+    std::string title; ///< with its unit: "workers", "step ms"
+    AxisScale scale = AxisScale::linear;
+};
+
+/// How the points of a series are drawn.
+enum class Mark {
+    line,   ///< a curve, with a mark at each point
+    smooth, ///< a curve alone: a law, sampled
+    dashed, ///< a reference: the ideal
+    points, ///< measurements
+    band,   ///< between `low` and `high`
+    bars,   ///< one bar a point
+};
+
+struct Series {
+    std::string name;
+    Mark mark = Mark::line;
+    std::vector<double> x = {}, y = {};
+    std::vector<double> low = {}, high = {}; ///< the interval of each point (band, and bars of error)
+    std::vector<std::string> labels = {};    ///< beside each point; empty: none
+};
+
+/// A line across the chart: a ceiling (horizontal), a knee or a peak (vertical).
+struct Rule {
+    bool vertical = false;
+    double at = 0.0;
+    std::string label = {};
+};
+
+/// A figure on two axes: drawn by characters in a terminal, by the chart library on a page, where its numbers
+/// stand below it as a table. Of thousands of points, draw every so many and say so in the caption.
+struct Chart {
+    std::string title;
+    std::string caption; ///< what to see in it, in words
+    Axis x, y;
+    std::vector<Series> series;
+    std::vector<Rule> rules = {};
+    std::optional<std::size_t> chosen = {}; ///< a point of the first series
+};
+
+/// What the bars of one kind are called, and the letter that stands for them in a terminal.
+struct GanttKind {
+    std::string name; ///< "forward"
+    char letter = '#';
+};
+
+/// One thing that a lane does, from `begin` to `end`.
+struct GanttBar {
+    std::size_t lane = 0, kind = 0;
+    double begin = 0.0, end = 0.0;
+    std::string label = {}; ///< short: "12"; written where it has room
+    int tone = 0;           ///< of several alike (chunks of a model) each has its own; later ones are paler
+};
+
+/// Who works on what, and when: a row a lane, time across. What no bar of a lane covers is `idle`. Bars of one lane do
+/// not overlap. Whatever the number of bars, drawings and pages are bounded: of more than can be told apart each piece
+/// of time shows what it is spent on, and the drawing says so.
+struct Gantt {
+    std::string title;
+    std::string caption;            ///< what to see in it, in words
+    std::string unit;               ///< of time: "ms"
+    std::vector<std::string> lanes; ///< from top to bottom
+    std::vector<GanttKind> kinds;
+    std::vector<GanttBar> bars;
+    double end = 0.0;            ///< of the drawing; it begins at 0
+    std::string idle = "idle";   ///< what a gap is called
+    std::string label_name = {}; ///< what a label counts: "micro-batch"
+    std::string tone_name = {};  ///< what a tone counts: "chunk"
+};
+
+/// Text to be shown as it is.
+struct Verbatim {
+    std::string title, text;
+};
+
+using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, Verbatim>;
+
+/// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
+struct Document {
+    std::string title;
+    std::vector<Block> blocks;
+    std::string footer;
+};
+
+struct TextStyle {
+    bool colour = false;
+    bool unicode = false;
+    std::size_t width = 80;
+};
+
+/// What draws the figures of a page: a script, and the hash by which the page allows it and no other. Empty in a
+/// program that was built without the chart library; its pages carry tables.
+struct ChartLibrary {
+    std::string_view script, hash;
+};
+
+std::string render_text(Document const& document, TextStyle style);
+std::string render_markdown(Document const& document);
+std::string render_html(Document const& document, ChartLibrary const& library);
+
+/// Rows for machines: exact numbers, RFC 4180.
+struct Sheet {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+};
+std::string render_csv(Sheet const& sheet);
+
+} // namespace headroom::document

@@ -1,0 +1,125 @@
+#include "headroom/document/chart_frame.hpp"
+#include "headroom/document/gantt_pieces.hpp"
+#include "headroom/document/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::document {
+namespace {
+
+/// Whole numbers in full, others with four digits.
+std::string number(double value) {
+    bool const is_whole = std::abs(value) < 1e15 && value == std::round(value);
+    return is_whole ? whole(value) : significant(value, 4);
+}
+
+std::string number_at(std::vector<double> const& values, std::size_t i) {
+    return i < values.size() ? number(values[i]) : "";
+}
+
+bool has_interval(Series const& series) { return !series.low.empty() && !series.high.empty(); }
+
+/// All series beside one another.
+Table wide_numbers(Chart const& chart) {
+    Table table{.title = "", .columns = {{chart.x.title}}, .rows = {}, .marked = chart.chosen};
+    std::vector<double> const& x = chart.series.front().x;
+    bool const labelled = std::ranges::any_of(chart.series, [](Series const& s) { return !s.labels.empty(); });
+    if (labelled) { table.columns.push_back({"label", Align::left}); }
+    for (Series const& series : chart.series) {
+        if (series.mark != Mark::band) { table.columns.push_back({series.name}); }
+        if (has_interval(series)) {
+            table.columns.push_back({series.name + ", low"});
+            table.columns.push_back({series.name + ", high"});
+        }
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        std::vector<std::string> row{number(x[i])};
+        std::string label;
+        for (Series const& series : chart.series) {
+            if (label.empty() && i < series.labels.size()) { label = series.labels[i]; }
+        }
+        if (labelled) { row.push_back(std::move(label)); }
+        for (Series const& series : chart.series) {
+            if (series.mark != Mark::band) { row.push_back(number_at(series.y, i)); }
+            if (has_interval(series)) {
+                row.push_back(number_at(series.low, i));
+                row.push_back(number_at(series.high, i));
+            }
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+/// All series below one another.
+Table long_numbers(Chart const& chart) {
+    bool const labelled = std::ranges::any_of(chart.series, [](Series const& s) { return !s.labels.empty(); });
+    bool const interval = std::ranges::any_of(chart.series, has_interval);
+    Table table{.title = "", .columns = {{"series", Align::left}}, .rows = {}, .marked = chart.chosen};
+    if (labelled) { table.columns.push_back({"label", Align::left}); }
+    table.columns.push_back({chart.x.title});
+    table.columns.push_back({chart.y.title});
+    if (interval) {
+        table.columns.push_back({"low"});
+        table.columns.push_back({"high"});
+    }
+    for (Series const& series : chart.series) {
+        for (std::size_t i = 0; i < series.x.size(); ++i) {
+            std::vector<std::string> row{series.name};
+            if (labelled) { row.push_back(i < series.labels.size() ? series.labels[i] : ""); }
+            row.push_back(number(series.x[i]));
+            row.push_back(number_at(series.y, i));
+            if (interval) {
+                row.push_back(number_at(series.low, i));
+                row.push_back(number_at(series.high, i));
+            }
+            table.rows.push_back(std::move(row));
+        }
+    }
+    return table;
+}
+
+} // namespace
+
+Table numbers_of(Chart const& chart) {
+    bool const same_x = !chart.series.empty() && std::ranges::all_of(chart.series, [&](Series const& series) {
+        return series.x == chart.series.front().x;
+    });
+    return same_x ? wide_numbers(chart) : long_numbers(chart);
+}
+
+Table numbers_of(StackedBars const& bars) {
+    Table table{.title = "", .columns = {{"bar", Align::left}}, .rows = {}};
+    for (std::string const& part : bars.parts) { table.columns.push_back({part}); }
+    table.columns.push_back({"sum, " + bars.unit});
+    for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
+        std::vector<std::string> row{bars.labels.at(bar)};
+        double sum = 0.0;
+        for (std::size_t part = 0; part < bars.parts.size(); ++part) {
+            double const value = part < bars.values[bar].size() ? bars.values[bar][part] : 0.0;
+            sum += value;
+            row.push_back(significant(value));
+        }
+        row.push_back(significant(sum));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table numbers_of(Gantt const& gantt) {
+    Table table{.title = "", .columns = {{"lane", Align::left}}, .rows = {}};
+    for (GanttKind const& kind : gantt.kinds) { table.columns.push_back({kind.name + ", " + gantt.unit}); }
+    table.columns.push_back({gantt.idle + ", " + gantt.unit});
+    table.columns.push_back({gantt.idle + ", %"});
+    std::vector<std::vector<double>> const times = lane_times(gantt);
+    for (std::size_t lane = 0; lane < times.size(); ++lane) {
+        std::vector<std::string> row{gantt.lanes[lane]};
+        for (double const time : times[lane]) { row.push_back(significant(time, 4)); }
+        row.push_back(gantt.end > 0.0 ? percent(times[lane].back() / gantt.end) : "-");
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+} // namespace headroom::document

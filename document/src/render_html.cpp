@@ -1,0 +1,216 @@
+#include "headroom/document/chart_frame.hpp"
+#include "headroom/document/page_data.hpp"
+#include "headroom/document/text.hpp"
+
+#include <algorithm>
+
+namespace headroom::document {
+namespace {
+
+constexpr char const* style_sheet = R"(
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1d2733; background: #fff;
+       max-width: 58rem; margin: 2rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.35rem; margin: 0 0 1rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
+p.strong { font-weight: 600; }
+h1 + p.strong { font-size: 1.1rem; border-left: 4px solid #0072b2; padding: .3rem 0 .3rem .8rem; }
+.scroll { overflow-x: auto; background: linear-gradient(to right, #fff 40%, #fff0) 0 0 / 2.5rem 100%,
+          linear-gradient(to left, #fff 40%, #fff0) 100% 0 / 2.5rem 100%,
+          linear-gradient(to right, #1d273333, #1d273300) 0 0 / .7rem 100%,
+          linear-gradient(to left, #1d273333, #1d273300) 100% 0 / .7rem 100%;
+          background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
+.tall, details .scroll { max-height: 30rem; overflow-y: auto; } .tall { border: 1px solid #d5dce4; }
+.rows { margin: .3rem 0; color: #5b6876; font-size: .85rem; }
+.tall thead th, details thead th { position: sticky; top: 0; background: #fff; box-shadow: 0 2px #b9c4d0; }
+.option { white-space: nowrap; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
+th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
+td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
+h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
+tr.marked { background: #e8f1fb; font-weight: 600; }
+pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
+figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
+figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: #0b5a8a; }
+details { margin-top: .4rem; }
+.drawing { position: relative; } .drawing svg { display: block; overflow: visible; }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: #3a4654; }
+.legend span { display: inline-flex; align-items: center; gap: .4rem; }
+footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
+@media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
+  table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
+  td.words { white-space: normal; min-width: 7.5rem; } }
+@media print { .tall, details .scroll { max-height: none; } }
+)";
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (char const c : text) {
+        switch (c) {
+        case '&': out += "&amp;"; break;
+        case '<': out += "&lt;"; break;
+        case '>': out += "&gt;"; break;
+        case '"': out += "&quot;"; break;
+        case '\'': out += "&#39;"; break;
+        default:
+            bool const control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+            out += control ? ' ' : c;
+        }
+    }
+    return out;
+}
+
+std::string heading(std::string const& title) { return title.empty() ? "" : "<h2>" + escaped(title) + "</h2>\n"; }
+
+// ---- words and tables ------------------------------------------------------------------------------------------
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+/// Where the option ends that begins here, "--like-this"; `at` where none does.
+std::size_t end_of_option(std::string_view text, std::size_t at) {
+    bool const begins = text.substr(at, 2) == "--" && at + 2 < text.size() && is_letter(text[at + 2]) &&
+                        (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
+    if (!begins) { return at; }
+    std::size_t end = at + 3;
+    while (end < text.size() && (is_letter(text[end]) || text[end] == '-')) { ++end; }
+    return end;
+}
+
+/// A sentence, with no number parted from its "%" and no option from its hyphens.
+std::string sentence(std::string_view text) {
+    std::string const all = escaped(text);
+    std::string out;
+    for (std::size_t at = 0; at < all.size();) {
+        if (std::size_t const end = end_of_option(all, at); end > at) {
+            out += "<span class=\"option\">" + all.substr(at, end - at) + "</span>";
+            at = end;
+        } else if (all.compare(at, 2, " %") == 0) {
+            out += "&nbsp;";
+            ++at;
+        } else {
+            out += all[at++];
+        }
+    }
+    return out;
+}
+
+/// What a cell says; a narrow screen may part a list after its commas.
+std::string cell_words(std::string_view text) {
+    std::string const all = sentence(text);
+    std::string out;
+    for (char const c : all) {
+        out += c;
+        if (c == ',') { out += "<wbr>"; }
+    }
+    return out;
+}
+
+constexpr std::size_t many_rows = 60; ///< a table of more is moved through in a window of its own
+
+void add(std::string& out, Paragraph const& paragraph) {
+    out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
+    if (!paragraph.label.empty()) { out += "<b>" + escaped(paragraph.label) + ":</b> "; }
+    out += sentence(paragraph.text) + "</p>\n";
+}
+
+void add(std::string& out, Table const& table) {
+    auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            bool const number = table.columns[c].align == Align::right;
+            std::size_t const columns = columns_of(cells[c]);
+            out += std::string{"<"} + tag +
+                   (number         ? " class=\"number\">"
+                    : columns > 30 ? " class=\"text\">" // a sentence is not squeezed into a word a line
+                    : columns > 16 ? " class=\"words\">"
+                                   : ">") +
+                   (number ? escaped(cells[c]) : cell_words(cells[c])) + "</" + tag + ">";
+        }
+        out += "</tr>\n";
+    };
+    out += heading(table.title) +
+           (table.rows.size() > many_rows ? "<div class=\"scroll tall\">" : "<div class=\"scroll\">") +
+           "<table>\n<thead><tr>";
+    std::vector<std::string> titles;
+    for (Column const& column : table.columns) { titles.push_back(column.title); }
+    row(titles, "th");
+    out += "</thead>\n<tbody>\n";
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        out += table.marked == r ? "<tr class=\"marked\">" : "<tr>";
+        row(table.rows[r], "td");
+    }
+    out += "</tbody></table></div>\n";
+    if (table.rows.size() > many_rows) {
+        out += "<p class=\"rows\">" + counted(table.rows.size(), "row") + ", more than the frame shows at once.</p>\n";
+    }
+}
+
+/// Title, drawing, what to see in it, and its numbers; the script that draws closes the numbers.
+template <class Figure> void add_figure(std::string& out, Figure const& figure, std::string const& title) {
+    out += "<figure>\n" + heading(title) + "<div class=\"drawing\"></div>\n<figcaption>" + sentence(figure.caption) +
+           "</figcaption>\n<details open><summary>The numbers</summary>\n";
+    add(out, numbers_of(figure));
+    out += "</details>\n</figure>\n";
+}
+
+void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
+
+void add(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
+
+void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
+
+void add(std::string& out, Items const& list) {
+    out += heading(list.title) + "<ul>\n";
+    for (std::string const& item : list.items) { out += "<li>" + sentence(item) + "</li>\n"; }
+    out += "</ul>\n";
+}
+
+void add(std::string& out, Verbatim const& verbatim) {
+    out += heading(verbatim.title) + "<pre>" + escaped(verbatim.text) + "</pre>\n";
+}
+
+bool has_figures(Document const& document) {
+    return std::ranges::any_of(document.blocks, [](Block const& block) {
+        return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block) ||
+               std::holds_alternative<Gantt>(block);
+    });
+}
+
+/// Nothing is fetched, and no script runs but the library: not even one that a name has smuggled in.
+std::string policy(ChartLibrary const& library) {
+    std::string const script = library.hash.empty() ? "" : "; script-src '" + std::string{library.hash} + "'";
+    return "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'" +
+           script + "\">\n";
+}
+
+/// Where the figures are, when they are not drawn.
+std::string drawing_note(Document const& document, ChartLibrary const& library) {
+    if (!has_figures(document)) { return {}; }
+    if (library.script.empty()) {
+        return "<p>This program was built without the chart library: its figures are left out, their numbers stand in "
+               "the tables.</p>\n";
+    }
+    return "<noscript><p>The figures are drawn by a script, which is switched off here; their numbers stand in the "
+           "tables.</p></noscript>\n";
+}
+
+/// The figures' numbers and what draws them, at the end of the page.
+std::string drawing_script(Document const& document, ChartLibrary const& library) {
+    if (!has_figures(document) || library.script.empty()) { return {}; }
+    return "<script type=\"application/json\" id=\"figures\">\n" + page_data(document) + "</script>\n<script>" +
+           std::string{library.script} + "</script>\n";
+}
+
+} // namespace
+
+std::string render_html(Document const& document, ChartLibrary const& library) {
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" + policy(library) +
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+                      escaped(document.title) + "</title>\n<style>" + style_sheet + "</style>\n</head>\n<body>\n<h1>" +
+                      escaped(document.title) + "</h1>\n";
+    for (Block const& block : document.blocks) {
+        std::visit([&out](auto const& content) { add(out, content); }, block);
+    }
+    return out + drawing_note(document, library) + "<footer>" + escaped(document.footer) + "</footer>\n" +
+           drawing_script(document, library) + "</body>\n</html>\n";
+}
+
+} // namespace headroom::document
