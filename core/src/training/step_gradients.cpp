@@ -288,99 +288,138 @@ AdapterUse adapter_use(Placement const& placement, LayerCost const& block) {
     return use;
 }
 
-template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
+namespace {
+
+/// Computation and traffic of a step that data-parallel traffic meets, as numbers of the plan.
+struct DataPasses {
+    double layers, drained, stretch; ///< blocks; stages that end before the first; block time over that of its kernels
+    double forward, backward;        ///< seconds of a pass of the stage
+    double chunks, reductions, gathers, updates;
+    bool few, turns, fully_exposed, hides, in_rows, one_by_one;
+    AdapterUse adapter;
+    HostIdle idle;
+    Units units;
+    ShardedSeconds sharded;
+    BesideBlocks beside;
+};
+
+template <class N> DataPasses data_passes(Frame<N> const& f) {
     auto const& block = f.costs.block;
-    double const layers = f.stage.layers;
-    Seconds const kernels = block.gemm + block.attention + block.memory;
-    auto const [total, one_forward] = f.block_times;
-    bool const few = f.costs.frozen_blocks > 0 && f.strategy.pp > 1; // trained: those of the stage that ends the step
-    double const drained = few ? f.strategy.pp - 1.0 - f.holding_stage : f.strategy.pp - 1.0;
-    double const stretch = kernels.base() > 0.0 ? total / kernels : 0.0; // gaps, host and exposed traffic
     auto const& last = f.costs.trained;
-    double const backward = few ? (last.total() - last.forward()).base() * f.holding.trained_blocks + f.through_early
-                                : (total - one_forward).base() * layers;
-    double const forward =
-        few ? f.costs.frozen.total().base() * f.holding.frozen_blocks + last.forward().base() * f.holding.trained_blocks
-            : one_forward.base() * layers;
-    double const chunks = f.strategy.pp > 1 ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
-    bool const turns = f.strategy.schedule() == PipelineSchedule::interleaved && f.strategy.pp > 1;
-    double const reductions = reductions_per_step(f.strategy, f.setting.framework, f.micro_batch_count);
-    double const gathers = gathers_per_pass(f.strategy, f.setting.framework);
-    auto const adapter = adapter_use(f.placement, block);
-    auto const idle = host_idle(f.setting, f.strategy, block, f.block_times);
-    auto const units = units_of(f);
-    double const updates = updates_per_step(f.strategy, f.micro_batch_count); // each gathers weights that it sharded
+    auto const& framework = f.setting.framework;
+    auto const [total, one_forward] = f.block_times;
+    Seconds const kernels = block.gemm + block.attention + block.memory;
+    bool const piped = f.strategy.pp > 1, few = f.costs.frozen_blocks > 0 && piped; // few: trained ones end the step
+    double const layers = f.stage.layers, chunks = piped ? pipeline_shape(f.strategy, f.setting.workload).chunks : 1;
     bool const fully_exposed = f.strategy.overlap == Overlap::off;
-    bool const hides = !fully_exposed && f.setting.framework.gradient_overlap == GradientOverlap::hidden;
+    bool const hides = !fully_exposed && framework.gradient_overlap == GradientOverlap::hidden;
     bool const in_rows = f.traffic_in_rows >= 0.0;
-    bool const one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
-                            (f.strategy.pp == 1 || drains_in_turn(f.strategy));
-    auto const sharded = sharded_seconds(f, reductions, gathers);
-    auto const beside = one_by_one ? beside_blocks(f, units, idle, reductions) : BesideBlocks{};
+    DataPasses p{
+        .layers = layers,
+        .drained = few ? f.strategy.pp - 1.0 - f.holding_stage : f.strategy.pp - 1.0,
+        .stretch = kernels.base() > 0.0 ? total / kernels : 0.0, // gaps, host and exposed traffic
+        .forward = few ? f.costs.frozen.total().base() * f.holding.frozen_blocks +
+                             last.forward().base() * f.holding.trained_blocks
+                       : one_forward.base() * layers,
+        .backward = few ? (last.total() - last.forward()).base() * f.holding.trained_blocks + f.through_early
+                        : (total - one_forward).base() * layers,
+        .chunks = chunks,
+        .reductions = reductions_per_step(f.strategy, framework, f.micro_batch_count),
+        .gathers = gathers_per_pass(f.strategy, framework),
+        .updates = updates_per_step(f.strategy, f.micro_batch_count), // each gathers weights that it sharded
+        .few = few,
+        .turns = f.strategy.schedule() == PipelineSchedule::interleaved && piped,
+        .fully_exposed = fully_exposed,
+        .hides = hides,
+        .in_rows = in_rows,
+        .one_by_one = hides && !in_rows && f.costs.frozen_blocks == 0 && f.strategy.zero < 3 && chunks == 1.0 &&
+                      (!piped || drains_in_turn(f.strategy)),
+        .adapter = adapter_use(f.placement, block),
+        .idle = host_idle(f.setting, f.strategy, block, f.block_times),
+        .units = units_of(f),
+        .sharded = {},
+        .beside = {},
+    };
+    p.sharded = sharded_seconds(f, p.reductions, p.gathers);
+    if (p.one_by_one) { p.beside = beside_blocks(f, p.units, p.idle, p.reductions); }
+    return p;
+}
+
+template <class N> Exposure<N> exposure_of(Frame<N> const& f, DataPasses const& p) {
+    auto const& [adapter, beside, last] = std::tie(p.adapter, p.beside, f.costs.trained);
     double const blocks = std::max(1.0, trained_blocks(f)); // of which gradients are sent, one after the other
-    double const first_bucket = blocks_of_first_bucket(unit_times(f, units.block).elements, blocks) * backward / blocks;
+    double const first_bucket =
+        blocks_of_first_bucket(unit_times(f, p.units.block).elements, blocks) * p.backward / blocks;
+    bool const whole = p.chunks == 1.0; // each stage is one part of the model
     bool const in_pace = f.costs.frozen_blocks == 0 && f.strategy.compression.kind == Compression::none;
-    double const unsent = !in_pace ? 0.0 : one_by_one ? beside.unsent : (chunks == 1.0 ? first_bucket * updates : 0.0);
-    double const windows =
-        (1.0 - adapter.forward_share) * std::max(0.0, reductions - (backward > 0.0 ? unsent / backward : 0.0)) +
-        (f.strategy.zero == 2 ? adapter.forward_share * (reductions - 1.0) : 0.0);
-    double const of_others = adapter.all * layers * windows; // but before the first bucket
-    double const before_last = chunks == 1.0 ? (std::max(1.0, layers) - 1.0) / std::max(1.0, layers) : 1.0;
-    Exposure<N> const exposure{
+    double const unsent = !in_pace ? 0.0 : p.one_by_one ? beside.unsent : (whole ? first_bucket * p.updates : 0.0);
+    double const later = 1.0 - adapter.forward_share;
+    double const windows = later * std::max(0.0, p.reductions - (p.backward > 0.0 ? unsent / p.backward : 0.0)) +
+                           (f.strategy.zero == 2 ? adapter.forward_share * (p.reductions - 1.0) : 0.0);
+    double const of_others = adapter.all * p.layers * windows; // but before the first bucket
+    double const before_last = whole ? (std::max(1.0, p.layers) - 1.0) / std::max(1.0, p.layers) : 1.0;
+    return {
         .reduce = f.in("reduce_seconds", f.traffic.reduce().base()),
-        .gather = f.in("gather_seconds", f.traffic.gather().base() * updates),
-        .backward_window = f.in("backward_window_seconds", backward + f.accumulation),
-        .forward_window = f.in("forward_window_seconds", forward * updates),
+        .gather = f.in("gather_seconds", f.traffic.gather().base() * p.updates),
+        .backward_window = f.in("backward_window_seconds", p.backward + f.accumulation),
+        .forward_window = f.in("forward_window_seconds", p.forward * p.updates),
         .compute_window = f.micro_batches * f.layers * f.block,
-        .passes = f.in("sharded_passes_per_step", reductions),
-        .gathers = f.in("gathers_per_pass", gathers),
-        .reductions = f.in("reductions_per_step", reductions),
-        // gradients that are reduced after every micro-batch have the forward passes between to hide behind
-        .window_between = f.in("window_between_seconds", f.strategy.zero == 2 ? (reductions - 1.0) * forward : 0.0),
-        .first_block = f.in("first_block_share", first_block_share(f, units)),
-        .last_bucket = f.in("last_bucket_share", last_bucket_share(f, units)),
-        .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", updates) : literal<N>(1.0),
+        .passes = f.in("sharded_passes_per_step", p.reductions),
+        .gathers = f.in("gathers_per_pass", p.gathers),
+        .reductions = f.in("reductions_per_step", p.reductions),
+        // gradients that are reduced after every micro-batch have the p.forward passes between to hide behind
+        .window_between = f.in("window_between_seconds", f.strategy.zero == 2 ? (p.reductions - 1.0) * p.forward : 0.0),
+        .first_block = f.in("first_block_share", first_block_share(f, p.units)),
+        .last_bucket = f.in("last_bucket_share", last_bucket_share(f, p.units)),
+        .updates = runs_without_flush(f.strategy) ? f.in("updates_per_step", p.updates) : literal<N>(1.0),
         .adding_up = f.in("adding_up_seconds", f.accumulation),
-        .kernels = f.in("kernel_share", stretch > 0.0 ? 1.0 / stretch : 0.0),
+        .kernels = f.in("kernel_share", p.stretch > 0.0 ? 1.0 / p.stretch : 0.0),
         .adapter_backward = f.in("adapter_in_use_backward",
-                                 beside.collectives_backward *
-                                     share_of(adapter.shown * (1.0 - adapter.forward_share) * layers, backward)),
+                                 beside.collectives_backward * share_of(adapter.shown * later * p.layers, p.backward)),
         .adapter_forward =
             f.in("adapter_in_use_forward",
-                 beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * layers, forward)),
+                 beside.collectives_forward * share_of(adapter.shown * adapter.forward_share * p.layers, p.forward)),
         .adapter_forward_all = f.in("adapter_of_others_forward_seconds",
-                                    chunks == 1.0 ? adapter.all * layers * adapter.forward_share * updates : 0.0),
-        .adapter_backward_all = f.in("adapter_of_others_seconds", chunks == 1.0 ? of_others : 0.0),
+                                    whole ? adapter.all * p.layers * adapter.forward_share * p.updates : 0.0),
+        .adapter_backward_all = f.in("adapter_of_others_seconds", whole ? of_others : 0.0),
         .unsent = f.in("until_first_bucket_seconds", unsent),
         .before_last = f.in("before_last_block_share", before_last),
         .adapter_hop = f.in("adapter_hop_seconds", adapter_hop(f)),
         .lost_backward = f.in("lost_beside_gradients_seconds", beside.backward),
         .lost_drained = f.in("lost_in_a_last_pass_seconds", beside.drained),
         .last_buckets = f.in("last_buckets_seconds", beside.last),
-        .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * updates),
-        .sharded = f.in("sharded_seconds", sharded.all),
-        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? drained : 0.0),
+        .lost_gathering = f.in("lost_gathering_seconds", beside.gathering * p.updates),
+        .sharded = f.in("sharded_seconds", p.sharded.all),
+        .drained = f.in("stages_drained", drains_in_turn(f.strategy) ? p.drained : 0.0),
         .old_share = f.in("gradients_exposed_old", Constant::gradients_exposed_old),
         .loss = f.in("gradients_exposed", Constant::gradients_exposed),
         .shard_loss = f.in("shard_overlap_loss", Constant::shard_overlap_loss),
-        .idle_backward = f.in("host_idle_backward",
-                              few ? idle_share(last.backward_pass(), last.total() - last.forward()) : idle.backward),
-        .idle_forward = f.in("host_idle_forward", idle.forward),
+        .idle_backward =
+            f.in("host_idle_backward",
+                 p.few ? idle_share(last.backward_pass(), last.total() - last.forward()) : p.idle.backward),
+        .idle_forward = f.in("host_idle_forward", p.idle.forward),
     };
-    bool const in_rounds = !in_rows && turns && hides && f.strategy.zero < 2;
+}
+
+} // namespace
+
+template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
+    DataPasses const p = data_passes(f);
+    auto const exposure = exposure_of(f, p);
+    bool const in_rounds = !p.in_rows && p.turns && p.hides && f.strategy.zero < 2;
     AddedInTurn added;
     if (in_rounds) {
-        auto const all = chunks_in_turn(f, exposure, adapter, forward, backward, units);
+        auto const all = chunks_in_turn(f, exposure, p.adapter, p.forward, p.backward, p.units);
         auto const gathered = added_by_gathers(all), reduced = added_by_reductions(all);
         added = {.shown = gathered.shown + reduced.shown, .waited = gathered.waited + reduced.waited};
-    } else if (in_rows) {
+    } else if (p.in_rows) {
         added.shown = f.traffic_in_rows;
     }
     // a stage shows no more than it sends: the rest it waits for others, which theirs slows
     double const own = std::min(added.shown, value_of(exposure.reductions * exposure.reduce + exposure.gather));
-    N exposed = in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
-                                     : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
-                                                    fully_exposed, one_by_one);
+    N exposed = p.in_rows || in_rounds ? f.in("traffic_in_turn_seconds", own)
+                                       : exposed_data(exposure, f.strategy, f.setting.framework.gradient_overlap,
+                                                      p.fully_exposed, p.one_by_one);
     // servers and few trained blocks queue for an adapter with next to nothing: beyond it the queue is others'
     if (f.traffic.blocking.base() > 0.0 || f.costs.frozen_blocks > 0) {
         N const sent = f.strategy.zero == 3 ? exposure.passes * (exposure.gathers * exposure.gather + exposure.reduce)
@@ -388,28 +427,28 @@ template <class N> void compose_data(Frame<N>& f, Parts<N>& parts) {
         exposed = smaller(exposed, sent);
     }
     f.after_kernels =
-        std::min(value_of(exposed), after_kernels(f, exposure, fully_exposed, one_by_one ? &beside : nullptr));
-    if (f.strategy.zero == 3) { f.late_beside = late_beside(f, sharded, exposure, value_of(exposed), !hides); }
-    bool const drains = hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
+        std::min(value_of(exposed), after_kernels(f, exposure, p.fully_exposed, p.one_by_one ? &p.beside : nullptr));
+    if (f.strategy.zero == 3) { f.late_beside = late_beside(f, p.sharded, exposure, value_of(exposed), !p.hides); }
+    bool const drains = p.hides && f.strategy.zero < 2 && drains_in_turn(f.strategy);
     bool const behind =
-        !hides && f.strategy.zero < 2 && drains_in_turn(f.strategy) && value_of(exposure.adapter_hop) > 0.0;
+        !p.hides && f.strategy.zero < 2 && drains_in_turn(f.strategy) && value_of(exposure.adapter_hop) > 0.0;
     if (f.strategy.pp > 1) {
-        N const later = in_rounds || in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
-                        : drains             ? slowed_drain(exposure, one_by_one)
-                        : behind             ? meets_last_transfers(exposure, fully_exposed)
-                                             : literal<N>(0.0);
-        bool const slowed = in_rounds || in_rows || drains || behind;
+        N const later = in_rounds || p.in_rows ? f.in("stages_slowed_seconds", added.shown - own + added.waited)
+                        : drains               ? slowed_drain(exposure, p.one_by_one)
+                        : behind               ? meets_last_transfers(exposure, p.fully_exposed)
+                                               : literal<N>(0.0);
+        bool const slowed = in_rounds || p.in_rows || drains || behind;
         parts.bubble = f.record.term("pipeline_bubble_seconds", "s", slowed ? parts.bubble + later : parts.bubble);
     }
     bool const blocking = f.traffic.blocking.base() > 0.0;
     bool const runs_on = runs_without_flush(f.strategy);
     auto const style = f.setting.framework.gradient_overlap;
     if (runs_on) { f.slowed_passes = slowed_passes(exposure, f.strategy, style); }
-    bool const meets = runs_on && !fully_exposed && f.strategy.pp > 1;
+    bool const meets = runs_on && !p.fully_exposed && f.strategy.pp > 1;
     if (meets) { exposed = f.record.term("met_data_seconds", "s", exposed + meets_transfers(exposure, style)); }
     parts.data =
         f.record.term("data_seconds", "s",
-                      blocking ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * updates) : exposed);
+                      blocking ? exposed + f.in("blocking_seconds", f.traffic.blocking.base() * p.updates) : exposed);
 }
 
 template void compose_data(Frame<double>& f, Parts<double>& parts);
