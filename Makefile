@@ -30,14 +30,14 @@ packages: installed ## install the Debian packages of packages.txt that are miss
 installed:
 	@scripts/packages.sh
 
-# A build is configured again when what is installed has changed.
+# A build is configured again when what is installed has changed; from nothing where it cannot do without what is gone.
 build/installed: FORCE
 	@mkdir -p build
 	@scripts/packages.sh --installed | cmp -s - $@ || scripts/packages.sh --installed >$@
 
 build/%/.configured: CMakePresets.json build/installed
 	@mkdir -p build
-	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+	@cmake --preset $* >build/$*.log 2>&1 || cmake --fresh --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
 	@touch $@
 
 build: build/release/.configured ## the program, optimised: build/headroom
