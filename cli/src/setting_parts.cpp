@@ -1,9 +1,7 @@
 #include "setting_parts.hpp"
 
-#include "headroom/document/fields.hpp"
 #include "headroom/document/text.hpp"
 
-#include "headroom/training/training_answers.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,21 +9,6 @@
 namespace headroom::cli {
 
 using namespace headroom::training;
-
-Json assumptions_json(std::vector<Assumption> const& assumptions) {
-    Json list = Json::array();
-    for (Assumption const& one : assumptions) { list.push(to_json(one)); }
-    return list;
-}
-
-Json constants_json(CalibrationSet const& calibration) {
-    Json list = Json::array();
-    for (ConstantValue const& one : constant_values(calibration)) { list.push(to_json(one)); }
-    return list;
-}
-
-Json model_json(Model const& model) { return to_json(model); }
-Json cluster_json(Cluster const& cluster) { return to_json(cluster); }
 
 Table assumptions_table(std::vector<Assumption> const& assumptions) {
     Table table{.title = "Assumed",

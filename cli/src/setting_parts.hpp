@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-#include "headroom/document/json.hpp"
 
 #include "headroom/training/assume.hpp"
 #include "headroom/training/calibration.hpp"
@@ -16,10 +15,6 @@ using namespace headroom::document;
 
 // What several verbs show alike of the setting that was read.
 
-Json assumptions_json(std::vector<training::Assumption> const& assumptions);
-Json constants_json(training::CalibrationSet const& calibration);
-Json model_json(training::Model const& model);
-Json cluster_json(Cluster const& cluster);
 Table assumptions_table(std::vector<training::Assumption> const& assumptions);
 /// "12 fitted, 30 cited, 9 guessed (host-eager, ...)".
 std::string provenance_summary(training::CalibrationSet const& calibration);

@@ -170,16 +170,6 @@ constexpr std::array rows{
 
 } // namespace
 
-std::string_view name_of(Arrangement arrangement) {
-    switch (arrangement) {
-    case Arrangement::flat: return "flat";
-    case Arrangement::levels: return "levels";
-    case Arrangement::torus: return "torus";
-    case Arrangement::in_network: return "in_network";
-    }
-    return "";
-}
-
 std::span<CollectiveAlgorithm const> collective_algorithms() { return rows; }
 
 bool has_closed_form(CollectiveAlgorithm const& algorithm, Layout const& layout) {

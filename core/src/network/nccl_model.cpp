@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::array algorithm_names{"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT"};
 constexpr std::array protocol_names{"LL", "LL128", "Simple"};
-constexpr std::array generation_names{"Volta", "Ampere", "Hopper", "Blackwell"};
 
 constexpr double ring_ll_share = 0.5, ring_ll128_share = 0.92;
 constexpr double tree_share = 0.92, tree_ll_share = 1.0 / 3.8;
@@ -198,7 +197,6 @@ double plateau(Cell const& cell, TotalBytes n) {
 
 std::string_view name_of(NcclAlgorithm algorithm) { return algorithm_names[index_of(algorithm)]; }
 std::string_view name_of(NcclProtocol protocol) { return protocol_names[index_of(protocol)]; }
-std::string_view name_of(NcclGeneration generation) { return generation_names[index_of(generation)]; }
 
 std::vector<NcclCandidate> nccl_candidates(NcclTuning const& tuning, Collective collective, TotalBytes n,
                                            NcclGroup const& group) {

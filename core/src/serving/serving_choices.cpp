@@ -138,15 +138,6 @@ std::optional<int> accelerators_for(Cluster const& cluster, DollarsPerSecond mon
     return static_cast<int>(std::clamp(rented, 0.0, 1e9));
 }
 
-std::string_view name_of(ServingMeasure measure) {
-    switch (measure) {
-    case ServingMeasure::first_token: return "first token";
-    case ServingMeasure::per_token: return "per token";
-    case ServingMeasure::whole: return "whole";
-    }
-    return "whole";
-}
-
 std::optional<std::size_t> best_choice(std::span<ServingChoice const> choices, ServingMeasure measure, double q) {
     std::optional<std::size_t> best;
     auto const key = [&](ServingChoice const& choice) {

@@ -26,7 +26,6 @@ enum class Arrangement {
     torus,      ///< levels that are the sides of a torus; even only
     in_network, ///< switches add: one level, whose link leads to the switches
 };
-std::string_view name_of(Arrangement arrangement);
 
 /// One algorithm of one collective: a row of the table that the verb, the property tests and the benchmarks share.
 struct CollectiveAlgorithm {

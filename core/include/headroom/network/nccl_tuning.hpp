@@ -21,7 +21,6 @@ inline constexpr std::size_t nccl_algorithm_count = 7, nccl_protocol_count = 3, 
 
 std::string_view name_of(NcclAlgorithm algorithm); ///< as NCCL prints it: "NVLSTree"
 std::string_view name_of(NcclProtocol protocol);   ///< "LL", "LL128", "Simple"
-std::string_view name_of(NcclGeneration generation);
 
 /// The column of a chip; empty where no NCCL (or RCCL) runs on it.
 std::optional<NcclGeneration> nccl_generation(Generation generation);

@@ -106,7 +106,6 @@ std::optional<int> accelerators_for(Cluster const& cluster, DollarsPerSecond mon
 
 /// What choices are compared by.
 enum class ServingMeasure { first_token, per_token, whole };
-std::string_view name_of(ServingMeasure measure);
 /// The place of the choice with the least quantile of a time; those that keep up before those that do not, and the cheaper
 /// of equals. Nothing where none serves.
 std::optional<std::size_t> best_choice(std::span<ServingChoice const> choices, ServingMeasure measure, double q = 0.99);
