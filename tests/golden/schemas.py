@@ -61,7 +61,8 @@ run = predict("llama-3-70b", "--cluster", "dgx-h100", "--workers", 64, "--tokens
               "--require", "mfu>=1%")
 if run:
     close(run["days"], 2e12 / run["tokens_per_second"] / 86400, "days of a run")
-    close(run["cost_dollars"], 64 * 3 * 24 * run["days"], "cost of a run")
+    close(run["accelerator_hours"], 64 * 24 * run["days"], "accelerator-hours of a run")
+    close(run["cost_dollars"], 3 * run["accelerator_hours"], "cost of a run")
     close(run["dollars_per_million_tokens"], run["cost_dollars"] / 2e6, "dollars a million tokens")
     close(run["tokens_per_dollar"], 2e12 / run["cost_dollars"], "tokens a dollar")
     check(run["gates"][0]["passed"], f"gate: {run['gates']}")

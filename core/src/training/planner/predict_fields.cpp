@@ -140,6 +140,12 @@ constexpr Field answer_rows[] = {
      [](PredictAnswer const& a) { return ceiling_of(of(a)); }},
     {"days", "Duration of the run, failures included; null without tokens.",
      [](PredictAnswer const& a) { return days_of(run_time(of(a))); }, Unit{"d"}},
+    {"accelerator_hours", "Accelerator-hours of the run, failures included; null without tokens.",
+     [](PredictAnswer const& a) -> std::optional<double> {
+         auto const days = days_of(run_time(of(a)));
+         return days ? std::optional{*days * 24.0 * of(a).workers} : std::nullopt;
+     },
+     Unit{"h"}},
     {"cost_dollars", "Cost of the run; null without tokens or a price.",
      [](PredictAnswer const& a) { return cost_of(of(a)); }},
     {"tokens_per_dollar", "Tokens that a dollar buys.",
