@@ -139,7 +139,7 @@ void write_result(Output const& output, Result const& result) {
 }
 
 void note(Output const& output, std::string_view text) {
-    if (!output.quiet) { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }
+    if (!output.quiet) { std::fprintf(stderr, "%s\n", printable(text).c_str()); }
 }
 
 void refusal(std::string_view where, std::string what) {

@@ -1,7 +1,6 @@
 #include "headroom/document/fields.hpp"
 #include "headroom/document/sizes.hpp"
 #include "headroom/document/text.hpp"
-
 #include "headroom/error.hpp"
 
 #include <algorithm>

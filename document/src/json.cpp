@@ -1,49 +1,39 @@
 #include "headroom/document/json.hpp"
 
+#include "headroom/text.hpp"
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace headroom::document {
 namespace {
 
-/// Length of the valid UTF-8 sequence that starts at `at`; 0 when there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-    auto const lead = static_cast<unsigned char>(text[at]);
-    std::size_t const length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length == 0 || at + length > text.size()) { return 0; }
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80) { return 0; }
-    }
-    if (length > 2) {
-        auto const second = static_cast<unsigned char>(text[at + 1]);
-        bool const overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-        bool const outside = (lead == 0xED && second >= 0xA0) || (lead == 0xF4 && second >= 0x90);
-        if (overlong || outside) { return 0; }
-    }
-    return length;
+void append_code(std::string& out, unsigned code) {
+    static constexpr char digits[] = "0123456789abcdef";
+    out += "\\u";
+    for (unsigned const shift : {12U, 8U, 4U, 0U}) { out += digits[(code >> shift) & 0xFU]; }
 }
 
-void write_escaped(std::string& out, char c) {
-    static constexpr char digits[] = "0123456789abcdef";
-    switch (c) {
-    case '"': out += "\\\""; break;
-    case '\\': out += "\\\\"; break;
-    case '\n': out += "\\n"; break;
-    case '\t': out += "\\t"; break;
-    case '\r': out += "\\r"; break;
-    default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            out += "\\u00";
-            out += digits[static_cast<unsigned char>(c) >> 4U];
-            out += digits[static_cast<unsigned char>(c) & 0xFU];
-        } else {
-            out += c;
-        }
+/// A character as JSON takes it: those that steer a terminal by their code.
+void append_escaped(std::string& out, std::string_view character, bool steers) {
+    auto const byte = [character](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+    switch (character[0]) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\t': out += "\\t"; return;
+    case '\r': out += "\\r"; return;
+    default: break;
+    }
+    if (!steers) {
+        out += character;
+    } else if (character.size() == 1) {
+        append_code(out, byte(0));
+    } else if (character.size() == 2) {
+        append_code(out, (byte(0) & 0x1FU) << 6U | (byte(1) & 0x3FU));
+    } else {
+        append_code(out, (byte(0) & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU));
     }
 }
 
@@ -51,18 +41,14 @@ void write_escaped(std::string& out, char c) {
 
 void append_json_string(std::string& out, std::string_view text) {
     out += '"';
-    for (std::size_t at = 0; at < text.size();) {
-        std::size_t const length = sequence_length(text, at);
-        if (length == 0) {
+    while (!text.empty()) {
+        text::Character const one = text::first_character(text);
+        if (one.length == 0) {
             out += "\\ufffd";
-            ++at;
-        } else if (length == 1) {
-            write_escaped(out, text[at]);
-            ++at;
         } else {
-            out += text.substr(at, length);
-            at += length;
+            append_escaped(out, text.substr(0, one.length), one.steers);
         }
+        text.remove_prefix(std::max<std::size_t>(one.length, 1));
     }
     out += '"';
 }

@@ -1,4 +1,5 @@
 #include "plot.hpp"
+
 #include "headroom/document/text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "headroom/document/plot_text.hpp"
 
 #include "plot.hpp"
+
 #include "headroom/document/text.hpp"
 
 #include <algorithm>

@@ -44,16 +44,14 @@ footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
 
 std::string escaped(std::string_view text) {
     std::string out;
-    for (char const c : text) {
+    for (char const c : printable_lines(text)) {
         switch (c) {
         case '&': out += "&amp;"; break;
         case '<': out += "&lt;"; break;
         case '>': out += "&gt;"; break;
         case '"': out += "&quot;"; break;
         case '\'': out += "&#39;"; break;
-        default:
-            bool const control = (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
-            out += control ? ' ' : c;
+        default: out += c;
         }
     }
     return out;

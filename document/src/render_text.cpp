@@ -1,10 +1,10 @@
 #include "headroom/document/document.hpp"
 #include "headroom/document/plot_text.hpp"
 #include "headroom/document/text.hpp"
-
 #include "headroom/io/csv.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace headroom::document {
 namespace {
@@ -152,7 +152,7 @@ void add(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out
 
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
-    out += printable(verbatim.text);
+    out += printable_lines(verbatim.text);
     if (verbatim.text.empty() || verbatim.text.back() != '\n') { out += '\n'; }
 }
 
@@ -163,13 +163,17 @@ std::string markdown_text(std::string_view text) {
     std::string result;
     for (char const c : printable(text)) {
         if (c == '<' || c == '`' || c == '|') { result += '\\'; }
-        result += c == '\n' ? ' ' : c;
+        result += c;
     }
     return result;
 }
 
+void add_heading(std::string& out, std::string const& title) {
+    if (!title.empty()) { out += "### " + markdown_text(title) + "\n\n"; }
+}
+
 void add_markdown(std::string& out, Table const& table) {
-    if (!table.title.empty()) { out += "### " + table.title + "\n\n"; }
+    add_heading(out, table.title);
     auto const row = [&](std::vector<std::string> const& cells, bool strong) {
         out += '|';
         for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -189,20 +193,21 @@ void add_markdown(std::string& out, Table const& table) {
 }
 
 void add_markdown(std::string& out, Paragraph const& paragraph) {
-    if (!paragraph.label.empty()) { out += "*" + paragraph.label + ":* "; }
+    if (!paragraph.label.empty()) { out += "*" + markdown_text(paragraph.label) + ":* "; }
     std::string const text = markdown_text(paragraph.text);
     out += paragraph.strong ? "**" + text + "**\n" : text + "\n";
 }
 
 void add_markdown(std::string& out, Items const& list) {
-    if (!list.title.empty()) { out += "### " + list.title + "\n\n"; }
+    add_heading(out, list.title);
     for (std::string const& item : list.items) { out += "- " + markdown_text(item) + "\n"; }
 }
 
 template <class Figure> void add_markdown_figure(std::string& out, Figure const& figure) {
     std::string const drawing = plot_text(figure, {});
     if (drawing.empty()) { return; }
-    out += "### " + figure_title(figure) + "\n\n```\n" + drawing + "```\n";
+    add_heading(out, figure_title(figure));
+    out += "```\n" + drawing + "```\n";
     if (!figure.caption.empty()) { out += "\n" + markdown_text(figure.caption) + "\n"; }
 }
 
@@ -213,8 +218,8 @@ void add_markdown(std::string& out, Chart const& chart) { add_markdown_figure(ou
 void add_markdown(std::string& out, Gantt const& gantt) { add_markdown_figure(out, gantt); }
 
 void add_markdown(std::string& out, Verbatim const& verbatim) {
-    if (!verbatim.title.empty()) { out += "### " + verbatim.title + "\n\n"; }
-    out += "```\n" + verbatim.text + (verbatim.text.ends_with('\n') ? "" : "\n") + "```\n";
+    add_heading(out, verbatim.title);
+    out += "```\n" + printable_lines(verbatim.text) + (verbatim.text.ends_with('\n') ? "" : "\n") + "```\n";
 }
 
 } // namespace
@@ -245,16 +250,31 @@ std::string render_markdown(Document const& document) {
         std::visit([&part](auto const& content) { add_markdown(part, content); }, block);
         if (!part.empty()) { out += "\n" + part; }
     }
-    if (!document.footer.empty()) { out += "\n" + document.footer + "\n"; }
+    if (!document.footer.empty()) { out += "\n" + markdown_text(document.footer) + "\n"; }
     return out;
 }
+
+namespace {
+
+/// A cell that a spreadsheet takes for text or a number, never for a formula: an apostrophe goes before other cells that
+/// begin with =, +, - or @.
+std::string inert(std::string_view cell) {
+    std::string const text = printable(cell);
+    if (text.size() < 2 || std::string_view{"=+-@"}.find(text[0]) == std::string_view::npos) { return text; }
+    double value = 0.0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool const number = error == std::errc{} && end == text.data() + text.size();
+    return number ? text : "'" + text;
+}
+
+} // namespace
 
 std::string render_csv(Sheet const& sheet) {
     std::string out;
     auto const line = [&out](std::vector<std::string> const& cells) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             if (c > 0) { out += ','; }
-            out += io::csv_cell(cells[c]);
+            out += io::csv_cell(inert(cells[c]));
         }
         out += '\n';
     };

@@ -148,7 +148,8 @@ equal([sample["value"] for sample in exported["samples"] if sample["point"] == 0
 equal({sample["load"] for sample in exported["samples"]}, {None}, "no load was kept by the first layout")
 table = list(csv.DictReader(io.StringIO(succeed("history", "export", "1", "--store", store).out)))
 equal([float(row["value"]) for row in table if row["label"] == "a"], first["a"][1], "the same as CSV, which is the default")
-equal([row["message"] for row in table if row["label"] == "bad"], ["exit status 3", "\x1b[31mred"], "messages as they were")
+equal([row["message"] for row in table if row["label"] == "bad"], ["exit status 3", "?[31mred"], "messages as they were, but for what steers a terminal")
+check("\x1b[31mred" in [sample["message"] for sample in exported["samples"]], "JSON keeps messages exactly")
 equal(store.read_bytes(), stored, "looking changes nothing")
 for arguments in (["list"], ["show", "1"], ["compare", "1", "2"], ["export", "1"]):
     for form in ("json", "csv", "markdown", "table"):

@@ -18,7 +18,17 @@ std::string counted(std::size_t count, std::string const& what);
 
 std::string join(std::vector<std::string> const& parts, std::string_view separator);
 
-/// `text` with `?` for control characters, except line ends and tabs: a name from a file steers no terminal.
-std::string printable(std::string_view text);
+/// The first character of UTF-8 text.
+struct Character {
+    std::size_t length = 0; ///< in bytes; 0: the bytes are no character of UTF-8
+    bool steers = false;    ///< a control (C0, DEL, C1), a line separator, or a change of the direction of writing
+};
+Character first_character(std::string_view text);
+
+/// One line of text that steers no terminal: blanks for line ends and tabs, `?` for other characters that steer and for
+/// bytes that are no UTF-8. Text of more than `limit` bytes is cut, and ends in "...".
+std::string printable(std::string_view text, std::size_t limit = std::string_view::npos);
+/// Lines of text that steer no terminal; line ends stay.
+std::string printable_lines(std::string_view text);
 
 } // namespace headroom::text

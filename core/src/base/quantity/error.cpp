@@ -1,5 +1,7 @@
 #include "headroom/error.hpp"
 
+#include "headroom/text.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,8 @@
 
 namespace headroom {
 
+using text::printable;
+
 namespace {
 
 constexpr std::size_t longest_part = 1000; ///< bytes of one part of an error line
@@ -15,56 +19,6 @@ constexpr std::size_t longest_quote = 60;  ///< bytes of quoted input
 constexpr std::size_t longest_name = 64;   ///< names longer than this are not compared
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Length of the well-formed UTF-8 character at the start of `text`; 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-    auto const byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-    auto const continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
-    std::uint8_t const lead = byte(0);
-    if (lead < 0x80U) { return 1; }
-    if (lead >= 0xC2U && lead <= 0xDFU) { return continues(1) ? 2 : 0; }
-    if (lead >= 0xE0U && lead <= 0xEFU) {
-        bool const fits =
-            continues(1) && continues(2) && !(lead == 0xE0U && byte(1) < 0xA0U) && !(lead == 0xEDU && byte(1) > 0x9FU);
-        return fits ? 3 : 0;
-    }
-    if (lead >= 0xF0U && lead <= 0xF4U) {
-        bool const fits = continues(1) && continues(2) && continues(3) && !(lead == 0xF0U && byte(1) < 0x90U) &&
-                          !(lead == 0xF4U && byte(1) > 0x8FU);
-        return fits ? 4 : 0;
-    }
-    return 0;
-}
-
-/// Whether a sequence of three bytes turns the direction of what follows: U+202A to U+202E, U+2066 to U+2069.
-bool turns_direction(std::string_view bytes) {
-    return bytes.starts_with("\xE2\x80") ? bytes[2] >= '\xAA' && bytes[2] <= '\xAE'
-                                         : bytes.starts_with("\xE2\x81") && bytes[2] >= '\xA6' && bytes[2] <= '\xA9';
-}
-
-/// Printable UTF-8 of at most `limit` bytes: controls and broken bytes become '?', the rest is cut with "...".
-std::string printable(std::string_view text, std::size_t limit) {
-    std::string clean;
-    clean.reserve(std::min(text.size(), limit + 4));
-    while (!text.empty()) {
-        std::size_t const length = utf8_length(text);
-        auto const lead = static_cast<std::uint8_t>(text[0]);
-        bool const low_control = length == 1 && (lead < 0x20U || lead == 0x7FU);
-        bool const high_control = length == 2 && lead == 0xC2U && static_cast<std::uint8_t>(text[1]) < 0xA0U;
-        std::size_t const taken = length == 0 ? 1 : length;
-        if (clean.size() + taken > limit) { return clean + "..."; }
-        bool const turns = length == 3 && turns_direction(text.substr(0, 3));
-        if (length == 0 || high_control || turns) {
-            clean += '?';
-        } else if (low_control) {
-            clean += lead == '\n' || lead == '\t' || lead == '\r' ? ' ' : '?';
-        } else {
-            clean += text.substr(0, length);
-        }
-        text.remove_prefix(taken);
-    }
-    return clean;
-}
 
 /// Edit distance with transposition of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {

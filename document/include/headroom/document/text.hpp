@@ -14,6 +14,7 @@ using headroom::text::counted;
 using headroom::text::join;
 using headroom::text::percent;
 using headroom::text::printable;
+using headroom::text::printable_lines;
 using headroom::text::significant;
 
 /// The nearest whole number.
