@@ -41,6 +41,8 @@ for name, content, verb in ENTRIES:
     path.mkdir()
     refused(*verb, f"./{name}", code=4, contains="folder")
 
+(SCRATCH / "unit.toml").write_bytes(MACHINE + b'fp32 = "51 TFLOP/s"\nbf16 = "756 MFLOP/s"\n')
+refused("roofline", "--machine", "./unit.toml", code=2, contains="peak.bf16: 756 MFLOP/s is far below the peak of fp32")
 (SCRATCH / "damaged.json").write_text("hello")
 refused("graph", "./damaged.json", code=4, contains="not valid JSON")
 refused("graph", "/dev/zero", code=4, contains="too large")

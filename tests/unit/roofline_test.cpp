@@ -167,6 +167,16 @@ TEST(Ceilings, OfACpu) {
     EXPECT_EQ(std::ranges::find(all, "without fused multiply-add", &Ceiling::name), all.end());
 }
 
+TEST(Ceilings, OfAFormatSlowerThanTheVectorsOfFp32) {
+    // Expectation: half precision at 1/64 of fp32, as on graphics cards without fast fp16: its roof bounds its ceilings.
+    Processor card = round_processor();
+    card.peak[NumberFormat::fp16] = card.peak[NumberFormat::fp32] / 64.0;
+    card.vector[NumberFormat::fp16] = {};
+    auto const all = ceilings_of(card, NumberFormat::fp16);
+    EXPECT_DOUBLE_EQ(ceiling(all, "without fused multiply-add").of_roof, 0.5);
+    EXPECT_EQ(std::ranges::find(all, "without tensor units", &Ceiling::name), all.end());
+}
+
 TEST(Ceilings, OfATpuNameNoVectors) {
     auto const all = ceilings_of(processor_of(catalog().accelerator("tpu-v4")), NumberFormat::bf16, {});
     EXPECT_TRUE(std::ranges::none_of(all, [](Ceiling const& one) { return one.kind == CeilingKind::lower; }));

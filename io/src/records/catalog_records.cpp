@@ -92,6 +92,10 @@ AcceleratorRecord read_accelerator(Section record) {
     if (!(chip.peak.fp32.base() > 0 || chip.peak.fp16.base() > 0 || chip.peak.bf16.base() > 0)) {
         peak.fail("bf16", "missing", "no peak rate of fp32, fp16 or bf16 is given");
     }
+    if (chip.peak.bf16.base() > 0.0 && chip.peak.bf16 < chip.peak.fp32) {
+        peak.fail("bf16", format(chip.peak.bf16) + " is below the peak of fp32, " + format(chip.peak.fp32),
+                  "accelerators are no slower in the narrower format", "are both units right?");
+    }
 
     record.section("measured").read("gemm_bf16", chip.measured_gemm);
     record.section("power").read("tdp", chip.tdp);

@@ -24,6 +24,7 @@ constexpr Bytes widest_vector{8192.0};
 // beyond them a number is a slip of the pen
 constexpr BytesPerSecond slowest_memory{1.0}, fastest_memory{1e21};
 constexpr FlopsPerSecond slowest_unit{1.0}, fastest_unit{1e24};
+constexpr double slowest_narrow = 64.0; ///< fp32 over fp16 on graphics cards without fast half precision
 
 /// Reads a machine file key by key.
 class ProcessorFile {
@@ -135,6 +136,16 @@ private:
         Section peak = root_.section("peak");
         bool const any = read_formats(peak, processor_.peak);
         if (!any) { peak.fail("fp32", "missing", "no peak rate of any number format is given"); }
+        FlopsPerSecond const single = processor_.peak[NumberFormat::fp32];
+        for (NumberFormat const format : number_formats) {
+            FlopsPerSecond const rate = processor_.peak[format];
+            if (bytes_of(format) < bytes_of(NumberFormat::fp32) && rate.base() > 0.0 &&
+                rate * slowest_narrow < single) {
+                peak.fail(name_of(format),
+                          headroom::format(rate) + " is far below the peak of fp32, " + headroom::format(single),
+                          "the slowest narrow formats have 1/64 of it", "are both units right?");
+            }
+        }
         Section vector = peak.section("vector");
         read_formats(vector, processor_.vector);
         for (NumberFormat const format : number_formats) {

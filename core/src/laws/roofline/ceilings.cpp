@@ -42,6 +42,7 @@ public:
         }
         // a processor without tensor units states no other rate than that of its vectors
         if (vector_.base() <= 0.0 && processor.simd_width.base() > 0.0) { vector_ = peak; }
+        vector_ = std::min(vector_, peak); // of a wider format, it may be above the roof of this one
         has_tensor_units_ = vector_.base() > 0.0 && vector_ < peak;
     }
 
