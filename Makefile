@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -94,11 +94,14 @@ check-long: installed format-check include-check reference-check ## check, with 
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory mutations browser test-simgrid test-cluster
+	@$(MAKE) --no-print-directory allocation-check mutations browser test-simgrid test-cluster
 	@$(call NINJA,asan) --target property_tests differential_tests
 	@build/asan/property_tests --gtest_brief=1
 	@build/asan/differential_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
+
+allocation-check: build ## allocations of the main verbs fail, one after the other: exit code 1, one line, no file
+	@tests/faults/allocations.py build/headroom $(or $(MOST),400)
 
 format: ## format every C++ file in place
 	@scripts/sources.sh | xargs -0 -r -n 16 -P $(JOBS) clang-format-14 -i

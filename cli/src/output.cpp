@@ -1,9 +1,10 @@
 #include "output.hpp"
 
 #include "chart_library.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/allocation.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -131,6 +133,7 @@ void write_result(Output const& output, Result const& result) {
     } else {
         text = render_text(result.document(), {output.colour, output.unicode, 80});
     }
+    if (io::allocation_failed()) { throw std::bad_alloc{}; } // something in it may be missing
     // neither is left behind without the other: a result that has no place is refused first
     if (!output.html.empty() && has_place(output.file)) {
         io::write_file(output.html, render_html(result.page ? result.page() : result.document(), chart_library()));

@@ -1,12 +1,13 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "help.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/allocation.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/configuration.hpp"
 #include "headroom/io/file.hpp"
@@ -17,12 +18,16 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
+#include <new>
 #include <set>
 
 namespace headroom::cli {
 namespace {
 
 std::span<MakeVerb const> held_verbs; ///< of this program
+
+/// Called before the tables of the program and of its shared libraries are filled: they allocate too.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)() = io::watch_allocations;
 
 constexpr char const* how_to_add = "make build adds the other verbs";
 
@@ -293,9 +298,10 @@ int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
     try {
         return dispatch({argv + 1, argv + argc});
-    } catch (InputError const& error) {
-        return complain(error.what(), exit_code(error.fault()));
-    } catch (std::exception const& error) {
+    } catch (InputError const& error) { // a reader may take missing memory for a fault of its text
+        return io::allocation_failed() ? io::say_out_of_memory() : complain(error.what(), exit_code(error.fault()));
+    } catch (std::bad_alloc const&) { return io::say_out_of_memory(); } catch (std::exception const& error) {
+        if (io::allocation_failed()) { return io::say_out_of_memory(); }
         return complain("headroom: internal fault (" + std::string{error.what()} +
                             "). please report it with the command line",
                         Exit::internal);

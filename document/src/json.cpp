@@ -68,9 +68,15 @@ Json::Json(Integer value) : value_{value.value} {}
 Json::Json(std::string value) : value_{std::move(value)} {}
 Json::Json(std::string_view value) : value_{std::string{value}} {}
 Json::Json(char const* value) : value_{std::string{value}} {}
-Json::Json(Json const&) = default;
+// GCC 12's copy of a variant destroys what it has not made where the copy of an alternative throws: the copy is made first.
+Json::Json(Json const& other) : value_{nullptr} {
+    std::visit([this](auto copy) { value_ = std::move(copy); }, other.value_);
+}
 Json::Json(Json&&) noexcept = default;
-Json& Json::operator=(Json const&) = default;
+Json& Json::operator=(Json const& other) {
+    Json copy{other};
+    return *this = std::move(copy);
+}
 Json& Json::operator=(Json&&) noexcept = default;
 Json::~Json() = default;
 
