@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <unistd.h>
 
 namespace headroom::cli {
@@ -39,12 +40,16 @@ std::string line_of(std::string const& what, double share, double elapsed) {
 
 Watch::Watch(std::string what, bool quiet) : what_{std::move(what)}, show_{!quiet && isatty(STDERR_FILENO) == 1} {
     std::signal(SIGINT, count_interrupt);
-    thread_ = std::jthread{[this](std::stop_token over) { stand_by(std::move(over)); }};
+    try {
+        thread_ = std::jthread{[this](std::stop_token over) { stand_by(std::move(over)); }};
+    } catch (std::system_error const&) { // no thread is to be had: no progress is shown, and Ctrl-C ends the program
+        std::signal(SIGINT, SIG_DFL);
+    }
 }
 
 Watch::~Watch() {
     thread_.request_stop();
-    thread_.join();
+    if (thread_.joinable()) { thread_.join(); }
     std::signal(SIGINT, SIG_DFL);
 }
 

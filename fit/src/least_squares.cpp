@@ -3,8 +3,10 @@
 #include <Eigen/Dense>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -41,8 +43,9 @@ std::vector<double> values_at(Residuals const& residuals, std::span<double const
 
 /// Central differences; columns are independent, so the result does not depend on the threads.
 void differences(Residuals const& residuals, std::span<double const> z, Patience const& patience, Matrix& jacobian) {
-    auto const work = [&](std::size_t first, std::size_t stride) {
-        for (std::size_t j = first; j < z.size(); j += stride) {
+    std::atomic<std::size_t> next{0};
+    auto const work = [&] {
+        for (std::size_t j = next++; j < z.size(); j = next++) {
             std::vector<double> above(z.begin(), z.end()), below = above;
             above[j] += patience.step;
             below[j] -= patience.step;
@@ -53,8 +56,10 @@ void differences(Residuals const& residuals, std::span<double const> z, Patience
     };
     auto const threads = static_cast<std::size_t>(std::max(1, patience.threads));
     std::vector<std::jthread> others;
-    for (std::size_t t = 1; t < threads; ++t) { others.emplace_back(work, t, threads); }
-    work(0, threads);
+    try {
+        for (std::size_t t = 1; t < threads; ++t) { others.emplace_back(work); }
+    } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
+    work();
 }
 
 Matrix jacobian_at(Residuals const& residuals, std::span<double const> z, Patience const& patience) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,7 +23,9 @@ void run_on(int threads, int count, std::function<void(int)> const& task) {
     };
     {
         std::vector<std::jthread> crew;
-        for (std::size_t self = 1; self < faults.size(); ++self) { crew.emplace_back(work, self); }
+        try {
+            for (std::size_t self = 1; self < faults.size(); ++self) { crew.emplace_back(work, self); }
+        } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
         work(0);
     }
     for (std::exception_ptr const& fault : faults) {

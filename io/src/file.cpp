@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -90,10 +91,58 @@ bool is_stream(fs::file_status status) {
     return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-void write_in_place(fs::path const& path, std::string_view content) {
-    Descriptor const file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (!file.open() || !write_all(file.number(), content)) { not_written(path, errno); }
+/// Opens a pipe or a device for writing; a pipe that nobody reads is waited for as long as one that nobody writes.
+int open_stream(fs::path const& path) {
+    constexpr int pause_milliseconds = 20;
+    for (int waited = 0;; waited += pause_milliseconds) {
+        int const number = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (number >= 0 || errno != ENXIO || waited >= patience_milliseconds) { return number; }
+        ::poll(nullptr, 0, pause_milliseconds);
+    }
 }
+
+void write_in_place(fs::path const& path, std::string_view content) {
+    Descriptor const file{open_stream(path)};
+    if (!file.open() && errno == ENXIO) {
+        usage_error(path.string(), "nothing reads from this pipe", "it was waited for 3 seconds",
+                    "start first what reads from it");
+    }
+    // a pipe that is full is waited for: it has a reader
+    bool const done =
+        file.open() && ::fcntl(file.number(), F_SETFL, O_WRONLY) == 0 && write_all(file.number(), content);
+    if (!done) { not_written(path, errno); }
+}
+
+/// The file that `path` means: what its symbolic links lead to, there or not.
+fs::path behind_links(fs::path const& path) {
+    constexpr int most_links = 40; // as the kernel follows
+    fs::path target = path;
+    std::error_code error;
+    for (int followed = 0; fs::is_symlink(fs::symlink_status(target, error)); ++followed) {
+        if (followed == most_links) { not_written(path, ELOOP); }
+        fs::path const next = fs::read_symlink(target, error);
+        if (error) { not_written(path, error.value()); }
+        target = next.is_absolute() ? next : target.parent_path() / next;
+    }
+    return target;
+}
+
+/// Holds back the signals that end a program, so that none finds a file half made.
+class SignalsHeld {
+public:
+    SignalsHeld() {
+        sigset_t ending;
+        sigemptyset(&ending);
+        for (int const one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) { sigaddset(&ending, one); }
+        ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+    }
+    ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsHeld(SignalsHeld const&) = delete;
+    SignalsHeld& operator=(SignalsHeld const&) = delete;
+
+private:
+    sigset_t before_{};
+};
 
 /// A new file beside `path`; its name is written to `temporary`.
 int open_temporary(fs::path const& path, std::string& temporary) {
@@ -169,12 +218,11 @@ void write_file(fs::path const& path, std::string_view content) {
     error.clear(); // an absent file is no error here: it is made
     if (is_stream(status)) { return write_in_place(path, content); }
 
-    // Behind a symbolic link lies the file that is meant: it is replaced, not the link.
-    fs::path const target = fs::exists(status) ? fs::canonical(path, error) : path;
-    if (error || (fs::exists(status) && ::access(target.c_str(), W_OK) != 0)) {
-        not_written(path, error ? error.value() : errno);
-    }
+    // Behind a symbolic link lies the file that is meant: it is written, the link stays.
+    fs::path const target = behind_links(path);
+    if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) { not_written(path, errno); }
 
+    SignalsHeld const held;
     std::string temporary;
     Descriptor const file{open_temporary(target, temporary)};
     if (!file.open()) { not_written(path, errno); }

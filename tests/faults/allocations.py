@@ -2,7 +2,7 @@
 """allocations.py PROGRAM [MOST]: every allocation of the main verbs fails once, alone and with all that follow.
 
 The program ends with exit code 1 and one constant line, leaves no file, and prints nothing of an answer; or the allocation did not
-matter, and the answer is the same to the byte. Of a verb with more than MOST allocations (default 400) evenly spaced ones are tried.
+matter, and the answer is the same to the byte. Where no thread is to be had the answer is the same, too. Of a verb with more than MOST allocations (default 400) evenly spaced ones are tried.
 """
 
 import os
@@ -42,11 +42,11 @@ CALLS = [
 ]
 
 
-def run(call, number, on):
+def run(call, number, on, **more):
     out = SCRATCH / "answer"
     out.unlink(missing_ok=True)
     environment = dict(os.environ, LD_PRELOAD=str(SHIM), HEADROOM_FAIL_AT=str(number), HEADROOM_FAIL_ON=str(int(on)),
-                       HEADROOM_ALLOCATIONS=str(SCRATCH / "count") if number == 0 else "", LC_ALL="C.UTF-8")
+                       HEADROOM_ALLOCATIONS=str(SCRATCH / "count") if number == 0 else "", LC_ALL="C.UTF-8", **more)
     done = subprocess.run([PROGRAM, *call, "--out", out], env=environment, capture_output=True, cwd=SCRATCH)
     return done.returncode, out.read_bytes() if out.exists() else None, done.stderr
 
@@ -57,6 +57,10 @@ for call in CALLS:
     count = int((SCRATCH / "count").read_text())
     files = sorted(SCRATCH.iterdir())
     step = max(1, count // MOST)
+    alone = run(call, 0, False, HEADROOM_NO_THREADS="1")
+    if alone != expected:
+        wrong += 1
+        print(f"{' '.join(map(str, call))}: without threads: exit {alone[0]}, {alone[2][:200]!r}")
     for on in (False, True):
         for number in range(1, count + 1, step):
             code, answer, errors = found = run(call, number, on)

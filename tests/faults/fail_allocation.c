@@ -1,6 +1,10 @@
 /* Preloaded into a program: the allocation of number HEADROOM_FAIL_AT has no memory, and with HEADROOM_FAIL_ON=1 all later ones have none
-   either. HEADROOM_ALLOCATIONS names a file that takes the number of allocations when the program ends. Of the C library of GNU. */
+   either. HEADROOM_ALLOCATIONS names a file that takes the number of allocations when the program ends. With HEADROOM_NO_THREADS=1 no
+   thread is to be had. Of the C library of GNU. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,6 +39,12 @@ int posix_memalign(void** place, size_t alignment, size_t size) {
     void* const memory = memalign(alignment, size);
     if (memory) { *place = memory; }
     return memory ? 0 : ENOMEM;
+}
+
+int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*start)(void*), void* argument) {
+    if (getenv("HEADROOM_NO_THREADS")) { return EAGAIN; }
+    int (*const create)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attributes, start, argument);
 }
 
 __attribute__((destructor)) static void report(void) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <system_error>
 #include <thread>
@@ -94,6 +95,11 @@ void StoreDatabase::check_place(Store::Access access) const {
 /// means more to SQLite than a file (":memory:").
 void StoreDatabase::open(Store::Access access) {
     bool const writes = access == Store::Access::write;
+    // commands and hosts are nobody else's business; the journal has the mode of its database
+    if (int const made = writes ? ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+        made >= 0) {
+        ::close(made);
+    }
     sqlite3* handle = nullptr;
     int const flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int const state =

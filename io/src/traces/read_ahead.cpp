@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 
 namespace headroom::io {
 
 ReadAhead::ReadAhead(ByteSource& source, std::size_t block) : source_(source) {
     for (Block& one : blocks_) { one.bytes.resize(std::max<std::size_t>(block, 1)); }
-    thread_ = std::thread([this] { fill(); });
+    try {
+        thread_ = std::thread([this] { fill(); });
+    } catch (std::system_error const&) {} // no thread is to be had: the reader reads itself
 }
 
 ReadAhead::~ReadAhead() {
@@ -16,7 +19,7 @@ ReadAhead::~ReadAhead() {
         given_up_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) { thread_.join(); }
 }
 
 void ReadAhead::fill() {
@@ -58,6 +61,7 @@ bool ReadAhead::next_block() {
 }
 
 std::size_t ReadAhead::read(char* into, std::size_t size) {
+    if (!thread_.joinable()) { return source_.read(into, size); }
     std::size_t given = 0;
     while (given < size) {
         if (!giving_ || at_ == blocks_[emptied_ % blocks_.size()].size) {

@@ -94,9 +94,11 @@ public:
         reading_.threads = static_cast<int>(threads / crew);
         {
             std::vector<std::jthread> workers;
-            for (std::size_t i = 1; i < crew; ++i) {
-                workers.emplace_back([this] { work(); });
-            }
+            try {
+                for (std::size_t i = 1; i < crew; ++i) {
+                    workers.emplace_back([this] { work(); });
+                }
+            } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
             work();
         }
         if (failure_) { std::rethrow_exception(failure_); }
