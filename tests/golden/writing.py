@@ -42,7 +42,7 @@ equal(got, [expected], "what came through the pipe")
 
 # ---- a store is its owner's ----
 store = folder / "runs.sqlite"
-done = run("measure", "scaling", "--store", store, "--workers", "1", "--repeats", "1", "--", "true")
+done = run("measure", "scaling", "--store", store, "--workers", "1", "--repeats", "1", "--", "true", "{workers}")
 check(store.exists(), f"{done}: {done.err}")
 for file in folder.glob("runs.sqlite*"):
     equal(stat.S_IMODE(file.stat().st_mode), 0o600, f"mode of {file.name}")
