@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace headroom::io {
@@ -19,14 +20,20 @@ struct flock byte_of(std::int64_t campaign) {
 
 } // namespace
 
-CampaignHolds::CampaignHolds(std::filesystem::path store) : path_{std::move(store)} { path_ += "-held"; }
+CampaignHolds::CampaignHolds(std::filesystem::path store) : store_{std::move(store)}, path_{store_} {
+    path_ += "-held";
+}
 
 CampaignHolds::~CampaignHolds() {
     if (descriptor_ >= 0) { ::close(descriptor_); }
 }
 
 bool CampaignHolds::take(std::int64_t campaign) {
-    if (descriptor_ < 0) { descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }
+    if (descriptor_ < 0) { // whoever may write the store may hold its campaigns
+        struct stat store {};
+        bool const there = ::stat(store_.c_str(), &store) == 0;
+        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, there ? store.st_mode & 0666U : 0600U);
+    }
     if (descriptor_ < 0) { return true; }
     struct flock range = byte_of(campaign);
     return ::fcntl(descriptor_, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);

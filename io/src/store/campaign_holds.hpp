@@ -20,7 +20,7 @@ public:
     [[nodiscard]] bool others_have(std::int64_t campaign) const;
 
 private:
-    std::filesystem::path path_;
+    std::filesystem::path store_, path_;
     int descriptor_ = -1; ///< open from the first `take` on
 };
 
