@@ -143,17 +143,6 @@ std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Met
     return text ? check_gates(*text, metrics) : std::vector<GateOutcome>{};
 }
 
-Json gates_json(std::vector<GateOutcome> const& outcomes) {
-    Json gates = Json::array();
-    for (GateOutcome const& outcome : outcomes) {
-        gates.push(Json::object()
-                       .set("condition", outcome.condition)
-                       .set("value", outcome.value)
-                       .set("passed", outcome.passed));
-    }
-    return gates;
-}
-
 bool report_gates(std::vector<GateOutcome> const& outcomes) {
     bool passed = true;
     for (GateOutcome const& outcome : outcomes) {

@@ -47,7 +47,6 @@ std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> 
 std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Metric> const& metrics);
 
 FieldTable const& field_table_of(GateOutcome const*);
-Json gates_json(std::vector<GateOutcome> const& outcomes);
 
 /// Names the failed conditions on standard error; true when all hold.
 bool report_gates(std::vector<GateOutcome> const& outcomes);

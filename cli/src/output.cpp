@@ -215,14 +215,6 @@ std::optional<CallStats> stats_of(Output const& output, double wall_seconds) {
                : std::nullopt;
 }
 
-Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration) {
-    return Json::object()
-        .set("schema", "headroom." + std::string{verb} + "/1")
-        .set("version", HEADROOM_VERSION)
-        .set("catalog_hash", catalog.hash())
-        .set("calibration", calibration.empty() ? Json{} : Json{calibration});
-}
-
 std::string footer(io::Catalog const& catalog, std::string_view calibration) {
     std::string const used = calibration.empty() ? "" : ", calibration " + std::string{calibration};
     return "headroom " HEADROOM_VERSION ", catalog " + catalog.hash() + used;
@@ -239,10 +231,6 @@ double peak_memory_bytes() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return 1024.0 * static_cast<double>(usage.ru_maxrss);
-}
-
-Json stats_json(double wall_seconds) {
-    return Json::object().set("wall_seconds", wall_seconds).set("peak_memory_bytes", peak_memory_bytes());
 }
 
 } // namespace headroom::cli

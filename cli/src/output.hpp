@@ -103,9 +103,7 @@ Paragraph call_paragraph(CallStats const& stats);
 /// The stats of --stats, taken now; empty without the option.
 std::optional<CallStats> stats_of(Output const& output, double wall_seconds);
 
-/// {schema, version, catalog_hash, calibration}: how every result begins.
-Json result_head(std::string_view verb, io::Catalog const& catalog, std::string_view calibration);
-/// The same for people.
+/// Version, catalog and calibration, for people.
 std::string footer(io::Catalog const& catalog, std::string_view calibration);
 
 /// Wall time since construction and peak memory, for --stats.
@@ -118,7 +116,5 @@ private:
     long long begin_;
 };
 double peak_memory_bytes();
-/// The `stats` of a call: what --stats adds, and the only part of a result that varies.
-Json stats_json(double wall_seconds);
 
 } // namespace headroom::cli

@@ -5,6 +5,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/probe/record_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array positionals{
-    Positional{"VERB", "a verb whose results have a JSON form: predict, or \"measure comm\"", true},
+    Positional{"VERB", "a verb whose results have a JSON form: predict, or \"measure comm\"; record: the recorder",
+               true},
 };
 
 constexpr std::array options{
@@ -36,17 +38,27 @@ Verb verb_named(std::string const& wanted) {
         if (schema_name(verb.name) == schema_name(wanted)) { return verb; }
         names.emplace_back(verb.name);
     }
+    names.emplace_back("record");
     std::string const near = nearest(wanted, names);
     refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "",
            near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
 }
 
-int run(Arguments const& arguments) {
-    Verb const verb = verb_named(join(arguments.all("VERB"), " "));
+Json schema_of(std::string const& name) {
+    if (name == "record") { // what headroom/probe/report.hpp writes
+        static constexpr FieldTable none{"none", {}};
+        return json_schema("Result of a recorded fork-join program (headroom/probe/report.hpp)",
+                           {&field_table_of(static_cast<probe::Study const*>(nullptr))}, none, none);
+    }
+    Verb const verb = verb_named(name);
     static constexpr ResultHead const* head = nullptr;
     static constexpr ResultTail const* tail = nullptr;
-    Json const schema = json_schema("Result of headroom " + std::string{verb.name}, verb.answers, field_table_of(head),
-                                    field_table_of(tail));
+    return json_schema("Result of headroom " + std::string{verb.name}, verb.answers, field_table_of(head),
+                       field_table_of(tail));
+}
+
+int run(Arguments const& arguments) {
+    Json const schema = schema_of(join(arguments.all("VERB"), " "));
     io::write_file(arguments.text("--out").value_or("-"), schema.text());
     return Exit::done;
 }

@@ -84,6 +84,7 @@ void add_options(CLI::App& app, Options& o) {
         ->check(CLI::Range(1, 1 << 20).description(""));
     predict->needs(latency); // and the bandwidth: the library names one of two needs by where they lie in memory
     for (auto* const option : {latency, bandwidth, load}) { option->needs(predict); }
+    app.add_flag("--schema", o.schema, "print the JSON Schema of --json, and run nothing");
     app.add_flag("--help")->description("this");
 }
 
@@ -142,6 +143,7 @@ Options read_options(std::span<char* const> arguments) {
         options.help = app.help();
         return options;
     }
+    if (options.schema) { return options; }
     if (!options.workers.empty()) { options.mode = Mode::predict; }
     if (app.count("--check") > 0) { options.mode = Mode::check; }
     options.local_batch = app.count("--local-batch") > 0;

@@ -18,6 +18,7 @@ enum class Mode { train, check, predict };
 struct Options {
     Mode mode = Mode::train;
     std::string help = {}; ///< its text, where it is asked for
+    bool schema = false;   ///< the JSON Schema of the results is asked for
     NetworkShape shape = {};
     bool has_batch = false; ///< either of the two was given
     std::size_t batch = 16;

@@ -76,8 +76,8 @@ void write_report(Options const& options, Report const& report) {
 
 int work(Options const& options, std::optional<StepProfile> const& replayed, Job& job) {
     bool const first = job.rank() == 0;
-    if (!options.help.empty()) {
-        if (first) { std::fputs(options.help.c_str(), stdout); }
+    if (!options.help.empty() || options.schema) {
+        if (first) { std::fputs((options.schema ? report_schema() : options.help).c_str(), stdout); }
         return 0;
     }
     if (options.mode == Mode::predict) {
@@ -110,7 +110,7 @@ int run(std::span<char* const> arguments, Job& job) {
     std::string line;
     try {
         options = read_options(arguments);
-        if (options.help.empty()) { replayed = prepare(options, job); }
+        if (options.help.empty() && !options.schema) { replayed = prepare(options, job); }
     } catch (InputError const& error) {
         code = code_of(error);
         line = error.what();

@@ -1,11 +1,11 @@
 #include "step_report.hpp"
 
+#include "headroom/document/fields.hpp"
+
 #include "headroom/laws/laws.hpp"
 #include "headroom/network/collective.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/training/prediction.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,11 @@ using namespace headroom::laws;
 using namespace headroom::network;
 using namespace headroom::training;
 
-namespace {
+FieldTable const& field_table_of(StepProfile const*);
+FieldTable const& field_table_of(StepProfile::Mark const*);
+FieldTable const& field_table_of(PredictedStep const*);
 
-using Json = nlohmann::ordered_json;
+namespace {
 
 template <class... Values> std::string printed(char const* form, Values... values) {
     char text[160];
@@ -31,9 +33,6 @@ std::string plural(std::size_t count, std::string const& word) {
     return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
 }
 
-/// JSON has no word for what is not finite.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 /// The words that a run and a prediction have in common.
 std::string opening_text(Options const& options, StepProfile const& profile) {
     NetworkShape const& shape = profile.shape;
@@ -42,24 +41,6 @@ std::string opening_text(Options const& options, StepProfile const& profile) {
            " precision\n" + std::to_string(options.batch) +
            (options.local_batch ? " sequences of each worker, " : " sequences in all, ") +
            std::to_string(shape.sequence) + " tokens each\n";
-}
-
-/// Likewise the members.
-Json opening_json(char const* kind, Options const& options, StepProfile const& profile) {
-    return {{"schema", "headroom.training-step/2"},
-            {"kind", kind},
-            {"model",
-             {{"layers", profile.shape.layers},
-              {"hidden", profile.shape.hidden},
-              {"sequence", profile.shape.sequence},
-              {"parameters", profile.shape.parameters()},
-              {"gradient_bytes", profile.gradient_bytes()}}},
-            {"precision", profile.is_double ? "double" : "single"},
-            {"batch", options.batch},
-            {"batch_is_of", options.local_batch ? "each worker" : "all workers"},
-            {"bucket_bytes", number(options.bucket_bytes)},
-            {"overlap", options.overlap},
-            {"all_reduce", options.algorithm}};
 }
 
 /// Ratios of the medians of steps that ran.
@@ -120,44 +101,163 @@ std::string check_text(RunResult const& result, int workers) {
                    result.gradient_difference, allowed_difference(is_double), agrees(result) ? "passed" : "failed");
 }
 
-Json run_json(Options const& options, RunResult const& result, int workers) {
-    auto const ratios = ratios_of(result, workers);
-    std::vector<double> steps;
-    for (PhaseTimes const& one : result.steps) { steps.push_back(one[whole_step]); }
-    Json finished = Json::array();
-    for (auto const& mark : result.profile.marks) {
-        finished.push_back({{"place", mark.place}, {"seconds", number(mark.seconds)}});
-    }
-    bool const known = options.all_reduce() == AllReduce::ring || workers == 1; // else the library's algorithm
-    TotalBytes const gradients{Bytes{static_cast<double>(result.profile.gradient_bytes())}};
-    Json object = opening_json(options.replay.empty() ? "run" : "replay", options, result.profile);
-    object.update(
-        {{"workers", workers},
-         {"sequences_of_the_fullest", options.largest_share(static_cast<std::size_t>(workers))},
-         {"buckets", result.buckets},
-         {"bytes_sent_per_worker", known ? number(ring_all_reduce_bytes(gradients, Ranks{workers}).base()) : Json()},
-         {"warm_up", options.warm_up},
-         {"step_seconds", number(result.median(whole_step))},
-         {"least_step_seconds", number(least_step(result))},
-         {"phases",
-          {{"forward_seconds", number(result.median(forward))},
-           {"backward_seconds", number(result.median(backward))},
-           {"exposed_all_reduce_seconds", number(result.median(exposed))},
-           {"optimizer_seconds", number(result.median(optimizer))}}},
-         {"finished", finished},
-         {"all_reduce_seconds", workers > 1 ? number(result.median(all_reduce)) : Json(0)},
-         {"gamma", number(ratios.gamma)},
-         {"serial_share", number(ratios.serial_share)},
-         {"steps_seconds", steps},
-         {"losses", result.losses}});
-    return object;
+// ---- for programs -------------------------------------------------------------------------------------------------------
+
+constexpr Field model_rows[] = {
+    {"layers", "Number of residual layers.", [](StepProfile const& p) { return p.shape.layers; }},
+    {"hidden", "Width of the layers.", [](StepProfile const& p) { return p.shape.hidden; }},
+    {"sequence", "Tokens of a sequence.", [](StepProfile const& p) { return p.shape.sequence; }},
+    {"parameters", "Number of parameters.", [](StepProfile const& p) { return p.shape.parameters(); }},
+    {"gradient_bytes", "Gradients that are added up in a step.",
+     [](StepProfile const& p) { return p.gradient_bytes(); }},
+};
+constexpr FieldTable model_table = field_table<StepProfile>("model", model_rows);
+
+/// Fields of a run and a prediction alike.
+struct Opening {
+    char const* kind;
+    Options const* options;
+    StepProfile const* profile;
+};
+constexpr Field opening_rows[] = {
+    {"schema", "Name and version of this format.", [](Opening const&) { return "headroom.training-step/2"; }},
+    {"kind", "Source of the times: run, replay (computing was slept) or prediction.", member<&Opening::kind>},
+    {"model", "Network that is trained.", [](Opening const& o) -> StepProfile const& { return *o.profile; }},
+    {"precision", "Precision of parameters and gradients: single or double.",
+     [](Opening const& o) { return o.profile->is_double ? "double" : "single"; }},
+    {"batch", "Sequences of a step.", [](Opening const& o) { return o.options->batch; }},
+    {"batch_is_of", "Workers that share the batch: all workers (strong scaling) or each worker (weak).",
+     [](Opening const& o) { return o.options->local_batch ? "each worker" : "all workers"; }},
+    {"bucket_bytes", "Most gradients that are added up at a time.",
+     [](Opening const& o) { return o.options->bucket_bytes; }},
+    {"overlap", "Whether buckets are added up during the backward pass.",
+     [](Opening const& o) { return o.options->overlap; }},
+    {"all_reduce", "Algorithm of the all-reduce; mpi: as the library chooses.",
+     [](Opening const& o) -> std::string const& { return o.options->algorithm; }},
+};
+constexpr FieldTable opening_table = field_table<Opening>("opening", opening_rows);
+FieldTable const& field_table_of(Opening const*) { return opening_table; }
+
+struct RunAnswer {
+    Options const* options;
+    RunResult const* result;
+    int workers;
+};
+template <Phase Of> constexpr auto median_of() {
+    return [](RunAnswer const& a) { return a.result->median(Of); };
 }
+struct Phases {
+    RunAnswer const* of;
+};
+constexpr Field phase_rows[] = {
+    {"forward_seconds", "Median forward pass of the slowest worker.",
+     [](Phases const& p) { return p.of->result->median(forward); }},
+    {"backward_seconds", "Median backward pass of the slowest worker.",
+     [](Phases const& p) { return p.of->result->median(backward); }},
+    {"exposed_all_reduce_seconds", "Median time from the end of the backward pass until all is added up.",
+     [](Phases const& p) { return p.of->result->median(exposed); }},
+    {"optimizer_seconds", "Median optimizer step of the slowest worker.",
+     [](Phases const& p) { return p.of->result->median(optimizer); }},
+};
+constexpr FieldTable phase_table = field_table<Phases>("phases", phase_rows);
+FieldTable const& field_table_of(Phases const*) { return phase_table; }
+
+constexpr Field mark_rows[] = {
+    {"place", "Place from which on gradients to the end of the vector are final.", member<&StepProfile::Mark::place>},
+    {"seconds", "Time since the begin of the backward pass.", member<&StepProfile::Mark::seconds>},
+};
+constexpr FieldTable mark_table = field_table<StepProfile::Mark>("finished_gradients", mark_rows);
+
+/// Bytes of a step; nothing where the library chose the algorithm.
+std::optional<double> bytes_sent(RunAnswer const& a) {
+    if (a.options->all_reduce() != AllReduce::ring && a.workers > 1) { return std::nullopt; }
+    TotalBytes const gradients{Bytes{static_cast<double>(a.result->profile.gradient_bytes())}};
+    return ring_all_reduce_bytes(gradients, Ranks{a.workers}).base();
+}
+std::vector<double> steps_of(RunAnswer const& a) {
+    std::vector<double> steps;
+    for (PhaseTimes const& one : a.result->steps) { steps.push_back(one[whole_step]); }
+    return steps;
+}
+constexpr Field run_rows[] = {
+    {"*", "Question.",
+     [](RunAnswer const& a) {
+         return Opening{a.options->replay.empty() ? "run" : "replay", a.options, &a.result->profile};
+     }},
+    {"workers", "Number of processes.", member<&RunAnswer::workers>},
+    {"sequences_of_the_fullest", "Sequences of the worker with most of them.",
+     [](RunAnswer const& a) { return a.options->largest_share(static_cast<std::size_t>(a.workers)); }},
+    {"buckets", "Buckets of a step.", [](RunAnswer const& a) { return a.result->buckets; }},
+    {"bytes_sent_per_worker", "Bytes that each worker sends in a step; null where the library chose the algorithm.",
+     from<bytes_sent>, Unit{"B"}},
+    {"warm_up", "Steps that are not timed.", [](RunAnswer const& a) { return a.options->warm_up; }},
+    {"step_seconds", "Median step of the slowest worker.", median_of<whole_step>()},
+    {"least_step_seconds", "Least step of the slowest worker.",
+     [](RunAnswer const& a) { return least_step(*a.result); }},
+    {"phases", "Phases of a step.", [](RunAnswer const& a) { return Phases{&a}; }},
+    {"finished", "Times at which gradients are ready in the backward pass, medians of the first worker.",
+     [](RunAnswer const& a) { return a.result->profile.marks; }},
+    {"all_reduce_seconds", "Median time of all buckets, hidden or not; 0 on one worker.",
+     [](RunAnswer const& a) { return a.workers > 1 ? a.result->median(all_reduce) : 0.0; }},
+    {"gamma", "All-reduce over computing.", [](RunAnswer const& a) { return ratios_of(*a.result, a.workers).gamma; }},
+    {"serial_share", "Exposed all-reduce and optimizer over the step on these workers.",
+     [](RunAnswer const& a) { return ratios_of(*a.result, a.workers).serial_share; }},
+    {"steps_seconds", "Every timed step of the slowest worker.", from<steps_of>},
+    {"losses", "Losses of the whole batch, warm-up too; empty in a replay.",
+     [](RunAnswer const& a) -> std::vector<double> const& { return a.result->losses; }},
+};
+constexpr FieldTable run_table = field_table<RunAnswer>("run", run_rows);
+FieldTable const& field_table_of(RunAnswer const*) { return run_table; }
+
+constexpr Field step_rows[] = {
+    {"workers", "Number of workers.", member<&PredictedStep::workers>},
+    {"sequences_of_the_fullest", "Sequences of the worker with most of them.", member<&PredictedStep::share>},
+    {"step_seconds", "Step: forward, backward, exposed, slowed and optimizer.", member<&PredictedStep::step>},
+    {"forward_seconds", "Forward pass, from the profile by sequences.", member<&PredictedStep::forward>},
+    {"backward_seconds", "Backward pass, from the profile by sequences.", member<&PredictedStep::backward>},
+    {"exposed_all_reduce_seconds", "All-reduce that the backward pass does not hide.", member<&PredictedStep::exposed>},
+    {"slowed_seconds", "Slowdown of the backward pass by the exchange during it.", member<&PredictedStep::slowed>},
+    {"optimizer_seconds", "Optimizer, from the profile.", member<&PredictedStep::optimizer>},
+    {"all_reduce_seconds", "All-reduce of all buckets.", member<&PredictedStep::all_reduce>},
+    {"gamma", "All-reduce over computing.", member<&PredictedStep::gamma>},
+    {"serial_share", "Share of the step that does not divide.", member<&PredictedStep::serial_share>},
+    {"speedup", "Speedup over one worker, in sequences a second.", member<&PredictedStep::speedup>},
+    {"ceiling", "Speedup that is approached if what does not divide stays; null in weak scaling.",
+     member<&PredictedStep::ceiling>},
+};
+constexpr FieldTable step_table = field_table<PredictedStep>("predicted_step", step_rows);
+
+struct PredictionAnswer {
+    Options const* options;
+    StepProfile const* profile;
+    std::vector<PredictedStep> const* steps;
+};
+constexpr Field prediction_rows[] = {
+    {"*", "Question.",
+     [](PredictionAnswer const& a) {
+         return Opening{"prediction", a.options, a.profile};
+     }},
+    {"profiled_batch", "Sequences of the profile.", [](PredictionAnswer const& a) { return a.profile->batch; }},
+    {"latency_seconds", "Latency of a message.", [](PredictionAnswer const& a) { return a.options->latency.value(); }},
+    {"bandwidth_bytes_per_second", "Bandwidth each way.",
+     [](PredictionAnswer const& a) { return a.options->bandwidth.value(); }},
+    {"exchange_load", "Share of a worker's processor that its exchange takes.",
+     [](PredictionAnswer const& a) { return a.options->load; }},
+    {"rows", "Steps, one for each count of workers.",
+     [](PredictionAnswer const& a) -> std::vector<PredictedStep> const& { return *a.steps; }},
+};
+constexpr FieldTable prediction_table = field_table<PredictionAnswer>("prediction", prediction_rows);
+FieldTable const& field_table_of(PredictionAnswer const*) { return prediction_table; }
 
 } // namespace
 
+FieldTable const& field_table_of(StepProfile const*) { return model_table; }
+FieldTable const& field_table_of(StepProfile::Mark const*) { return mark_table; }
+FieldTable const& field_table_of(PredictedStep const*) { return step_table; }
+
 Report run_report(Options const& options, RunResult const& result, int workers) {
     return {options.mode == Mode::check ? check_text(result, workers) : run_text(options, result, workers),
-            run_json(options, result, workers).dump(2) + "\n"};
+            document::to_json(RunAnswer{&options, &result, workers}).text()};
 }
 
 Report prediction_report(Options const& options, StepProfile const& profile, std::vector<PredictedStep> const& steps) {
@@ -168,37 +268,22 @@ Report prediction_report(Options const& options, StepProfile const& profile, std
         " the backward pass" +
         (options.overlap && options.load > 0.0 ? printed(", slowed by %.3g %%", 100.0 * options.load) : "") +
         "\n\nworkers computing all-reduce   exposed      step   gamma       s speedup ceiling\n";
-    Json rows = Json::array();
     for (PredictedStep const& step : steps) {
         text += printed("%7d %9s %10s %9s %9s %7.3g %7s %7.3g %7s\n", step.workers,
                         seconds(step.forward + step.backward + step.slowed + step.optimizer).c_str(),
                         seconds(step.all_reduce).c_str(), seconds(step.exposed).c_str(), seconds(step.step).c_str(),
                         step.gamma, printed("%.3g %%", 100.0 * step.serial_share).c_str(), step.speedup,
                         step.ceiling ? printed("%.3g", *step.ceiling).c_str() : "-");
-        rows.push_back({{"workers", step.workers},
-                        {"sequences_of_the_fullest", step.share},
-                        {"step_seconds", number(step.step)},
-                        {"forward_seconds", number(step.forward)},
-                        {"backward_seconds", number(step.backward)},
-                        {"exposed_all_reduce_seconds", number(step.exposed)},
-                        {"slowed_seconds", number(step.slowed)},
-                        {"optimizer_seconds", number(step.optimizer)},
-                        {"all_reduce_seconds", number(step.all_reduce)},
-                        {"gamma", number(step.gamma)},
-                        {"serial_share", number(step.serial_share)},
-                        {"speedup", number(step.speedup)},
-                        {"ceiling", step.ceiling ? number(*step.ceiling) : Json(nullptr)}});
     }
     text += "\ns: exposed all-reduce, the slowing of the backward pass, and optimizer, which\n"
             "do not divide, over the step on that many workers; ceiling: of the speedup, if\n"
             "they stayed as they are there\n";
-    Json object = opening_json("prediction", options, profile);
-    object.update({{"profiled_batch", profile.batch},
-                   {"latency_seconds", number(*options.latency)},
-                   {"bandwidth_bytes_per_second", number(*options.bandwidth)},
-                   {"exchange_load", number(options.load)},
-                   {"rows", rows}});
-    return {text, object.dump(2) + "\n"};
+    return {text, document::to_json(PredictionAnswer{&options, &profile, &steps}).text()};
+}
+
+std::string report_schema() {
+    static constexpr FieldTable none{"none", {}};
+    return document::json_schema("Result of headroom-step --json", {&run_table, &prediction_table}, none, none).text();
 }
 
 bool agrees(RunResult const& result) {

@@ -18,6 +18,9 @@ Report run_report(Options const& options, RunResult const& result, int workers);
 
 Report prediction_report(Options const& options, StepProfile const& profile, std::vector<PredictedStep> const& steps);
 
+/// JSON Schema of the reports: docs/schema/training-step.json.
+std::string report_schema();
+
 /// Whether losses and gradients are those of one process.
 bool agrees(RunResult const& result);
 

@@ -17,10 +17,10 @@ void require(bool holds) {
 }
 
 void read_all(std::string_view pattern, std::string_view output) {
-    using headroom::io::ResultUnit;
+    using headroom::measure::ResultUnit;
     for (ResultUnit const unit : {ResultUnit::seconds, ResultUnit::milliseconds, ResultUnit::throughput}) {
         headroom::io::ResultPattern const reader{pattern, unit, "here"};
-        headroom::io::CommandResult const result = reader.read(output);
+        headroom::measure::CommandResult const result = reader.read(output);
         require(result.value.has_value() == result.problem.empty());
         require(!result.value || (std::isfinite(*result.value) && *result.value > 0.0));
         require(result.problem.find('\n') == std::string_view::npos);

@@ -11,9 +11,9 @@
 
 namespace {
 
-using headroom::io::CommandResult;
 using headroom::io::ResultPattern;
-using headroom::io::ResultUnit;
+using headroom::measure::CommandResult;
+using headroom::measure::ResultUnit;
 
 CommandResult read(std::string_view pattern, std::string_view output, ResultUnit unit = ResultUnit::seconds) {
     return ResultPattern{pattern, unit, "--result"}.read(output);

@@ -2,18 +2,19 @@
 #include "calibrate/calibrate_report.hpp"
 #include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
-#include "measure/roofline_report.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/processor.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace headroom::cli {
 
+using namespace headroom::measure;
 using namespace headroom::training;
 
 namespace {
@@ -218,7 +219,7 @@ std::string machine_to_save(Arguments const& arguments, fit::CalibrationAnswer c
         refuse("--save-machine", std::to_string(answer.machines.size()) + " campaigns measured a machine",
                "a file is of one", "name one of them");
     }
-    return machine_file(MeasuredRooflineReport{answer.machines.front()});
+    return io::machine_file(MeasuredRooflineAnswer{answer.machines.front()}, "headroom " HEADROOM_VERSION);
 }
 
 int run(Arguments const& arguments) {

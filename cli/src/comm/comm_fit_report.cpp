@@ -32,28 +32,6 @@ std::size_t outliers_in(fit::CommunicationFit const& fit) {
     return static_cast<std::size_t>(std::ranges::count_if(fit.residuals, &fit::FitResidual::outlier));
 }
 
-Table fits_table(fit::CommunicationFitAnswer const& answer) {
-    Table table{.title = "Fits",
-                .columns = {{"collective", Align::left, true},
-                            {"ranks"},
-                            {"nodes"},
-                            {"rows"},
-                            {"parts"},
-                            {"alpha"},
-                            {"bus rate"},
-                            {"off %"},
-                            {"p90 %"}},
-                .rows = {}};
-    for (fit::CommunicationFit const& fit : answer.result.fits) {
-        auto const rate = known_bus_bandwidth(fit);
-        table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),
-                              std::to_string(fit.residuals.size()), std::to_string(fit.segments.size()),
-                              seconds_words(fit.segments.front().alpha_seconds.value), rate ? format(*rate) : "-",
-                              percents(fit.median_relative_error), percents(fit.p90_relative_error)});
-    }
-    return table;
-}
-
 Table segments_table(fit::CommunicationFit const& fit) {
     Table table{.title = "Segments of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .columns = {{"sizes", Align::left}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"90 %"}},
@@ -206,6 +184,28 @@ std::string verdict(fit::CommunicationFitAnswer const& answer) {
 }
 
 } // namespace
+
+Table fits_table(fit::CommunicationFitAnswer const& answer) {
+    Table table{.title = "Fits",
+                .columns = {{"collective", Align::left, true},
+                            {"ranks"},
+                            {"nodes"},
+                            {"rows"},
+                            {"parts"},
+                            {"alpha"},
+                            {"bus rate"},
+                            {"off %"},
+                            {"p90 %"}},
+                .rows = {}};
+    for (fit::CommunicationFit const& fit : answer.result.fits) {
+        auto const rate = known_bus_bandwidth(fit);
+        table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),
+                              std::to_string(fit.residuals.size()), std::to_string(fit.segments.size()),
+                              seconds_words(fit.segments.front().alpha_seconds.value), rate ? format(*rate) : "-",
+                              percents(fit.median_relative_error), percents(fit.p90_relative_error)});
+    }
+    return table;
+}
 
 std::string level_words(fit::FittedLevel const& level) {
     return level.scale_out ? "between nodes (scale_out)" : "inside a node (scale_up)";

@@ -17,6 +17,8 @@ std::string place_of(network::MeasuredCollective const& row);
 /// Measured and fitted, of one fit: bus bandwidth over size, or time where the collective has none; and its residuals.
 std::vector<Chart> comm_fit_charts(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit);
 
+/// A row a fit: group, number of segments, alpha and bus bandwidth.
+Table fits_table(fit::CommunicationFitAnswer const& answer);
 Document document_of(fit::CommunicationFitAnswer const& answer, io::Catalog const& catalog);
 
 } // namespace headroom::cli

@@ -20,9 +20,5 @@ std::string fit_verdict(FitAnswer const& answer);
 /// The fit for people, from why this law was chosen to what is assumed; `data` says what was fitted.
 std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data);
 Document document_of(FitAnswer const& answer, io::Catalog const& catalog);
-/// The fit for machines: members from `fitted_quantity` to `findings`.
-inline void add_fit_members(Json& json, FitAnswer const& answer) {
-    append_fields(json, field_table_of(&answer), &answer);
-}
 
 } // namespace headroom::cli

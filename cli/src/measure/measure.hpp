@@ -1,9 +1,10 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "verb.hpp"
+#include "output.hpp"
 
 #include "headroom/io/store.hpp"
+#include "headroom/measure/measured_roofline.hpp"
 #include "headroom/measure/measurement.hpp"
 
 #include <filesystem>
@@ -18,6 +19,16 @@ namespace headroom::cli {
 std::span<Option const> store_options();
 /// --store FILE, else where measurements are kept; empty for `none`.
 std::filesystem::path store_path(Arguments const& arguments);
+
+/// Names that an option gives, separated by commas, each once, in the order of `known`; none without it.
+std::vector<std::string> read_names(Arguments const& arguments, std::string const& option,
+                                    std::vector<std::string> const& known);
+/// A time of at most a day, and of `least` at least or above zero.
+std::optional<double> read_seconds(Arguments const& arguments, std::string const& option, double least = 0.0);
+/// --save FILE; empty without. Errors: InputError{usage} where it names no file, or one of the result's.
+std::string read_save(Arguments const& arguments, Output const& output);
+
+Document document_of(measure::MeasuredRooflineAnswer const& answer, bool page);
 
 /// A campaign that is being measured: every sample is in the store when the next one begins. `--store none` keeps it in
 /// memory alone.

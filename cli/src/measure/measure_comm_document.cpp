@@ -1,3 +1,4 @@
+#include "comm/comm_fit_report.hpp"
 #include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
 
@@ -9,48 +10,44 @@
 
 namespace headroom::cli {
 
-using namespace headroom::measure;
 using namespace headroom::network;
 
 namespace {
 
-using probe::CommPattern;
+using Answer = fit::MeasuredMessages;
 
 constexpr std::size_t most_links_named = 12;
 
 std::string size_words(std::uint64_t bytes) { return format_binary(Bytes{static_cast<double>(bytes)}); }
 std::string time_words(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }
-std::string range_words(double low, double high) { return time_words(low) + " .. " + time_words(high); }
 
-Paragraph setting_words(CommMeasureReport const& report) {
-    probe::CommWorld const& world = report.world;
+Paragraph setting_words(Answer const& answer) {
+    CommWorld const& world = answer.world;
     std::string text = counted(static_cast<std::size_t>(world.ranks()), "rank") + " on " +
                        counted(static_cast<std::size_t>(world.nodes()), "host") + ", " +
-                       printable(world.implementation) + "; " + counted(report.timed.size(), "point") + " in " +
-                       counted(static_cast<std::size_t>(report.progress.rounds), "round") +
-                       " of an order of its own each.";
+                       printable(world.implementation) + "; " + counted(answer.timed.size(), "point") + " in " +
+                       counted(static_cast<std::size_t>(answer.rounds), "round") + " of an order of its own each.";
     return {.text = text};
 }
 
 /// The shortest and the longest message one way of each kind of link, and the longest all-reduce, by medians.
-std::string verdict_words(CommMeasureReport const& report) {
+std::string verdict_words(Answer const& answer) {
     struct Ends {
-        CommTimed const *shortest = nullptr, *longest = nullptr;
+        fit::TimedMessage const *shortest = nullptr, *longest = nullptr;
     };
     std::map<std::string, Ends> links;
-    CommTimed const* reduced = nullptr;
-    auto const bytes_of = [&](CommTimed const* one) { return request_of(report, *one).bytes; };
-    for (CommTimed const& one : report.timed) {
-        auto const& request = request_of(report, one);
-        bool const reduces = request.pattern == CommPattern::collective && request.collective == Collective::all_reduce;
-        if (reduces && (reduced == nullptr || request.bytes > bytes_of(reduced))) { reduced = &one; }
-        if (request.pattern != CommPattern::one_way || request.bytes == 0) { continue; }
-        Ends& ends = links[link_words(report.world, request.peer)];
-        if (ends.shortest == nullptr || request.bytes < bytes_of(ends.shortest)) { ends.shortest = &one; }
-        if (ends.longest == nullptr || request.bytes > bytes_of(ends.longest)) { ends.longest = &one; }
+    fit::TimedMessage const* reduced = nullptr;
+    auto const bytes_of = [&](fit::TimedMessage const* one) { return one->bytes; };
+    for (fit::TimedMessage const& one : answer.timed) {
+        bool const reduces = one.pattern == CommPattern::collective && one.collective == Collective::all_reduce;
+        if (reduces && (reduced == nullptr || one.bytes > bytes_of(reduced))) { reduced = &one; }
+        if (one.pattern != CommPattern::one_way || one.bytes == 0) { continue; }
+        Ends& ends = links[answer.world.link_to(one.peer)];
+        if (ends.shortest == nullptr || one.bytes < bytes_of(ends.shortest)) { ends.shortest = &one; }
+        if (ends.longest == nullptr || one.bytes > bytes_of(ends.longest)) { ends.longest = &one; }
     }
     std::string text;
-    auto const rate = [&](CommTimed const& one) {
+    auto const rate = [&](fit::TimedMessage const& one) {
         return format(BytesPerSecond{static_cast<double>(bytes_of(&one)) / one.seconds.median});
     };
     for (auto const& [link, ends] : links) {
@@ -58,7 +55,7 @@ std::string verdict_words(CommMeasureReport const& report) {
                 " one way, " + size_words(bytes_of(ends.longest)) + " at " + rate(*ends.longest) + ". ";
     }
     if (reduced != nullptr && reduced->seconds.median > 0.0) {
-        double const p = report.world.ranks(), factor = 2.0 * (p - 1.0) / p;
+        double const p = answer.world.ranks(), factor = 2.0 * (p - 1.0) / p;
         text += "all_reduce of " + size_words(bytes_of(reduced)) + ": " + time_words(reduced->seconds.median) +
                 ", bus bandwidth " +
                 format(BytesPerSecond{factor * static_cast<double>(bytes_of(reduced)) / reduced->seconds.median}) +
@@ -70,143 +67,91 @@ std::string verdict_words(CommMeasureReport const& report) {
     return text;
 }
 
-std::string what_of(CommMeasureReport const& report, CommTimed const& one) {
-    auto const& request = request_of(report, one);
-    bool const two = request.pattern == CommPattern::one_way || request.pattern == CommPattern::both_ways;
-    std::string text{name_of(request.pattern)};
-    return two ? text + ", " + link_words(report.world, request.peer) : text;
-}
-
-/// Points of some patterns, the columns of all the same.
-Table times_table(CommMeasureReport const& report, std::string title, std::vector<CommPattern> const& patterns) {
-    Table table{.title = std::move(title),
-                .columns = {{"what", Align::left, true}, {"size"}, {"n"}, {"least"}, {"median"}, {"95 %"}, {"late"}},
-                .rows = {}};
+/// Points of some patterns, in the order of the patterns; `columns` come first.
+Table times_table(Answer const& answer, std::string title, std::vector<CommPattern> const& patterns,
+                  std::vector<ShownField> columns) {
+    std::vector<fit::TimedMessageRow> rows;
     for (CommPattern const pattern : patterns) {
-        for (CommTimed const& one : report.timed) {
-            auto const& request = request_of(report, one);
-            if (request.pattern != pattern) { continue; }
-            std::string what = what_of(report, one);
-            if (pattern == CommPattern::collective) {
-                auto const& facts = report.campaign.points[one.point].parameters;
-                std::string const algorithm{fact(facts, "algorithm").value_or("")};
-                what = std::string{name_of(request.collective)} + (algorithm == "library" ? "" : " " + algorithm);
-            }
-            table.rows.push_back({printable(what), request.bytes == 0 ? "-" : size_words(request.bytes),
-                                  std::to_string(one.seconds.count), time_words(one.seconds.least),
-                                  time_words(one.seconds.median), range_words(one.seconds.low, one.seconds.high),
-                                  time_words(one.late_median)});
+        for (fit::TimedMessage const& one : answer.timed) {
+            if (one.pattern == pattern) { rows.push_back({&one}); }
         }
     }
-    return table;
+    for (ShownField const& field : {ShownField{"bytes", "size", Shown::binary},
+                                    {"count", "n"},
+                                    {"least_seconds", "", Shown::each},
+                                    {"median_seconds", "", Shown::each},
+                                    {"median_low_seconds", "low", Shown::each},
+                                    {"median_high_seconds", "high", Shown::each},
+                                    {"late_median_seconds", "late", Shown::each}}) {
+        columns.push_back(field);
+    }
+    return field_rows(std::move(title), rows, columns);
 }
 
-std::optional<Table> ratio_table(CommMeasureReport const& report) {
-    Table table{.title = "Times over that of one way, medians",
-                .columns = {{"link", Align::left}, {"size"}, {"one way"}, {"both ways"}, {"all shifted"}},
+Table ratio_table(Answer const& answer) {
+    return field_rows("Times over that of one way, medians", answer.ratios,
+                      {{"link"},
+                       {"bytes", "size", Shown::binary},
+                       {"one_way_seconds", "", Shown::each},
+                       {"both_ways_ratio", "both ways"},
+                       {"shifted_ratio", "all shifted"}});
+}
+
+Table loggp_table(Answer const& answer) {
+    Table table{.title = "LogGP, messages of 1 B to 32 KiB: network L, processor o and O a byte, gaps g and G a byte",
+                .columns = {{"link", Align::left}, {"L"}, {"o"}, {"O"}, {"g"}, {"G"}, {"off %"}},
                 .rows = {}};
-    for (CommRatio const& one : report.ratios) {
-        auto const ratio = [](std::optional<double> value) {
-            return value ? significant(*value) + "x" : std::string{"-"};
-        };
-        table.rows.push_back(
-            {one.link, size_words(one.bytes), time_words(one.one_way), ratio(one.both_ways), ratio(one.shifted)});
+    for (fit::LinkLogGp const& one : answer.loggp) {
+        std::vector<std::string> cells{one.link};
+        for (fit::Fitted const* value :
+             {&one.fit.latency_seconds, &one.fit.overhead_seconds, &one.fit.overhead_seconds_per_byte,
+              &one.fit.gap_seconds, &one.fit.gap_seconds_per_byte}) {
+            cells.push_back(time_words(value->value));
+        }
+        cells.push_back(percent(one.fit.median_relative_error, 2));
+        table.rows.push_back(std::move(cells));
     }
-    if (table.rows.empty()) { return std::nullopt; }
     return table;
 }
 
-std::string fit_words(fit::CommunicationFit const& fit) {
-    bool const message = fit.collective == Collective::point_to_point;
-    if (message) { return fit.algorithm + (fit.nodes > 1 ? ", between hosts" : ", inside a host"); }
-    return std::string{name_of(fit.collective)} + (fit.algorithm == "library" ? "" : " " + fit.algorithm);
+Table load_table(Answer const& answer) {
+    return field_rows("One way under load, medians", answer.load,
+                      {{"link"},
+                       {"load", "while"},
+                       {"bytes", "size", Shown::binary},
+                       {"alone_seconds", "", Shown::each},
+                       {"loaded_seconds", "", Shown::each},
+                       {"ratio", "times"}});
 }
 
-std::optional<Table> fits_table(CommMeasureReport const& report) {
-    Table table{
-        .title = "alpha + n beta, of medians: first alpha and last rate of the straight parts, 90 %",
-        .columns = {{"what", Align::left, true}, {"parts"}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"off %"}},
-        .rows = {}};
-    for (fit::CommunicationFit const& one : report.fits.fits) {
-        fit::Fitted const &alpha = one.segments.front().alpha_seconds,
-                          &beta = one.segments.back().beta_seconds_per_byte;
-        table.rows.push_back({printable(fit_words(one)), std::to_string(one.segments.size()), time_words(alpha.value),
-                              range_words(alpha.low, alpha.high),
-                              beta.value > 0.0 ? format(BytesPerSecond{1.0 / beta.value}) : "no limit",
-                              percent(one.median_relative_error, 2)});
-    }
-    if (table.rows.empty()) { return std::nullopt; }
-    return table;
+Table prediction_table(Answer const& answer) {
+    return field_rows("Collectives as the probes of messages predict them: predicted over measured", answer.predictions,
+                      {{"point", "collective"},
+                       {"algorithm", "model"},
+                       {"chosen_as_cheapest", "cheapest"},
+                       {"least_ratio", "least"},
+                       {"median_ratio", "median"}});
 }
 
-std::optional<Table> loggp_table(CommMeasureReport const& report) {
-    Table table{.title = "LogGP, messages of 1 B to 32 KiB",
-                .columns = {{"link", Align::left}, {"constant", Align::left}, {"value"}, {"90 %"}},
-                .rows = {}};
-    for (CommLogGp const& one : report.loggp) {
-        auto const add = [&](std::string name, fit::Fitted const& value) {
-            table.rows.push_back(
-                {one.link, std::move(name), time_words(value.value), range_words(value.low, value.high)});
-        };
-        add("L, network", one.fit.latency_seconds);
-        add("o, processor, a message", one.fit.overhead_seconds);
-        add("O, processor, a byte", one.fit.overhead_seconds_per_byte);
-        add("g, between messages", one.fit.gap_seconds);
-        add("G, between bytes", one.fit.gap_seconds_per_byte);
-        table.rows.push_back({one.link, "off, middle of trains", percent(one.fit.median_relative_error, 2) + " %", ""});
-    }
-    if (table.rows.empty()) { return std::nullopt; }
-    return table;
+std::string rank_words(Answer const& answer, int rank) {
+    return "rank " + std::to_string(rank) + " on " + printable(answer.world.host_of(rank));
 }
 
-std::optional<Table> load_table(CommMeasureReport const& report) {
-    Table table{.title = "One way under load, medians",
-                .columns = {{"link", Align::left}, {"while", Align::left}, {"size"}, {"alone"}, {"loaded"}, {"of it"}},
-                .rows = {}};
-    for (CommLoad const& one : report.load) {
-        table.rows.push_back({one.link, one.load, size_words(one.bytes), time_words(one.alone), time_words(one.loaded),
-                              significant(one.loaded / one.alone) + "x"});
-    }
-    if (table.rows.empty()) { return std::nullopt; }
-    return table;
-}
-
-std::optional<Table> prediction_table(CommMeasureReport const& report) {
-    Table table{
-        .title = "Collectives as the probes of messages predict them: predicted over measured",
-        .columns = {{"collective", Align::left, true}, {"model", Align::left, true}, {"size"}, {"least"}, {"median"}},
-        .rows = {}};
-    for (CommPrediction const& one : report.predictions) {
-        CommTimed const* const timed = timed_of(report, one.point);
-        auto const& request = request_of(report, *timed);
-        std::string const algorithm{fact(report.campaign.points[one.point].parameters, "algorithm").value_or("")};
-        table.rows.push_back({std::string{name_of(request.collective)} + (one.chosen ? "" : " " + printable(algorithm)),
-                              one.algorithm + (one.chosen ? " (cheapest)" : ""), size_words(request.bytes),
-                              significant(one.least_ratio), significant(one.median_ratio)});
-    }
-    if (table.rows.empty()) { return std::nullopt; }
-    return table;
-}
-
-std::string rank_words(CommMeasureReport const& report, int rank) {
-    return "rank " + std::to_string(rank) + " on " + printable(report.world.hosts[static_cast<std::size_t>(rank)]);
-}
-
-void add_slow(CommMeasureReport const& report, std::vector<fit::PairTime> const& pairs, fit::PairVerdict const& verdict,
-              std::string const& what, std::vector<std::string>& lines) {
-    for (fit::SlowRank const& one : verdict.ranks) {
-        lines.push_back(what + ": " + rank_words(report, one.rank) + " is slow with " + std::to_string(one.slow) +
-                        " of " + std::to_string(one.of) + " others, " + significant(one.factor) +
+void add_slow(Answer const& answer, std::optional<fit::MeasuredPairs> const& pairs, std::string const& what,
+              std::vector<std::string>& lines) {
+    if (!pairs) { return; }
+    for (fit::SlowHostRank const& one : pairs->slow_ranks) {
+        lines.push_back(what + ": " + rank_words(answer, one.rank) + " is slow with " + std::to_string(one.slow) +
+                        " of " + std::to_string(one.links) + " others, " + significant(one.factor) +
                         "x: it, and not its links");
     }
     std::size_t named = 0;
-    for (fit::SlowLink const& one : verdict.links) {
-        auto const& pair = pairs[one.pair];
-        bool const explained = std::ranges::any_of(verdict.ranks, [&](fit::SlowRank const& rank) {
-            return rank.rank == pair.first || rank.rank == pair.second;
+    for (fit::SlowPair const& one : pairs->slow_links) {
+        bool const explained = std::ranges::any_of(pairs->slow_ranks, [&](fit::SlowHostRank const& rank) {
+            return rank.rank == one.first || rank.rank == one.second;
         });
         if (explained || ++named > most_links_named) { continue; }
-        lines.push_back(what + ": " + rank_words(report, pair.first) + " and " + rank_words(report, pair.second) +
+        lines.push_back(what + ": " + rank_words(answer, one.first) + " and " + rank_words(answer, one.second) +
                         " take " + significant(one.factor) + "x" + (one.always ? "" : " now and then"));
     }
     if (named > most_links_named) {
@@ -215,11 +160,11 @@ void add_slow(CommMeasureReport const& report, std::vector<fit::PairTime> const&
 }
 
 /// Ranks against ranks, as far as a page is wide; the rest is in the JSON.
-std::optional<Table> matrix(CommMeasureReport const& report, std::vector<fit::PairTime> const& pairs, std::string title,
-                            bool rate, double bytes) {
+std::optional<Table> matrix(Answer const& answer, std::optional<fit::MeasuredPairs> const& pairs, std::string title,
+                            bool rate) {
     constexpr int most = 12;
-    int const ranks = report.world.ranks();
-    if (pairs.empty()) { return std::nullopt; }
+    int const ranks = answer.world.ranks();
+    if (!pairs) { return std::nullopt; }
     int const shown = std::min(ranks, most);
     if (shown < ranks) { title += " (the first " + std::to_string(shown) + " ranks; all are in the JSON)"; }
     Table table{.title = std::move(title), .columns = {{"rank", Align::left}}, .rows = {}};
@@ -229,31 +174,32 @@ std::optional<Table> matrix(CommMeasureReport const& report, std::vector<fit::Pa
         rows[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(shown) + 1, "");
         rows[static_cast<std::size_t>(i)].front() = std::to_string(i);
     }
-    for (fit::PairTime const& pair : pairs) {
+    for (fit::PairTime const& pair : pairs->times) {
         if (pair.second >= shown) { continue; }
         auto const first = static_cast<std::size_t>(pair.first), second = static_cast<std::size_t>(pair.second);
-        double const value = rate ? bytes / pair.median_seconds / 1e6 : pair.median_seconds * 1e6;
+        double const value =
+            rate ? static_cast<double>(pairs->bytes) / pair.median_seconds / 1e6 : pair.median_seconds * 1e6;
         rows[first][second + 1] = rows[second][first + 1] = significant(value);
     }
     table.rows = std::move(rows);
     return table;
 }
 
-void add_pairs(CommMeasureReport const& report, Document& document) {
-    if (report.pair_small.empty()) { return; }
-    for (auto table : {matrix(report, report.pair_small, "Pairs: one way of 8 B, us, medians", false, 8.0),
-                       matrix(report, report.pair_large, "Pairs: one way of 1 MiB, MB/s, medians", true, 1048576.0)}) {
+void add_pairs(Answer const& answer, Document& document) {
+    if (!answer.pairs_small) { return; }
+    for (auto table : {matrix(answer, answer.pairs_small, "Pairs: one way of 8 B, us, medians", false),
+                       matrix(answer, answer.pairs_large, "Pairs: one way of 1 MiB, MB/s, medians", true)}) {
         if (table) { document.blocks.emplace_back(std::move(*table)); }
     }
     std::vector<std::string> lines;
-    add_slow(report, report.pair_small, report.slow_small, "8 B", lines);
-    add_slow(report, report.pair_large, report.slow_large, "1 MiB", lines);
+    add_slow(answer, answer.pairs_small, "8 B", lines);
+    add_slow(answer, answer.pairs_large, "1 MiB", lines);
     if (!lines.empty()) {
         document.blocks.emplace_back(Items{"Slow links", std::move(lines)});
-    } else if (report.world.crowded()) {
+    } else if (answer.world.crowded()) {
         document.blocks.emplace_back(
             Paragraph{.text = "no link was judged: where ranks share cores, what is slow is the scheduler."});
-    } else if (report.slow_small.judged == 0) {
+    } else if (answer.pairs_small->judged == 0) {
         document.blocks.emplace_back(
             Paragraph{.text = "no link was judged: it takes six pairs inside hosts or six between them."});
     } else {
@@ -263,66 +209,56 @@ void add_pairs(CommMeasureReport const& report, Document& document) {
     }
 }
 
-template <class Block> void add(Document& document, std::optional<Block> block) {
-    if (block) { document.blocks.emplace_back(std::move(*block)); }
+void add(Document& document, Table table) {
+    if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
 }
 
-void add_times(Document& document, Table table) {
-    if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
+/// Whether a fit has a figure: messages one way, and the all-reduce as the library chooses.
+bool is_drawn(fit::CommunicationFit const& fit) {
+    return fit.algorithm == "one_way" || (fit.collective == Collective::all_reduce && fit.algorithm == "library");
 }
 
 } // namespace
 
-Document document_of(CommMeasureReport const& report, io::Catalog const& catalog) {
-    Document document{.title = "Communication of " + counted(static_cast<std::size_t>(report.world.ranks()), "rank"),
+Document document_of(fit::MeasuredMessages const& answer, io::Catalog const& catalog) {
+    Document document{.title = "Communication of " + counted(static_cast<std::size_t>(answer.world.ranks()), "rank"),
                       .blocks = {},
                       .footer = footer(catalog, "")};
-    if (auto verdict = verdict_words(report); !verdict.empty()) {
+    if (auto verdict = verdict_words(answer); !verdict.empty()) {
         document.blocks.emplace_back(Paragraph{.text = std::move(verdict), .strong = true});
     }
-    document.blocks.emplace_back(setting_words(report));
-    if (!report.notes.empty()) { document.blocks.emplace_back(Items{"Notes", report.notes}); }
-    add(document, ratio_table(report));
-    add(document, fits_table(report));
-    add(document, loggp_table(report));
-    add(document, load_table(report));
-    add_pairs(report, document);
-    add(document, prediction_table(report));
-    if (report.median_prediction_error) {
+    document.blocks.emplace_back(setting_words(answer));
+    if (!answer.notes.empty()) { document.blocks.emplace_back(Items{"Notes", answer.notes}); }
+    add(document, ratio_table(answer));
+    add(document, fits_table(answer.fit));
+    add(document, loggp_table(answer));
+    add(document, load_table(answer));
+    add_pairs(answer, document);
+    add(document, prediction_table(answer));
+    if (answer.median_prediction_error) {
         document.blocks.emplace_back(
             Paragraph{.text = "forced algorithms from 256 KiB on, least times: the middle prediction is off by " +
-                              percent(*report.median_prediction_error, 2) + " %."});
+                              percent(*answer.median_prediction_error, 2) + " %."});
     }
-    for (Chart& chart : comm_measure_charts(report)) { document.blocks.emplace_back(std::move(chart)); }
-    add_times(document, times_table(report, "Messages",
-                                    {CommPattern::one_way, CommPattern::both_ways, CommPattern::shifted,
-                                     CommPattern::all_at_once}));
-    add_times(document, times_table(report, "Collectives: the longest of all ranks", {CommPattern::collective}));
-    std::string kept = report.campaign.id > 0
-                           ? "kept as measurement " + std::to_string(report.campaign.id) + " (headroom history)."
+    for (fit::CommunicationFit const& one : answer.fit.result.fits) {
+        if (is_drawn(one)) { document.blocks.emplace_back(comm_fit_charts(answer.fit, one).front()); }
+    }
+    add(document,
+        times_table(answer, "Messages",
+                    {CommPattern::one_way, CommPattern::both_ways, CommPattern::shifted, CommPattern::all_at_once},
+                    {{"pattern"}, {"link"}}));
+    add(document, times_table(answer, "Collectives: the longest of all ranks", {CommPattern::collective},
+                              {{"collective"}, {"algorithm"}}));
+    std::string kept = answer.campaign.id > 0
+                           ? "kept as measurement " + std::to_string(answer.campaign.id) + " (headroom history)."
                            : "kept nowhere (--store none).";
     document.blocks.emplace_back(Paragraph{.text = std::move(kept)});
     return document;
 }
 
-Sheet sheet_of(CommMeasureReport const& report) {
-    Sheet sheet{.header = {"point", "pattern", "collective", "algorithm", "bytes", "count", "least_seconds",
-                           "median_seconds", "low_seconds", "high_seconds", "coverage", "late_median_seconds"},
-                .rows = {}};
-    for (CommTimed const& one : report.timed) {
-        MeasuredPoint const& point = report.campaign.points[one.point];
-        auto const parameter = [&](char const* name) { return std::string{fact(point.parameters, name).value_or("")}; };
-        sheet.rows.push_back({point.label, parameter("pattern"), parameter("collective"), parameter("algorithm"),
-                              parameter("bytes"), std::to_string(one.seconds.count), exact(one.seconds.least),
-                              exact(one.seconds.median), exact(one.seconds.low), exact(one.seconds.high),
-                              exact(one.seconds.coverage), exact(one.late_median)});
-    }
-    return sheet;
-}
-
-std::string comm_table_of(CommMeasureReport const& report) {
+std::string comm_table_of(fit::MeasuredMessages const& answer) {
     Sheet sheet{.header = {"system", "collective", "algorithm", "ranks", "nodes", "bytes", "time_us"}, .rows = {}};
-    for (MeasuredCollective const& row : report.rows) {
+    for (MeasuredCollective const& row : answer.fit.rows) {
         bool const known = row.algorithm != "library";
         sheet.rows.push_back({row.system, std::string{name_of(row.collective)}, known ? row.algorithm : "",
                               std::to_string(row.ranks), std::to_string(row.nodes), exact(row.size.size.base()),

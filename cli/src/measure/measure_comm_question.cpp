@@ -9,7 +9,6 @@
 
 namespace headroom::cli {
 
-using namespace headroom::measure;
 using namespace headroom::network;
 
 namespace {
@@ -34,10 +33,12 @@ constexpr std::array options{
 };
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 30;
-constexpr std::array names_of_parts{"messages", "collectives", "pairs", "load", "loggp"};
 constexpr std::array timed_collectives{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                        Collective::broadcast,  Collective::reduce,     Collective::all_to_all,
                                        Collective::barrier};
+
+constexpr std::array all_parts{probe::CommPart::messages, probe::CommPart::collectives, probe::CommPart::pairs,
+                               probe::CommPart::load, probe::CommPart::loggp};
 
 std::uint64_t size_of(std::string_view text) {
     double const bytes = parse<Bytes>(text, "--sizes").base();
@@ -75,90 +76,38 @@ std::vector<std::uint64_t> sizes_of(std::string const& text) {
     return sizes;
 }
 
-std::vector<Collective> collectives_of(std::string const& text) {
-    std::vector<Collective> found;
-    std::vector<std::string> names;
-    for (Collective const one : timed_collectives) { names.emplace_back(name_of(one)); }
-    for (std::string const& part : split(text, ',')) {
-        std::string const name = parse_choice(part, names, "--collectives");
-        auto const one = std::ranges::find(timed_collectives, name, [](Collective c) { return name_of(c); });
-        if (std::ranges::find(found, *one) == found.end()) { found.push_back(*one); }
+/// The values whose names an option gives, in their order; all of them without it.
+template <class Values, class Names>
+auto chosen(Arguments const& arguments, char const* option, Values const& values, Names const& names) {
+    std::vector<typename Values::value_type> found;
+    auto const wanted = read_names(arguments, option, {names.begin(), names.end()});
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        bool const named = std::ranges::find(wanted, names[i]) != wanted.end();
+        if (named || wanted.empty()) { found.push_back(values[i]); }
     }
     return found;
-}
-
-std::vector<CommPart> parts_of(std::string const& text) {
-    std::vector<CommPart> found;
-    std::vector<std::string> const names(names_of_parts.begin(), names_of_parts.end());
-    for (std::string const& part : split(text, ',')) {
-        std::string const name = parse_choice(part, names, "--parts");
-        auto const at = std::ranges::find(names, name) - names.begin();
-        found.push_back(static_cast<CommPart>(at));
-    }
-    return found;
-}
-
-double seconds_of(Arguments const& arguments, std::string const& name, double otherwise) {
-    auto const given = arguments.quantity<Seconds>(name);
-    if (!given) { return otherwise; }
-    constexpr double day = 86400.0;
-    if (!(given->base() > 0.0) || given->base() > day) {
-        refuse(name, "is not above zero and at most a day", "", "for example " + name + " 60s");
-    }
-    return given->base();
-}
-
-void check_save(CommMeasureQuestion const& question, Output const& output) {
-    if (question.save.empty()) { return; }
-    if (question.save == "-") { refuse("--save", "names no file", "", "for example --save comm.csv"); }
-    if (same_file(question.save, output.file) || (!output.html.empty() && same_file(question.save, output.html))) {
-        refuse("--save", headroom::quoted(question.save) + " is where the result goes too",
-               "they would run into each other", "give one of them another file");
-    }
 }
 
 } // namespace
 
 std::span<Option const> comm_measure_options() { return options; }
 
-bool CommMeasureQuestion::wants(CommPart part) const { return std::ranges::find(parts, part) != parts.end(); }
-
-CommMeasureQuestion read_comm_measure_question(Arguments const& arguments, Output const& output) {
+probe::CommQuestion read_comm_measure_question(Arguments const& arguments) {
     bool const quick = arguments.has("--quick");
-    CommMeasureQuestion question;
+    probe::CommQuestion question;
     question.sizes = sizes_of(arguments.text("--sizes").value_or(quick ? "8B..1MiB:32" : "8B..16MiB"));
-    question.collectives.assign(timed_collectives.begin(), timed_collectives.end());
-    if (auto const text = arguments.text("--collectives")) { question.collectives = collectives_of(*text); }
+    std::vector<std::string> names;
+    for (Collective const one : timed_collectives) { names.emplace_back(name_of(one)); }
+    question.collectives = chosen(arguments, "--collectives", timed_collectives, names);
     question.algorithms = split(arguments.text("--algorithms").value_or("library"), ',');
-    question.parts = {CommPart::messages, CommPart::collectives, CommPart::pairs, CommPart::load, CommPart::loggp};
-    if (auto const text = arguments.text("--parts")) { question.parts = parts_of(*text); }
-    question.budget_seconds = seconds_of(arguments, "--time", quick ? 10.0 : 60.0);
-    question.patience_seconds = seconds_of(arguments, "--patience", 60.0);
+    question.parts = chosen(arguments, "--parts", all_parts, probe::comm_part_names);
+    question.budget_seconds = read_seconds(arguments, "--time").value_or(quick ? 10.0 : 60.0);
+    question.patience_seconds = read_seconds(arguments, "--patience").value_or(60.0);
     question.rounds = quick ? 3 : 5;
     if (auto const seed = arguments.text("--seed")) {
         question.seed = static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
     }
-    if (auto const file = arguments.text("--save")) {
-        if (file->empty()) { refuse("--save", "names no file", "", "for example --save comm.csv"); }
-        question.save = *file;
-    }
-    check_save(question, output);
     return question;
-}
-
-Facts settings_of(CommMeasureQuestion const& question, probe::CommWorld const& world) {
-    std::vector<std::string> sizes, collectives, parts, hosts = world.hosts;
-    for (std::uint64_t const size : question.sizes) { sizes.push_back(std::to_string(size)); }
-    for (Collective const one : question.collectives) { collectives.emplace_back(name_of(one)); }
-    for (CommPart const one : question.parts) { parts.emplace_back(names_of_parts[static_cast<std::size_t>(one)]); }
-    return {{"ranks", std::to_string(world.ranks())},
-            {"hosts", join(hosts, ",")},
-            {"library", world.implementation},
-            {"sizes", join(sizes, ",")},
-            {"parts", join(parts, ",")},
-            {"collectives", join(collectives, ",")},
-            {"algorithms", join(question.algorithms, ",")},
-            {"seed", std::to_string(question.seed)}};
 }
 
 } // namespace headroom::cli

@@ -1,5 +1,8 @@
+#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
 #include "headroom/measure/campaign_comparison.hpp"
 #include "headroom/probe/machine_facts.hpp"
 
@@ -35,6 +38,41 @@ std::filesystem::path store_path(Arguments const& arguments) {
     if (!given) { return io::Store::default_path(); }
     if (given->empty()) { refuse("--store", "a name is missing", "", "give a file, or none to keep nothing"); }
     return *given == "none" ? std::filesystem::path{} : std::filesystem::path{*given};
+}
+
+std::vector<std::string> read_names(Arguments const& arguments, std::string const& option,
+                                    std::vector<std::string> const& known) {
+    auto const given = arguments.text(option);
+    if (!given) { return {}; }
+    std::vector<std::string> wanted, found;
+    for (std::string const& part : split(*given, ',')) { wanted.push_back(parse_choice(part, known, option)); }
+    std::ranges::copy_if(known, std::back_inserter(found),
+                         [&](std::string const& one) { return std::ranges::find(wanted, one) != wanted.end(); });
+    return found;
+}
+
+std::optional<double> read_seconds(Arguments const& arguments, std::string const& option, double least) {
+    auto const given = arguments.quantity<Seconds>(option);
+    if (!given) { return std::nullopt; }
+    constexpr double day = 86400.0;
+    if (!(given->base() > 0.0) || given->base() < least || given->base() > day) {
+        refuse(option, format(*given) + " is out of range",
+               least > 0.0 ? "from 1 s to a day are possible" : "it is above zero and at most a day",
+               "for example " + option + " 60s");
+    }
+    return given->base();
+}
+
+std::string read_save(Arguments const& arguments, Output const& output) {
+    auto const file = arguments.text("--save");
+    if (!file) { return {}; }
+    if (file->empty() || file == "-") { refuse("--save", "names no file", "", "say which"); }
+    if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
+        refuse("--save", headroom::quoted(*file) + " is where the result goes too", "they would run into each other",
+               "give one of them another file");
+    }
+    io::require_place(*file);
+    return *file;
 }
 
 Recorder::Recorder(Arguments const& arguments, Campaign head) {

@@ -1,7 +1,10 @@
 #include "headroom/document/text.hpp"
-#include "measure/roofline_report.hpp"
+#include "history/history.hpp"
+#include "measure/measure.hpp"
+#include "roofline/roofline_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 
@@ -9,25 +12,27 @@ using namespace headroom::measure;
 
 namespace {
 
+using Answer = MeasuredRooflineAnswer;
+
 /// "fp32 234 GFLOP/s (AVX3), fp64 117 GFLOP/s (AVX3)" of the most cores.
-std::string peaks_words(MeasuredRooflineReport const& report) {
+std::string peaks_words(Answer const& answer) {
     std::vector<std::string> words;
-    for (MeasuredPeak const& peak : report.roofline.peaks) {
-        if (peak.threads != report.cores()) { continue; }
+    for (MeasuredPeak const& peak : answer.roofline.peaks) {
+        if (peak.threads != answer.cores()) { continue; }
         std::string const by = peak.roof == peak.chain ? peak.roof->of("instruction_set") : peak.roof->of("library");
         words.push_back(peak.precision + " " + rate_words(*peak.roof) + " (" + by + ")");
     }
     return words.empty() ? "no arithmetic was measured"
-                         : "peak of " + cores_words(report.cores()) + ": " + join(words, ", ");
+                         : "peak of " + cores_words(answer.cores()) + ": " + join(words, ", ");
 }
 
-std::string ridge_words(MeasuredRooflineReport const& report) {
-    auto const levels = report.roofline.levels(report.cores());
+std::string ridge_words(Answer const& answer) {
+    auto const levels = answer.roofline.levels(answer.cores());
     if (levels.empty()) { return "Bandwidth was not measured, so there is no ridge."; }
     std::string const far = levels.back()->of("level");
     std::string text = "Bandwidth of " + far + ": " + rate_words(*levels.back()) + ".";
-    for (MeasuredRidge const& ridge : report.roofline.ridges) {
-        if (ridge.threads != report.cores() || ridge.level != far || ridge.precision != "fp32") { continue; }
+    for (MeasuredRidge const& ridge : answer.roofline.ridges) {
+        if (ridge.threads != answer.cores() || ridge.level != far || ridge.precision != "fp32") { continue; }
         text += " The ridge of fp32 is at " + significant(ridge.flops_per_byte) + " operations a byte (" +
                 significant(ridge.low) + " to " + significant(ridge.high) + "): below it a kernel waits for " + far +
                 ".";
@@ -36,35 +41,35 @@ std::string ridge_words(MeasuredRooflineReport const& report) {
 }
 
 /// More than half of the figures scatter.
-bool is_noisy(MeasuredRooflineReport const& report) {
+bool is_noisy(Answer const& answer) {
     constexpr double much = 0.05;
-    auto const noisy = std::ranges::count_if(report.roofline.figures,
+    auto const noisy = std::ranges::count_if(answer.roofline.figures,
                                              [](MeasuredFigure const& one) { return one.summary.spread > much; });
-    return 2 * static_cast<std::size_t>(noisy) > report.roofline.figures.size();
+    return 2 * static_cast<std::size_t>(noisy) > answer.roofline.figures.size();
 }
 
-std::string verdict(MeasuredRooflineReport const& report) {
-    std::string text = peaks_words(report) + ". ";
+std::string verdict(Answer const& answer) {
+    std::string text = peaks_words(answer) + ". ";
     text[0] = text[0] == 'p' ? 'P' : 'N';
-    return (is_noisy(report)
+    return (is_noisy(answer)
                 ? "The machine was busy or unsteady: these figures are too low, take them again when it is "
                   "quiet. "
                 : "") +
-           text + ridge_words(report);
+           text + ridge_words(answer);
 }
 
-std::string kernels_words(MeasuredRooflineReport const& report) {
+std::string kernels_words(Answer const& answer) {
     std::vector<std::string> words;
-    for (MeasuredKernel const& kernel : report.roofline.kernels) {
-        if (kernel.figure->threads != report.cores()) { continue; }
+    for (MeasuredKernel const& kernel : answer.roofline.kernels) {
+        if (kernel.figure->threads != answer.cores()) { continue; }
         words.push_back(kernel.figure->of("kernel") + " " + percent(kernel.share, 2) + " %");
     }
-    return words.empty() ? "" : "of its roof, " + cores_words(report.cores()) + ": " + join(words, ", ");
+    return words.empty() ? "" : "of its roof, " + cores_words(answer.cores()) + ": " + join(words, ", ");
 }
 
 /// What the tool's own product says of the machine's libraries, and they of it.
-std::string libraries_words(MeasuredRooflineReport const& report) {
-    auto const both = own_against_library(report.roofline, report.cores());
+std::string libraries_words(Answer const& answer) {
+    auto const both = own_against_library(answer.roofline, answer.cores());
     if (!both) { return {}; }
     std::string const order = " of order " + both->other->of("order");
     return "fastest fp32 product: " + both->other->of("library") + order + " with " + rate_words(*both->other) +
@@ -73,87 +78,101 @@ std::string libraries_words(MeasuredRooflineReport const& report) {
 }
 
 Table peaks_table(MeasuredRoofline const& roofline) {
-    Table table{.title = "Peaks",
-                .columns = {{"precision", Align::left},
-                            {"cores"},
-                            {"peak"},
-                            {"interval %"},
-                            {"by", Align::left},
-                            {"best product", Align::left},
-                            {"% of peak"}},
-                .rows = {}};
-    for (MeasuredPeak const& peak : roofline.peaks) {
-        bool const chain = peak.roof == peak.chain;
-        auto const* product = peak.product;
-        table.rows.push_back({peak.precision, std::to_string(peak.threads), rate_words(*peak.roof),
-                              interval_words(*peak.roof), peak.roof->of(chain ? "instruction_set" : "library"),
-                              product == nullptr ? "-" : product->of("library") + " " + product->of("order"),
-                              product == nullptr ? "-" : percent(product->summary.median / peak.roof->summary.median)});
-    }
-    return table;
+    return field_rows("Peaks", roofline.peaks,
+                      {{"precision"},
+                       {"threads", "cores"},
+                       {"flops_per_second", "peak", Shown::each},
+                       {"low", "", Shown::each},
+                       {"high", "", Shown::each},
+                       {"by"},
+                       {"best_product"},
+                       {"product_of_peak", "of peak", Shown::percent}});
 }
 
-MeasuredFigure const* latency_of(MeasuredRoofline const& roofline, std::string const& level) {
-    for (MeasuredFigure const* one : roofline.of_quantity("latency")) {
-        if (one->of("level") == level) { return one; }
-    }
-    return nullptr;
+Table levels_table(MeasuredRoofline const& roofline) {
+    return field_rows("Memory", levels_of(roofline),
+                      {{"level"},
+                       {"threads", "cores"},
+                       {"capacity_bytes", "", Shown::binary},
+                       {"bytes_per_second", "bandwidth", Shown::each},
+                       {"low", "", Shown::each},
+                       {"high", "", Shown::each}});
 }
 
-Table levels_table(MeasuredRooflineReport const& report) {
-    MeasuredRoofline const& roofline = report.roofline;
-    Table table{.title = "Memory",
-                .columns = {{"level", Align::left},
-                            {"cores"},
-                            {"capacity"},
-                            {"bandwidth"},
-                            {"interval %"},
-                            {"by", Align::left},
-                            {"latency"},
-                            {"fp32 ridge"}},
-                .rows = {}};
-    for (int const threads : roofline.threads) {
-        for (MeasuredFigure const* level : roofline.levels(threads)) {
-            std::string ridge = "-";
-            for (MeasuredRidge const& one : roofline.ridges) {
-                if (one.precision == "fp32" && one.level == level->of("level") && one.threads == threads) {
-                    ridge = significant(one.flops_per_byte);
-                }
-            }
-            auto const* latency = latency_of(roofline, level->of("level"));
-            double const capacity = level->number("capacity");
-            table.rows.push_back({level->of("level"), std::to_string(threads),
-                                  capacity > 0.0 ? format_binary(Bytes{capacity}) : "-", rate_words(*level),
-                                  interval_words(*level), level->of("kernel"),
-                                  latency == nullptr || threads > 1 ? "-" : rate_words(*latency), ridge});
-        }
-    }
-    return table;
+Table ridges_table(MeasuredRoofline const& roofline) {
+    return field_rows("Ridges", roofline.ridges,
+                      {{"precision"}, {"level"}, {"threads", "cores"}, {"flops_per_byte", "ridge"}, {"low"}, {"high"}});
 }
 
 Table kernels_table(MeasuredRoofline const& roofline) {
-    Table table{.title = "Kernels under the roof, fp32",
-                .columns = {{"kernel", Align::left},
-                            {"cores"},
-                            {"FLOP/B"},
-                            {"in", Align::left},
-                            {"roof"},
-                            {"measured"},
-                            {"interval %"},
-                            {"% roof"}},
-                .rows = {}};
-    for (MeasuredKernel const& kernel : roofline.kernels) {
-        table.rows.push_back({kernel.figure->of("kernel"), std::to_string(kernel.figure->threads),
-                              significant(kernel.intensity), kernel.level->of("level"), format(kernel.roof),
-                              rate_words(*kernel.figure), interval_words(*kernel.figure), percent(kernel.share)});
-    }
-    return table;
+    return field_rows("Kernels under the roof, fp32", roofline.kernels,
+                      {{"kernel"},
+                       {"threads", "cores"},
+                       {"intensity_flops_per_byte", "intensity"},
+                       {"level", "in"},
+                       {"roof_flops_per_second", "roof", Shown::each},
+                       {"flops_per_second", "measured", Shown::each},
+                       {"of_roof", "of roof", Shown::percent}});
 }
 
-Items reasons_of(MeasuredRooflineReport const& report) {
+Series points_of(MeasuredRoofline const& roofline, int threads) {
+    Series points{.name = "kernels, measured", .mark = Mark::points};
+    for (MeasuredKernel const& kernel : roofline.kernels) {
+        if (kernel.figure->threads != threads) { continue; }
+        points.x.push_back(kernel.intensity);
+        points.y.push_back(kernel.figure->summary.median);
+        points.low.push_back(kernel.figure->summary.low);
+        points.high.push_back(kernel.figure->summary.high);
+        points.labels.push_back(kernel.figure->of("kernel"));
+    }
+    return points;
+}
+
+/// Roofs of fp32, which the kernels compute in; of another precision where that was not asked for.
+Chart measured_chart(Answer const& answer, int threads) {
+    constexpr double margin = 4.0; // factor around what is drawn
+    MeasuredRoofline const& roofline = answer.roofline;
+    auto const levels = roofline.levels(threads);
+    Chart chart{.title = "Measured roofline, " + cores_words(threads),
+                .caption =
+                    "Each slope is the bandwidth of a level of memory, each flat part a peak; a kernel belongs under "
+                    "the slope of the level in which its data live.",
+                .x = {"operations a byte", AxisScale::logarithmic},
+                .y = {"FLOP/s", AxisScale::logarithmic},
+                .series = {}};
+    MeasuredPeak const* peak = roofline.peak("fp32", threads);
+    for (MeasuredPeak const& one : roofline.peaks) {
+        if (peak == nullptr && one.threads == threads) { peak = &one; }
+    }
+    if (peak == nullptr || levels.empty()) { return chart; }
+    double const rate = peak->roof->summary.median;
+    double low = 1.0 / 16.0, high = 16.0;
+    auto const hold = [&](double intensity) {
+        if (!(intensity > 0.0) || !std::isfinite(intensity)) { return; }
+        low = std::min(low, intensity / margin);
+        high = std::max(high, intensity * margin);
+    };
+    for (MeasuredFigure const* level : levels) { hold(rate / level->summary.median); }
+    Series points = points_of(roofline, threads);
+    for (double const x : points.x) { hold(x); }
+    auto const add = [&](MeasuredPeak const& one, MeasuredFigure const* level, Mark mark) {
+        chart.series.push_back(roof_line(one.precision + " over " + level->of("level"), mark,
+                                         FlopsPerSecond{one.roof->summary.median},
+                                         BytesPerSecond{level->summary.median}, low, high));
+    };
+    for (MeasuredFigure const* level : levels) { add(*peak, level, Mark::smooth); }
+    for (MeasuredPeak const& one : roofline.peaks) {
+        if (one.threads == threads && one.precision != peak->precision) { add(one, levels.back(), Mark::dashed); }
+    }
+    if (!points.x.empty()) { chart.series.push_back(std::move(points)); }
+    chart.rules.push_back({true, rate / levels.back()->summary.median, "ridge"});
+    return chart;
+}
+
+Items reasons_of(Answer const& answer) {
     Items items{.title = "Why", .items = {}};
-    for (MeasuredKernel const& kernel : report.roofline.kernels) {
-        if (kernel.figure->threads != report.cores()) { continue; }
+    for (MeasuredKernel const& kernel : answer.roofline.kernels) {
+        if (kernel.figure->threads != answer.cores()) { continue; }
         items.items.push_back(kernel.figure->of("kernel") + ", " + kernel.figure->of("problem") + ": " +
                               reason_of(kernel));
     }
@@ -178,6 +197,8 @@ Table beside(std::string title, std::string head, std::vector<MeasuredFigure con
     return table;
 }
 
+std::string level_name(MeasuredFigure const& one) { return one.of("level"); }
+
 std::string chain_name(MeasuredFigure const& one) {
     return one.of("precision") + " " + one.of("instruction_set") + ": " + one.of("instruction");
 }
@@ -188,59 +209,53 @@ std::string product_name(MeasuredFigure const& one) {
 }
 
 /// In plain words where there is nothing to show.
-Block gpu_block(MeasuredRooflineReport const& report) {
-    auto const figures = report.roofline.of_quantity("gpu");
-    if (figures.empty()) { return Paragraph{"not measured (" + report.gpu_why + ")", "GPU"}; }
-    Table table{.title = "GPU: " + report.gpu,
-                .columns = {{"what", Align::left, true}, {"measured"}, {"interval %"}},
-                .rows = {}};
-    for (MeasuredFigure const* one : figures) {
-        table.rows.push_back({one->point.label, rate_words(*one), interval_words(*one)});
-    }
+Block gpu_block(Answer const& answer) {
+    if (answer.gpu.empty()) { return Paragraph{"not measured (" + answer.gpu_why + ")", "GPU"}; }
+    Table table = beside("GPU: " + answer.gpu, "figure", answer.roofline.of_quantity("gpu"), {1},
+                         [](MeasuredFigure const& one) { return one.point.label; });
+    table.columns.back().title = "measured";
     return table;
 }
 
-Table conditions_table(Campaign const& campaign) {
-    Table table{.title = "Conditions", .columns = {{"what", Align::left}, {"value", Align::left, true}}, .rows = {}};
-    for (auto const& [name, value] : campaign.machine) { table.rows.push_back({printable(name), printable(value)}); }
-    return table;
-}
-
-std::string taken_words(MeasuredRooflineReport const& report) {
+std::string taken_words(Answer const& answer) {
     std::size_t counted_samples = 0;
-    for (MeasuredFigure const& one : report.roofline.figures) { counted_samples += one.summary.count; }
+    for (MeasuredFigure const& one : answer.roofline.figures) { counted_samples += one.summary.count; }
     std::string text =
-        counted(counted_samples, "repetition") + " of " + counted(report.roofline.figures.size(), "point") +
+        counted(counted_samples, "repetition") + " of " + counted(answer.roofline.figures.size(), "point") +
         " count, one more of each warmed up; medians, each with the interval in which that of a repeat is expected";
-    if (report.resumed > 0) { text += "; " + counted(report.resumed, "sample") + " were there before"; }
-    if (!report.complete) { text += "; interrupted: the same command goes on"; }
-    text += report.store.empty() ? "; kept nowhere"
-                                 : "; kept in " + report.store + " as " + std::to_string(report.campaign.id);
+    if (answer.resumed > 0) { text += "; " + counted(answer.resumed, "sample") + " were there before"; }
+    if (!answer.complete) { text += "; interrupted: the same command goes on"; }
+    text += answer.store.empty() ? "; kept nowhere"
+                                 : "; kept in " + answer.store + " as " + std::to_string(answer.campaign.id);
     return text;
 }
 
 } // namespace
 
-Document document_of(MeasuredRooflineReport const& report, bool page) {
-    MeasuredRoofline const& roofline = report.roofline;
-    Document document{"Measured roofline: " + processor_name(report.campaign), {}, "headroom " HEADROOM_VERSION};
+Document document_of(MeasuredRooflineAnswer const& answer, bool page) {
+    MeasuredRoofline const& roofline = answer.roofline;
+    Document document{"Measured roofline: " + printable(answer.processor()), {}, "headroom " HEADROOM_VERSION};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{verdict(report), "", true});
-    if (auto const words = kernels_words(report); !words.empty()) { blocks.emplace_back(Paragraph{words, "kernels"}); }
-    if (auto const words = libraries_words(report); !words.empty()) {
+    blocks.emplace_back(Paragraph{verdict(answer), "", true});
+    if (auto const words = kernels_words(answer); !words.empty()) { blocks.emplace_back(Paragraph{words, "kernels"}); }
+    if (auto const words = libraries_words(answer); !words.empty()) {
         blocks.emplace_back(Paragraph{words, "libraries"});
     }
-    blocks.emplace_back(Paragraph{taken_words(report), "taken"});
-    if (!report.warnings.empty()) { blocks.emplace_back(Items{"Warnings", report.warnings}); }
+    blocks.emplace_back(Paragraph{taken_words(answer), "taken"});
+    if (!answer.warnings.empty()) { blocks.emplace_back(Items{"Warnings", answer.warnings}); }
     if (!roofline.peaks.empty()) { blocks.emplace_back(peaks_table(roofline)); }
-    if (!roofline.of_quantity("bandwidth").empty()) { blocks.emplace_back(levels_table(report)); }
+    if (!roofline.of_quantity("bandwidth").empty()) { blocks.emplace_back(levels_table(roofline)); }
+    if (auto latencies = roofline.of_quantity("latency"); !latencies.empty()) {
+        blocks.emplace_back(beside("Latencies", "level", latencies, {1}, level_name));
+    }
+    if (!roofline.ridges.empty()) { blocks.emplace_back(ridges_table(roofline)); }
     if (!roofline.kernels.empty()) {
         blocks.emplace_back(kernels_table(roofline));
-        blocks.emplace_back(reasons_of(report));
+        blocks.emplace_back(reasons_of(answer));
     }
     for (int const threads : roofline.threads) {
-        Chart chart = measured_chart(report, threads);
-        if (!chart.series.empty() && (page || threads == report.cores())) { blocks.emplace_back(std::move(chart)); }
+        Chart chart = measured_chart(answer, threads);
+        if (!chart.series.empty() && (page || threads == answer.cores())) { blocks.emplace_back(std::move(chart)); }
     }
     auto const add = [&](char const* title, char const* head, char const* quantity, auto name) {
         auto const figures = roofline.of_quantity(quantity);
@@ -248,9 +263,9 @@ Document document_of(MeasuredRooflineReport const& report, bool page) {
     };
     add("Arithmetic by instruction set", "chains of multiply-adds", "peak", chain_name);
     add("Products of square matrices", "precision, library, order", "product", product_name);
-    blocks.emplace_back(gpu_block(report));
-    if (!report.absent.empty()) { blocks.emplace_back(Items{"Not measured", report.absent}); }
-    blocks.emplace_back(conditions_table(report.campaign));
+    blocks.emplace_back(gpu_block(answer));
+    if (!answer.absent.empty()) { blocks.emplace_back(Items{"Not measured", answer.absent}); }
+    blocks.emplace_back(facts_table("Conditions", answer.campaign.machine));
     return document;
 }
 

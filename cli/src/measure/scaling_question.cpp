@@ -1,18 +1,17 @@
-#include "measure/scaling_question.hpp"
-
 #include "headroom/document/text.hpp"
-#include "measure/example_command.hpp"
+#include "measure/measure_scaling.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/command_result.hpp"
+#include "headroom/probe/run_command.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <unistd.h>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
 
 using namespace headroom::measure;
 
@@ -45,15 +44,57 @@ constexpr std::array options{
 
 constexpr std::uint32_t most_runs = 1'000'000;
 
+// ---- the example ----------------------------------------------------------------------------------------------------
+
+constexpr char const* example_pattern = "step_seconds = ([0-9.eE+-]+)"; ///< what the workload prints
+
+/// Beside this program, as installed and as built; else in PATH.
+std::string workload() {
+    std::error_code error;
+    std::filesystem::path const self = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) {
+        auto const beside = (self.parent_path() / "headroom-step").string();
+        if (!probe::find_program(beside).path.empty()) { return beside; }
+    }
+    auto const found = probe::find_program("headroom-step");
+    if (found.path.empty()) {
+        refuse("--example", "there is no headroom-step beside " + (error ? "headroom" : self.string()),
+               "it is built where MPI is installed (Debian: libopenmpi-dev)",
+               "build it, or give a COMMAND of your own");
+    }
+    return found.path;
+}
+
+/// mpirun and headroom-step; `sized`: --problem is its batch, of all workers or, `weak`, of each.
+std::vector<std::string> example_command(bool weak, bool sized) {
+    std::string const program = workload();
+    if (probe::find_program("mpirun").path.empty()) {
+        refuse("--example", "mpirun is not in PATH", "the workload is a program of MPI", "Debian: openmpi-bin");
+    }
+    std::vector<std::string> words{"mpirun", "-np", "{workers}", program};
+    if (weak) {
+        words.insert(words.end(), {"--local-batch", "{per_worker}"});
+    } else if (sized) {
+        words.insert(words.end(), {"--batch", "{size}"});
+    }
+    return words;
+}
+
+/// Variables that let mpirun start more processes than there are cores, and by whoever runs this.
+std::vector<std::pair<std::string, std::string>> example_variables() {
+    std::vector<std::pair<std::string, std::string>> variables{{"OMPI_MCA_rmaps_base_oversubscribe", "1"}};
+    if (::geteuid() == 0) {
+        variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    return variables;
+}
+
+// ---- the question -----------------------------------------------------------------------------------------------------
+
 /// Whether any of the texts has this placeholder.
 bool mentions(std::vector<std::string> const& texts, std::string_view placeholder) {
     return std::ranges::any_of(texts, [&](std::string const& text) { return text.find(placeholder) != text.npos; });
-}
-
-void replace_all(std::string& text, std::string_view what, std::string const& by) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-        text.replace(at, what.size(), by);
-    }
 }
 
 std::int64_t read_problem(std::string const& given) {
@@ -79,14 +120,14 @@ void check_problem(ScalingQuestion const& question) {
         refuse("--problem", "COMMAND takes no size", "neither {size} nor {per_worker} is in it",
                "put one where the size belongs, or leave --problem out");
     }
-    if (question.scaling == fit::Scaling::strong && mentions(texts, "{per_worker}")) {
+    if (!question.weak && mentions(texts, "{per_worker}")) {
         for (int const workers : question.workers) {
             if (*question.problem % workers == 0) { continue; }
             refuse("--problem", std::to_string(*question.problem) + " does not divide by " + std::to_string(workers),
                    "{per_worker} would be no whole number", "take a multiple of every count");
         }
     }
-    if (question.scaling == fit::Scaling::weak && question.problem &&
+    if (question.weak && question.problem &&
         *question.problem > std::int64_t{1'000'000'000'000'000'000} / question.workers.back()) {
         refuse("--problem", "too large", "times " + std::to_string(question.workers.back()) + " workers", "");
     }
@@ -103,7 +144,7 @@ void check_placeholders(ScalingQuestion const& question) {
 
 void check_program(ScalingQuestion const& question) {
     for (int const workers : question.workers) {
-        std::string const program = command_at(question, workers).words.front();
+        std::string const program = command_at(question, workers).front();
         probe::FoundProgram const found = probe::find_program(program);
         if (!found.path.empty()) { continue; }
         bool const line = !question.shell && question.words.size() == 1 && program.find(' ') != std::string::npos;
@@ -120,7 +161,8 @@ void read_command(Arguments const& arguments, ScalingQuestion& question) {
     if (question.example) {
         if (!question.words.empty()) { refuse("--example", "given beside a COMMAND", "", "give one of them"); }
         if (question.shell) { refuse("--shell", "belongs to a COMMAND", "--example needs none", "leave it out"); }
-        question.words = example_command(question.scaling == fit::Scaling::weak, arguments.has("--problem"));
+        question.words = example_command(question.weak, arguments.has("--problem"));
+        question.variables = example_variables();
     }
     if (question.words.empty()) {
         refuse("COMMAND", "missing", "",
@@ -135,10 +177,10 @@ void read_command(Arguments const& arguments, ScalingQuestion& question) {
 void read_result(Arguments const& arguments, ScalingQuestion& question) {
     question.pattern = arguments.text("--result").value_or("");
     if (question.example && question.pattern.empty()) { question.pattern = example_pattern; }
-    constexpr std::array all{io::ResultUnit::seconds, io::ResultUnit::milliseconds, io::ResultUnit::microseconds,
-                             io::ResultUnit::nanoseconds, io::ResultUnit::throughput};
+    constexpr std::array all{ResultUnit::seconds, ResultUnit::milliseconds, ResultUnit::microseconds,
+                             ResultUnit::nanoseconds, ResultUnit::throughput};
     std::vector<std::string> names;
-    for (io::ResultUnit const one : all) { names.emplace_back(io::name_of(one)); }
+    for (ResultUnit const one : all) { names.emplace_back(name_of(one)); }
     if (auto const unit = arguments.choice("--result-unit", names)) {
         if (question.pattern.empty()) {
             refuse("--result-unit", "says nothing without --result", "the wall clock counts seconds",
@@ -172,8 +214,7 @@ std::span<Option const> scaling_options() { return options; }
 
 ScalingQuestion read_scaling_question(Arguments const& arguments) {
     ScalingQuestion question;
-    bool const weak = arguments.choice("--mode", {"strong", "weak"}) == "weak";
-    question.scaling = weak ? fit::Scaling::weak : fit::Scaling::strong;
+    question.weak = arguments.choice("--mode", {"strong", "weak"}) == "weak";
     read_command(arguments, question);
     question.workers = parse_counts(arguments.required("--workers", "name the counts: --workers 1,2,4,8"), "--workers");
     if (auto const problem = arguments.text("--problem")) { question.problem = read_problem(*problem); }
@@ -185,82 +226,23 @@ ScalingQuestion read_scaling_question(Arguments const& arguments) {
     return question;
 }
 
-std::string filled(ScalingQuestion const& question, std::string text, int workers) {
-    replace_all(text, "{workers}", std::to_string(workers));
-    if (!question.problem) { return text; }
-    bool const weak = question.scaling == fit::Scaling::weak;
-    replace_all(text, "{size}", std::to_string(weak ? *question.problem * workers : *question.problem));
-    replace_all(text, "{per_worker}", std::to_string(weak ? *question.problem : *question.problem / workers));
-    return text;
-}
-
-probe::CommandQuestion command_at(ScalingQuestion const& question, int workers) {
-    probe::CommandQuestion command{.words = {}, .timeout_seconds = question.timeout_seconds};
-    if (question.shell) { command.words = {"/bin/sh", "-c"}; }
-    for (std::string const& word : question.words) { command.words.push_back(filled(question, word, workers)); }
-    if (question.example) { command.variables = example_variables(); }
-    return command;
-}
-
-probe::CommandQuestion prepare_at(ScalingQuestion const& question, int workers) {
-    return {.words = {"/bin/sh", "-c", filled(question, question.prepare, workers)},
-            .timeout_seconds = question.timeout_seconds};
-}
-
-std::vector<MeasuredPoint> points_of(ScalingQuestion const& question) {
-    std::vector<MeasuredPoint> points;
-    for (int const workers : question.workers) {
-        MeasuredPoint point{.label = counted(static_cast<std::size_t>(workers), "worker"),
-                            .parameters = {{"workers", std::to_string(workers)}},
-                            .unit = question.throughput() ? "items/second" : "seconds"};
-        if (question.problem) {
-            point.label += " on " + filled(question, "{size}", workers);
-            point.parameters.emplace_back("size", filled(question, "{size}", workers));
-        }
-        points.push_back(std::move(point));
+void check_example(std::vector<std::string> const& command) {
+    probe::CommandQuestion question{
+        .words = {"mpirun", "-np", "2", command.at(3)}, .variables = example_variables(), .timeout_seconds = 60.0};
+    for (char const* word :
+         {"--layers", "1", "--hidden", "16", "--sequence", "16", "--batch", "2", "--steps", "1", "--warm-up", "0"}) {
+        question.words.emplace_back(word);
     }
-    return points;
-}
-
-Facts settings_of(ScalingQuestion const& question) {
-    std::vector<std::string> counts;
-    for (int const workers : question.workers) { counts.push_back(std::to_string(workers)); }
-    std::error_code error;
-    Facts settings{{"command", command_words(question.words)},
-                   {"shell", question.shell ? "yes" : "no"},
-                   {"prepare", question.prepare},
-                   {"workers", join(counts, ",")},
-                   {"mode", std::string{fit::name_of(question.scaling)}},
-                   {"problem", question.problem ? std::to_string(*question.problem) : ""},
-                   {"repeats", std::to_string(question.repeats)},
-                   {"warm_up", std::to_string(question.warm_up)},
-                   {"timeout_seconds", question.timeout_seconds ? significant(*question.timeout_seconds, 15) : ""},
-                   {"result", question.pattern.empty() ? "wall clock" : question.pattern},
-                   {"result_unit", std::string{io::name_of(question.unit)}},
-                   {"seed", std::to_string(question.seed)},
-                   {"directory", std::filesystem::current_path(error).string()}};
-    std::erase_if(settings, [](auto const& one) { return one.second.empty(); });
-    return settings;
-}
-
-std::vector<PlannedRun> order_of(ScalingQuestion const& question) {
-    return planned_order(question.workers.size(), question.warm_up, question.repeats, question.seed);
-}
-
-std::string command_words(std::vector<std::string> const& words) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%{}";
-    std::string text;
-    for (std::string const& word : words) {
-        if (!text.empty()) { text += ' '; }
-        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-            text += word;
-            continue;
-        }
-        std::string inside = word;
-        replace_all(inside, "'", R"('\'')");
-        text += "'" + inside + "'";
+    probe::CommandRun const run = probe::run_command(question);
+    if (run.end != probe::CommandEnd::exited || run.status != 0) {
+        std::string const said = trimmed(printable(run.errors.empty() ? run.output : run.errors));
+        refuse("--example", "mpirun -np 2 headroom-step: " + probe::end_words(run, question), said.substr(0, 200),
+               "see what it says by hand");
     }
-    return text;
+    if (run.output.find("2 workers") == std::string::npos) {
+        refuse("--example", headroom::quoted(command.at(3)) + " was built without MPI",
+               "each process would do all the work", "build it where MPI is (Debian: libopenmpi-dev)");
+    }
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,7 @@
 #include "headroom/document/text.hpp"
+#include "laws/laws_fit_report.hpp"
 #include "laws/laws_report.hpp"
-#include "measure/scaling_answer.hpp"
+#include "measure/measure_scaling.hpp"
 
 #include "headroom/quantity.hpp"
 
@@ -9,31 +10,32 @@
 
 namespace headroom::cli {
 
-using namespace headroom::laws;
 using namespace headroom::measure;
 
 namespace {
 
-std::string value_cell(ScalingAnswer const& answer, double value) {
+using Answer = fit::MeasuredScaling;
+
+std::string value_cell(Answer const& answer, double value) {
     return answer.question.throughput() ? significant(value, 4) : format(Seconds{value});
 }
 
-std::string interval_cell(ScalingAnswer const& answer, ScalingRow const& row) {
+std::string interval_cell(Answer const& answer, fit::MeasuredScalingRow const& row) {
     if (row.values.size() < 2) { return "-"; }
     return value_cell(answer, row.summary->low) + " .. " + value_cell(answer, row.summary->high);
 }
 
 /// "97 % interval": the least of what the intervals of the medians cover, which few repeats hold down.
-std::string interval_title(ScalingAnswer const& answer) {
+std::string interval_title(Answer const& answer) {
     std::optional<double> least;
-    for (ScalingRow const& row : answer.rows) {
+    for (fit::MeasuredScalingRow const& row : answer.rows) {
         if (row.values.size() > 1) { least = std::min(least.value_or(1.0), row.summary->coverage); }
     }
     return least ? significant(100.0 * *least) + " % interval" : "interval";
 }
 
 /// "6", or "4 of 6" where the others have no value.
-std::string runs_cell(ScalingRow const& row) {
+std::string runs_cell(fit::MeasuredScalingRow const& row) {
     std::string const good = std::to_string(row.values.size());
     return row.values.size() == row.taken ? good : good + " of " + std::to_string(row.taken);
 }
@@ -43,7 +45,7 @@ std::string measured_words(ScalingQuestion const& question) {
     return std::string{question.throughput() ? "throughput" : "time"} + " as the command prints it";
 }
 
-Table rows_table(ScalingAnswer const& answer) {
+Table rows_table(Answer const& answer) {
     bool const sized = answer.question.problem.has_value();
     Table table{.title = "Measured: " + measured_words(answer.question),
                 .columns = {{"workers"}, {"runs"}, {"median"}, {interval_title(answer)}},
@@ -52,7 +54,7 @@ Table rows_table(ScalingAnswer const& answer) {
     table.columns.push_back({"speedup"});
     table.columns.push_back({"95 % interval"});
     table.columns.push_back({sized ? "eff. %" : "efficiency %"}); // sizes take their room
-    for (ScalingRow const& row : answer.rows) {
+    for (fit::MeasuredScalingRow const& row : answer.rows) {
         std::vector<std::string> cells{std::to_string(row.workers), runs_cell(row)};
         if (sized) { cells.insert(cells.begin() + 1, row.size.value_or("-")); }
         if (row.summary) {
@@ -70,7 +72,7 @@ Table rows_table(ScalingAnswer const& answer) {
     return table;
 }
 
-std::string failure_words(ScalingRow const& row) {
+std::string failure_words(fit::MeasuredScalingRow const& row) {
     std::vector<std::string> parts;
     if (row.failed > 0) { parts.push_back(std::to_string(row.failed) + " failed"); }
     if (row.timed_out > 0) { parts.push_back(std::to_string(row.timed_out) + " ran out of time"); }
@@ -79,26 +81,26 @@ std::string failure_words(ScalingRow const& row) {
            join(parts, ", ") + "; the first: " + printable(row.first_message);
 }
 
-void add_failures(ScalingAnswer const& answer, std::vector<Block>& blocks) {
+void add_failures(Answer const& answer, std::vector<Block>& blocks) {
     std::vector<std::string> items;
-    for (ScalingRow const& row : answer.rows) {
+    for (fit::MeasuredScalingRow const& row : answer.rows) {
         if (row.failed + row.timed_out + row.unreadable > 0) { items.push_back(failure_words(row)); }
     }
     if (!items.empty()) { blocks.emplace_back(Items{"Failed runs, left out of everything below", std::move(items)}); }
 }
 
-void add_warnings(ScalingAnswer const& answer, std::vector<Block>& blocks) {
+void add_warnings(Answer const& answer, std::vector<Block>& blocks) {
     std::vector<std::string> items;
-    for (ScalingWarning const& warning : answer.warnings) { items.push_back(warning.text); }
+    for (fit::ScalingWarning const& warning : answer.warnings) { items.push_back(warning.text); }
     if (!items.empty()) { blocks.emplace_back(Items{"Careful", std::move(items)}); }
 }
 
 std::string what_words(ScalingQuestion const& question) {
     if (question.pattern.empty()) { return "the wall clock, from the start of the program to its end"; }
-    return std::string{io::name_of(question.unit)} + " that the command prints (" + printable(question.pattern) + ")";
+    return std::string{name_of(question.unit)} + " that the command prints (" + printable(question.pattern) + ")";
 }
 
-std::string runs_words(ScalingAnswer const& answer) {
+std::string runs_words(Answer const& answer) {
     ScalingQuestion const& question = answer.question;
     std::string text = counted(answer.campaign.samples.size(), "run") + " of " +
                        std::to_string(question.workers.size() * (question.repeats + std::size_t{question.warm_up})) +
@@ -113,10 +115,9 @@ std::string runs_words(ScalingAnswer const& answer) {
 }
 
 /// "0.042 at 8 workers, over 1": Karp and Flatt's fraction of the largest count, which holds there and nowhere else.
-std::string serial_words(FitAnswer const& fit) {
-    fit::KarpFlattPoint const& last = fit.report.karp_flatt->points.back();
+std::string serial_words(Answer const& answer, fit::KarpFlattPoint const& last) {
     return significant(last.serial_fraction) + " at " + plain(last.workers, 6) + " workers, over " +
-           plain(fit.report.karp_flatt->baseline, 6) +
+           plain(answer.fit->report.karp_flatt->baseline, 6) +
            ": what would not divide if nothing else were lost (Karp-Flatt); it belongs to that count";
 }
 
@@ -124,47 +125,33 @@ std::string title_of(ScalingQuestion const& question) {
     return "Scaling of " + printable(command_words(question.words));
 }
 
-std::string verdict_of(ScalingAnswer const& answer) {
+std::string verdict_of(Answer const& answer) {
     if (answer.fit) { return fit_verdict(*answer.fit); }
     return answer.why_no_fit;
 }
 
-} // namespace
-
-std::string stop_words(FitAnswer const& fit) {
-    std::string const last = plain(fit.largest_measured(), 6), law = fit.best().law->name,
-                      gain = plain(knee_gain) + "x";
-    std::optional<double> const knee = knee_of(fit), peak = fit.best().peak_workers;
-    std::string text;
-    if (knee) {
-        text =
-            "at " + workers_words(std::llround(*knee)) + ": by " + law + " a further doubling gives less than " + gain;
+std::string time_words(ScalingPlan const& plan) {
+    std::string text = counted(plan.left.size(), "run");
+    if (plan.there > 0) {
+        text += " left, " + std::to_string(plan.there) + (plan.there == 1 ? " is" : " are") + " there already";
     }
-    if (peak && *peak <= fit.largest_measured()) {
-        text += (knee ? "; n" : "n") + std::string{"ever beyond "} + significant(std::max(1.0, *peak), 3) +
-                ", where more make it slower" + (knee ? "" : " (by " + law + ")");
-    }
-    if (!text.empty()) { return text; }
-    if (fit.data.scaling == fit::Scaling::weak) {
-        return "where the efficiency below is no longer worth its price: the work grows with the workers, so there is "
-               "no "
-               "knee";
-    }
-    return "not before " + last + " workers: by " + law + " every doubling up to there gave at least " + gain +
-           ", and beyond nothing was measured";
+    text += plan.estimate_seconds ? ": about " + format(Seconds{*plan.estimate_seconds}) + ", by " + plan.estimated_from
+                                  : ": how long that takes is not known, too little of this command was measured here";
+    if (plan.at_most_seconds) { text += "; at most " + format(Seconds{*plan.at_most_seconds}) + " by --timeout"; }
+    return text + ".";
 }
 
-Document document_of(ScalingAnswer const& answer, io::Catalog const& catalog) {
+} // namespace
+
+Document document_of(fit::MeasuredScaling const& answer, io::Catalog const& catalog) {
     Document document{title_of(answer.question), {}, footer(catalog, "")};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict_of(answer), "", true});
-    if (answer.fit) {
-        if (answer.fit->of_steps()) { blocks.emplace_back(Paragraph{stop_words(*answer.fit), "stop"}); }
-        if (answer.fit->report.karp_flatt && !answer.fit->report.karp_flatt->points.empty()) {
-            blocks.emplace_back(Paragraph{serial_words(*answer.fit), "serial fraction"});
-        }
+    if (auto const stop = stop_words(answer)) { blocks.emplace_back(Paragraph{*stop, "stop"}); }
+    if (auto const* last = last_serial_fraction(answer)) {
+        blocks.emplace_back(Paragraph{serial_words(answer, *last), "serial fraction"});
     }
-    if (!answer.complete) {
+    if (!answer.complete()) {
         blocks.emplace_back(Paragraph{"interrupted: the same command goes on where it stopped", "not complete"});
     }
     if (answer.values() > 0) { blocks.emplace_back(rows_table(answer)); }
@@ -179,14 +166,19 @@ Document document_of(ScalingAnswer const& answer, io::Catalog const& catalog) {
     return document;
 }
 
-Sheet sheet_of(ScalingAnswer const& answer) {
-    Sheet sheet{{"workers", answer.question.throughput() ? "throughput" : "seconds", "repetition"}, {}};
-    for (Sample const& sample : answer.campaign.samples) {
-        if (sample.outcome != SampleOutcome::measured) { continue; }
-        sheet.rows.push_back({std::to_string(answer.question.workers.at(sample.point)), exact(sample.value),
-                              std::to_string(sample.repetition)});
+Document document_of(ScalingPlan const& plan, io::Catalog const& catalog) {
+    constexpr std::size_t most_rows = 40; // of an order that a person reads
+    Document document{"Order of runs (nothing was run)", {}, footer(catalog, "")};
+    document.blocks.emplace_back(Paragraph{time_words(plan), "", true});
+    auto commands = planned_commands(plan);
+    commands.resize(std::min(commands.size(), most_rows));
+    document.blocks.emplace_back(
+        field_rows("Order", commands, {{"workers"}, {"repetition"}, {"warm_up"}, {"command"}}));
+    if (plan.left.size() > most_rows) {
+        document.blocks.emplace_back(Paragraph{std::to_string(plan.left.size() - most_rows) +
+                                               " more in the same manner; --format json or csv has all of them"});
     }
-    return sheet;
+    return document;
 }
 
 } // namespace headroom::cli

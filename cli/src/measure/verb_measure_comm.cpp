@@ -1,16 +1,12 @@
 #include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
-#include "setting.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
-#include "headroom/probe/machine_facts.hpp"
 
-#include <array>
 #include <csignal>
-#include <cstring>
-#include <unistd.h>
 
 namespace headroom::cli {
 
@@ -44,69 +40,57 @@ probe::CommJob& job_of() {
     return *job;
 }
 
-/// What changes speed and is of the job, beside the facts of rank 0's machine.
-Facts machine_of(probe::CommWorld const& world) {
-    Facts facts = probe::machine_facts();
-    facts.emplace_back("mpi", world.implementation);
-    facts.emplace_back("ranks", std::to_string(world.ranks()));
-    facts.emplace_back("nodes", std::to_string(world.nodes()));
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        std::string const text = *variable;
-        std::size_t const equal = text.find('=');
-        bool const ours = text.starts_with("OMPI_MCA_btl") || text.starts_with("OMPI_MCA_coll") ||
-                          text.starts_with("OMPI_MCA_pml") || text.starts_with("OMPI_MCA_mpi_") ||
-                          text.starts_with("UCX_") || text.starts_with("MPIR_CVAR_");
-        if (ours && equal != std::string::npos) { facts.emplace_back(text.substr(0, equal), text.substr(equal + 1)); }
-    }
-    return facts;
-}
-
-CommMeasureReport measure(Arguments const& arguments, CommMeasureQuestion question, probe::CommJob& job,
-                          Output const& output) {
-    CommMeasureReport report;
-    report.question = std::move(question);
-    report.world = job.world();
-    report.tasks = comm_tasks(report.question, report.world);
-    if (report.tasks.tasks.empty()) {
-        refuse("--parts", "nothing is left to be measured", "pairs take three ranks", "leave --parts out");
-    }
+void measure(Arguments const& arguments, probe::CommQuestion const& question, probe::CommJob& job, Output const& output,
+             fit::MeasuredMessages& answer) {
+    answer.world = job.world();
+    answer.seed = question.seed;
+    answer.wants_messages = question.wants(probe::CommPart::messages);
+    answer.wants_collectives = question.wants(probe::CommPart::collectives);
+    probe::CommTasks const tasks = comm_tasks(question, answer.world);
+    answer.unmeasured = tasks.notes;
     Campaign head;
     head.kind = "comm";
-    head.settings = settings_of(report.question, report.world);
-    head.machine = machine_of(report.world);
-    head.points = report.tasks.points;
+    head.settings = settings_of(question, answer.world);
+    head.machine = probe::job_facts(answer.world);
+    head.points = tasks.points;
     Recorder recorder{arguments, std::move(head)};
-    report.resumed = recorder.resumed();
+    answer.resumed = recorder.resumed();
     {
-        Watch const watch{"measuring " + std::to_string(report.tasks.points.size()) + " points", output.quiet};
+        Watch const watch{"measuring " + std::to_string(tasks.points.size()) + " points", output.quiet};
         std::signal(SIGTERM, end_softly);
-        report.progress = run_comm_tasks(report.question, report.tasks, job, recorder, watch.token());
+        std::vector<Sample> const earlier = recorder.campaign().samples;
+        probe::CommProgress progress = run_comm_tasks(
+            question, tasks, job, earlier, [&](Sample const& one) { recorder.add(one); }, watch.token());
+        answer.late_seconds = std::move(progress.late_seconds);
+        answer.complete = !progress.interrupted;
+        answer.rounds = progress.rounds;
     }
-    recorder.finish(report.progress.interrupted ? CampaignState::interrupted : CampaignState::done);
-    report.clock_error_seconds = job.clock_error_seconds();
-    report.campaign = recorder.campaign();
-    return report;
+    recorder.finish(answer.complete ? CampaignState::done : CampaignState::interrupted);
+    answer.clock_error_seconds = job.clock_error_seconds();
+    answer.campaign = recorder.campaign();
 }
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    CommMeasureQuestion question = read_comm_measure_question(arguments, output);
+    probe::CommQuestion const question = read_comm_measure_question(arguments);
+    std::string const save = read_save(arguments, output);
     io::Catalog const catalog;
-    if (!question.save.empty()) { io::require_place(question.save); }
-    CommMeasureReport report = measure(arguments, std::move(question), job_of(), output);
-    work_out(report);
-    if (!report.question.save.empty() && result_has_place(output)) {
-        io::write_file(report.question.save, comm_table_of(report));
-        report.saved = report.question.save;
-        note(output, "written: " + printable(report.saved));
+    fit::MeasuredMessages answer;
+    measure(arguments, question, job_of(), output, answer);
+    work_out(answer);
+    if (!save.empty() && result_has_place(output)) {
+        io::write_file(save, comm_table_of(answer));
+        answer.saved = save;
+        note(output, "written: " + printable(save));
     }
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report, catalog); }, [&] { return json_of(report, catalog); },
-                          [&] { return sheet_of(report); }});
-    if (!report.progress.interrupted) { return Exit::done; }
-    note(output, "measure comm: interrupted (" + std::to_string(report.timed.size()) + " of " +
-                     std::to_string(report.campaign.points.size()) + " points have values). the result covers those");
+    write_result(output,
+                 result_of(
+                     head_of("measure_comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                     {.stats = stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(timed_rows(answer)); }));
+    if (answer.complete) { return Exit::done; }
+    note(output, "measure comm: interrupted (" + std::to_string(answer.timed.size()) + " of " +
+                     std::to_string(answer.campaign.points.size()) + " points have values). the result covers those");
     return Exit::interrupted;
 }
 
@@ -118,7 +102,9 @@ Verb measure_comm_verb() {
             {},
             {comm_measure_options(), store_options(), output_options()},
             examples,
-            run};
+            run,
+            false,
+            {&field_table_of(static_cast<fit::MeasuredMessages const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

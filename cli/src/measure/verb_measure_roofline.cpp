@@ -1,17 +1,22 @@
 #include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
-#include "measure/roofline_gpu.hpp"
-#include "measure/roofline_points.hpp"
-#include "measure/roofline_report.hpp"
-#include "measure/roofline_run.hpp"
 #include "output.hpp"
 #include "verb.hpp"
+#include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/gpu_answer.hpp"
+#include "headroom/io/processor.hpp"
+#include "headroom/probe/roofline_bench.hpp"
+#include "headroom/probe/run_command.hpp"
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
 
 namespace headroom::cli {
 
@@ -19,7 +24,7 @@ using namespace headroom::measure;
 
 namespace {
 
-constexpr double usual_budget = 60.0, quick_budget = 10.0, least_budget = 1.0, most_budget = 86400.0;
+constexpr double usual_budget = 60.0, quick_budget = 10.0, least_budget = 1.0;
 constexpr std::array<char const*, 5> known_precisions{"fp64", "fp32", "fp16", "bf16", "int8"};
 
 constexpr std::array options{
@@ -55,46 +60,24 @@ std::vector<int> read_threads(Arguments const& arguments, probe::MachineShape co
     return wanted == 1 ? std::vector<int>{1} : std::vector<int>{1, wanted};
 }
 
-/// Names out of a list, separated by commas, each once, in the order of the list.
-template <class Known>
-std::vector<std::string> read_names(Arguments const& arguments, char const* option, Known const& known) {
-    auto const given = arguments.text(option);
-    if (!given) { return {}; }
-    std::vector<std::string> const names{known.begin(), known.end()};
-    std::vector<std::string> wanted, found;
-    for (std::string const& part : split(*given, ',')) { wanted.push_back(io::parse_choice(part, names, option)); }
-    std::ranges::copy_if(names, std::back_inserter(found),
-                         [&](std::string const& one) { return std::ranges::find(wanted, one) != wanted.end(); });
-    return found;
-}
-
-double read_budget(Arguments const& arguments) {
-    auto const given = arguments.quantity<Seconds>("--time");
-    if (!given) { return arguments.has("--quick") ? quick_budget : usual_budget; }
-    double const seconds = given->base();
-    if (seconds < least_budget || seconds > most_budget) {
-        refuse("--time", format(*given) + " is no budget", "from 1 s to a day are possible", "give 60s or 5min");
-    }
-    return seconds;
-}
-
-RooflineTask read_task(Arguments const& arguments, probe::MachineShape const& shape) {
-    RooflineTask task;
+probe::RooflineTask read_task(Arguments const& arguments, probe::MachineShape const& shape) {
+    probe::RooflineTask task;
     task.threads = read_threads(arguments, shape);
-    task.precisions = read_names(arguments, "--precision", known_precisions);
+    task.precisions = read_names(arguments, "--precision", {known_precisions.begin(), known_precisions.end()});
     auto const kernels = probe::roofline_kernel_names();
     if (!arguments.has("--kernels")) {
         task.kernels.assign(kernels.begin(), kernels.end());
     } else if (arguments.text("--kernels") != "none") {
-        task.kernels = read_names(arguments, "--kernels", kernels);
+        task.kernels = read_names(arguments, "--kernels", {kernels.begin(), kernels.end()});
     }
     bool const fp32 = task.precisions.empty() || std::ranges::find(task.precisions, "fp32") != task.precisions.end();
     if (arguments.has("--kernels") && !task.kernels.empty() && !fp32) {
         refuse("--kernels", "they compute in fp32", "--precision leaves it out", "add fp32, or leave the kernels out");
     }
     if (!fp32) { task.kernels.clear(); }
-    task.budget_seconds = read_budget(arguments);
     task.quick = arguments.has("--quick");
+    task.budget_seconds =
+        read_seconds(arguments, "--time", least_budget).value_or(task.quick ? quick_budget : usual_budget);
     if (auto const seed = arguments.text("--seed")) {
         task.seed = static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
     }
@@ -102,7 +85,7 @@ RooflineTask read_task(Arguments const& arguments, probe::MachineShape const& sh
 }
 
 /// Two campaigns with the same settings measure the same.
-Facts settings_of(RooflineTask const& task) {
+Facts settings_of(probe::RooflineTask const& task) {
     std::vector<std::string> threads;
     for (int const one : task.threads) { threads.push_back(std::to_string(one)); }
     return {{"threads", join(threads, ",")},
@@ -115,93 +98,114 @@ Facts settings_of(RooflineTask const& task) {
 
 // ---- the measurement ----------------------------------------------------------------------------------------------
 
-Campaign head_of(RooflineTask const& task, RooflineBench const& bench) {
+Campaign campaign_of(probe::RooflineTask const& task, probe::RooflineBench const& bench) {
     Campaign head;
     head.kind = "roofline";
     head.settings = settings_of(task);
     head.machine = probe::machine_facts();
     head.machine.insert(head.machine.end(), bench.facts.begin(), bench.facts.end());
-    for (TimedPoint const& timed : bench.points) { head.points.push_back(timed.point); }
+    for (probe::TimedPoint const& timed : bench.points) { head.points.push_back(timed.point); }
     return head;
 }
 
-/// What was taken, and whether that is all.
-struct Taken {
-    Campaign campaign;
-    std::size_t resumed = 0;
-    std::vector<std::string> absent;
-    io::GpuAnswer gpu;
-    bool complete = false;
-};
+/// Answer of headroom-gpu in the folder of this program; without a device and with the reason where it is not there or fails.
+io::GpuAnswer ask_gpu(std::stop_token stop) {
+    constexpr char const* helper = "headroom-gpu";
+    std::error_code none;
+    auto const path = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / helper).string();
+    if (none || !io::is_there(path)) {
+        return {.why = "headroom-gpu is not beside this program: it is built where there is a CUDA toolkit"};
+    }
+    constexpr std::size_t most_bytes = std::size_t{64} << 20U;
+    probe::CommandQuestion const question{.words = {path}, .keep_bytes = most_bytes, .stop = std::move(stop)};
+    probe::CommandRun const run = probe::run_command(question);
+    if (run.end != probe::CommandEnd::exited || run.status != 0) {
+        return {.why = "headroom-gpu ended with " + probe::end_words(run, question)};
+    }
+    try {
+        return io::read_gpu_answer(run.output, helper);
+    } catch (InputError const& error) { return {.why = error.what()}; }
+}
 
-Taken measure(RooflineTask const& task, probe::MachineShape const& shape, Arguments const& arguments,
-              Output const& output) {
-    RooflineBench bench{task, shape};
-    Recorder recorder{arguments, head_of(task, bench)};
+/// Keeps its repetitions as points of the campaign, unless they are there from an earlier call.
+void keep(io::GpuAnswer const& answer, Recorder& recorder) {
+    auto const& points = recorder.campaign().points;
+    for (auto const& [point, samples] : answer.points) {
+        bool const known = std::ranges::find(points, point.label, &MeasuredPoint::label) != points.end();
+        if (samples.empty() || known) { continue; }
+        auto const index = static_cast<std::uint32_t>(points.size());
+        recorder.add_points({point});
+        std::uint32_t repetition = 0;
+        for (double const value : samples) {
+            recorder.add({.point = index,
+                          .repetition = repetition++,
+                          .value = value,
+                          .began_ns = probe::now_ns(),
+                          .load = probe::load_now()});
+        }
+    }
+}
+
+/// Null where no repetition counts.
+std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask const& task, probe::MachineShape const& shape,
+                                                Arguments const& arguments, Output const& output) {
+    probe::RooflineBench bench{task, shape};
+    Recorder recorder{arguments, campaign_of(task, bench)};
     if (recorder.resumed() > 0) {
         note(output, "measure roofline: goes on, " + counted(recorder.resumed(), "sample") + " were there");
     }
     Watch watch{"measuring " + counted(bench.points.size(), "point"), output.quiet};
-    bool const complete = take_samples(bench, task, recorder, watch);
-    io::GpuAnswer gpu;
+    std::vector<Sample> const earlier = recorder.campaign().samples;
+    bool const complete = take_samples(
+        bench, task, earlier, [&](Sample const& one) { recorder.add(one); },
+        [&](double share) {
+            watch.progress(share);
+            return !watch.interrupted();
+        });
+    io::GpuAnswer gpu{.why = "interrupted before its turn"};
     if (complete) {
-        gpu = ask_gpu();
+        gpu = ask_gpu(watch.token());
         keep(gpu, recorder);
-    } else {
-        gpu.why = "interrupted before its turn";
     }
     recorder.finish(complete ? CampaignState::done : CampaignState::interrupted);
-    return {recorder.campaign(), recorder.resumed(), std::move(bench.absent), std::move(gpu), complete};
-}
-
-bool has_answer(Campaign const& campaign) {
-    return std::ranges::any_of(campaign.samples,
-                               [](Sample const& one) { return one.outcome == SampleOutcome::measured; });
-}
-
-/// Samples that gave no value, with the first reason.
-void add_failures(MeasuredRooflineReport& report) {
-    std::size_t failed = 0;
-    std::string first;
-    for (Sample const& one : report.campaign.samples) {
-        if (one.outcome == SampleOutcome::measured || one.outcome == SampleOutcome::warm_up) { continue; }
-        if (failed++ == 0) { first = report.campaign.points.at(one.point).label + ": " + one.message; }
+    Campaign const& taken = recorder.campaign();
+    std::string const store = store_path(arguments).string();
+    if (!complete) {
+        note(output, "measure roofline: interrupted (" + counted(taken.samples.size(), "sample") + " kept" +
+                         (store.empty() ? " nowhere" : ", the same command goes on") + ")");
+        auto const counts = [](Sample const& one) { return one.outcome == SampleOutcome::measured; };
+        if (std::ranges::none_of(taken.samples, counts)) { return nullptr; }
     }
-    if (failed > 0) {
-        report.warnings.push_back("failed: " + counted(failed, "repetition") + " gave no value (" + first + ")");
-    }
+    auto answer = std::make_unique<MeasuredRooflineAnswer>(taken);
+    answer->absent = std::move(bench.absent);
+    answer->complete = complete;
+    answer->resumed = recorder.resumed();
+    answer->gpu = gpu.device;
+    answer->gpu_why = gpu.why;
+    answer->campaign.machine.insert(answer->campaign.machine.end(), gpu.facts.begin(), gpu.facts.end());
+    answer->store = store;
+    answer->warnings = warnings_of(*answer);
+    return answer;
 }
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     probe::MachineShape const shape = probe::machine_shape();
-    RooflineTask const task = read_task(arguments, shape);
-    auto const save = arguments.text("--save");
-    if (save && save->empty()) { refuse("--save", "names no file"); }
-    if (save) { io::require_place(*save); }
-    std::string const store = store_path(arguments).string();
-    Taken taken = measure(task, shape, arguments, output);
-    if (!taken.complete) {
-        note(output, "measure roofline: interrupted (" + counted(taken.campaign.samples.size(), "sample") + " kept" +
-                         (store.empty() ? " nowhere" : ", the same command goes on") + ")");
-        if (!has_answer(taken.campaign)) { return Exit::interrupted; }
+    probe::RooflineTask const task = read_task(arguments, shape);
+    std::string const save = read_save(arguments, output);
+    auto const answer = measure(task, shape, arguments, output);
+    if (!answer) { return Exit::interrupted; }
+    io::Catalog const catalog;
+    Result result = result_of(
+        head_of("measure_roofline", catalog, ""), *answer, [&] { return document_of(*answer, false); },
+        {.stats = stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer->roofline.figures); });
+    result.page = [&] { return document_of(*answer, true); };
+    write_result(output, result);
+    if (!save.empty() && answer->complete) {
+        io::write_file(save, io::machine_file(*answer, "headroom " HEADROOM_VERSION));
     }
-    MeasuredRooflineReport report{std::move(taken.campaign)};
-    report.absent = std::move(taken.absent);
-    report.complete = taken.complete;
-    report.resumed = taken.resumed;
-    report.gpu = taken.gpu.device;
-    report.gpu_why = taken.gpu.why;
-    report.campaign.machine.insert(report.campaign.machine.end(), taken.gpu.facts.begin(), taken.gpu.facts.end());
-    report.store = store;
-    report.warnings = warnings_of(report);
-    add_failures(report);
-    if (output.stats) { report.wall_seconds = stopwatch.seconds(); }
-    write_result(output, {[&] { return document_of(report, false); }, [&] { return json_of(report); },
-                          [&] { return sheet_of(report); }, [&] { return document_of(report, true); }});
-    if (save && report.complete) { io::write_file(*save, machine_file(report)); }
-    return report.complete ? Exit::done : Exit::interrupted;
+    return answer->complete ? Exit::done : Exit::interrupted;
 }
 
 } // namespace
@@ -212,7 +216,9 @@ Verb measure_roofline_verb() {
             {},
             {options, store_options(), output_options()},
             examples,
-            run};
+            run,
+            false,
+            {&field_table_of(static_cast<MeasuredRooflineAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

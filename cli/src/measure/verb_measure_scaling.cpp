@@ -1,23 +1,26 @@
 #include "headroom/document/text.hpp"
 #include "laws/laws_fit.hpp"
-#include "measure/example_command.hpp"
-#include "measure/measure.hpp"
-#include "measure/others_measuring.hpp"
-#include "measure/scaling_answer.hpp"
+#include "measure/measure_scaling.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
+#include "headroom/io/command_result.hpp"
 #include "headroom/probe/machine_facts.hpp"
+#include "headroom/probe/scaling_runs.hpp"
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <memory>
 
 namespace headroom::cli {
 
 using namespace headroom::measure;
 
 namespace {
+
+using Answer = fit::MeasuredScaling;
 
 constexpr char const* examples = "  headroom measure scaling --workers 1,2,4,8 -- ./solver --threads {workers}\n"
                                  "  headroom measure scaling --workers 1..16 --repeats 10 --warm-up 1\n"
@@ -30,40 +33,60 @@ constexpr char const* examples = "  headroom measure scaling --workers 1,2,4,8 -
                                  "  headroom measure scaling --workers 1,2,4 --dry-run -- ./app {workers}\n"
                                  "  headroom measure scaling --workers 1,2,3,4 --example";
 
-/// What would be refused once everything is measured is refused before.
-void check_fit_options(Arguments const& arguments, ScalingQuestion const& question) {
-    fit::ScalingData data;
-    data.measured = question.measured();
-    data.scaling = question.scaling;
-    (void)read_fit_question(arguments.without("--seed"), data);
+/// Settings of a campaign in this folder.
+Facts settings_here(ScalingQuestion const& question) {
+    std::error_code error;
+    return settings_of(question, std::filesystem::current_path(error).string());
 }
 
-/// Whether another campaign is being measured into the same store. Errors: InputError{usage} where it is this one: both
-/// would measure the same beside each other, and each would slow the other down.
-bool others_measure(ScalingQuestion const& question, std::filesystem::path const& store) {
-    std::vector<Campaign> const others = others_measuring(store);
-    Facts const settings = settings_of(question);
-    for (Campaign const& one : others) {
+/// Whether another process is measuring into the same store. Errors: InputError{usage} where it measures the same: each
+/// would slow the other down.
+bool others_measure(ScalingQuestion const& question, std::filesystem::path const& path) {
+    std::error_code error;
+    if (path.empty() || !std::filesystem::exists(path, error)) { return false; }
+    io::Store const store{path, io::Store::Access::read};
+    Facts const settings = settings_here(question);
+    bool others = false;
+    for (Campaign const& one : store.list()) {
+        if (one.state != CampaignState::running || !store.in_other_hands(one.id)) { continue; }
+        others = true;
         if (one.kind != "scaling" || one.settings != settings) { continue; }
         refuse("measure scaling", "the same is being measured by another process",
                "as campaign " + std::to_string(one.id), "wait for it, or keep this one elsewhere: --store FILE");
     }
-    return !others.empty();
+    return others;
 }
 
-Campaign head_of(ScalingQuestion const& question) {
-    Campaign head;
-    head.kind = "scaling";
-    head.settings = settings_of(question);
-    head.machine = probe::machine_facts();
-    head.points = points_of(question);
-    return head;
+/// The campaign that would go on, else the latest that ran the same command.
+struct Known {
+    std::optional<Campaign> campaign;
+    bool goes_on = false;
+};
+
+Known known_campaign(ScalingQuestion const& question, Arguments const& arguments) {
+    auto const path = store_path(arguments);
+    std::error_code error;
+    if (path.empty() || !std::filesystem::exists(path, error)) { return {}; }
+    io::Store const store{path, io::Store::Access::read};
+    Facts const settings = settings_here(question);
+    if (auto const id = store.unfinished("scaling", settings); id && !arguments.has("--fresh")) {
+        return {.campaign = store.load(*id), .goes_on = true};
+    }
+    std::optional<std::int64_t> latest;
+    for (Campaign const& one : store.list("scaling")) {
+        if (fact(one.settings, "command") == fact(settings, "command")) { latest = one.id; }
+    }
+    return {.campaign = latest ? std::optional{store.load(*latest)} : std::nullopt};
 }
 
-int show_plan(ScalingPlan const& plan, Output const& output) {
+int show_plan(ScalingQuestion const& question, Arguments const& arguments, Output const& output) {
     io::Catalog const catalog;
-    write_result(output, {[&] { return document_of(plan, catalog); }, [&] { return json_of(plan, catalog); },
-                          [&] { return sheet_of(plan); }});
+    Known const known = known_campaign(question, arguments);
+    ScalingPlan const plan =
+        plan_of(question, known.campaign, known.goes_on, probe::CommandQuestion{.words = {}}.grace_seconds);
+    write_result(output, result_of(
+                             head_of("measure_scaling", catalog, ""), plan, [&] { return document_of(plan, catalog); },
+                             {}, [&] { return row_sheet(planned_commands(plan)); }));
     return Exit::done;
 }
 
@@ -80,60 +103,43 @@ private:
 };
 
 /// Makes the runs and keeps them; the campaign is in the answer however they ended.
-void measure(ScalingQuestion const& question, Output const& output, Recorder& recorder, ScalingAnswer& answer) {
+void measure(Arguments const& arguments, Output const& output, Answer& answer) {
+    ScalingQuestion const& question = answer.question;
+    Campaign head;
+    head.kind = "scaling";
+    head.settings = settings_here(question);
+    head.machine = probe::machine_facts();
+    head.points = points_of(question);
+    Recorder recorder{arguments, std::move(head)};
     std::vector<PlannedRun> const left = runs_left(order_of(question), recorder.campaign().samples);
     answer.resumed = recorder.resumed();
     if (answer.resumed > 0) {
         note(output, "measure scaling: goes on with campaign " + std::to_string(recorder.campaign().id) + ", " +
                          counted(answer.resumed, "run") + " there, " + std::to_string(left.size()) + " left");
     }
-    StoppedByNobody const not_now; // a command would go on unseen, and its time would be told wrong
+    probe::ResultReader read;
+    if (!question.pattern.empty()) {
+        auto const pattern = std::make_shared<io::ResultPattern>(question.pattern, question.unit, "--result");
+        read = [pattern](std::string_view text) { return pattern->read(text); };
+    }
+    StoppedByNobody const not_now; // a command would go on unseen, and its time would be too long
     Watch watch{"measuring " + counted(left.size(), "run"), output.quiet};
-    answer.noticed = make_runs(
-        question, left, watch.token(), [&](Sample const& sample) { recorder.add(sample); },
+    answer.noticed = probe::make_runs(
+        question, left, read, watch.token(), [&](Sample const& sample) { recorder.add(sample); },
         [&](double share) { watch.progress(share); });
-    answer.complete = !answer.noticed.interrupted;
-    recorder.finish(answer.complete ? CampaignState::done : CampaignState::interrupted);
+    recorder.finish(answer.complete() ? CampaignState::done : CampaignState::interrupted);
     answer.campaign = recorder.campaign();
 }
 
-/// Counts that have a result.
-std::size_t measured_counts(ScalingAnswer const& answer) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(answer.rows, [](ScalingRow const& row) { return row.summary.has_value(); }));
-}
-
-/// A line goes through any two counts and says nothing of where the curve bends.
-void fit_or_say_why(ScalingAnswer& answer, Arguments const& arguments) {
-    constexpr std::size_t least_counts = 3;
-    if (std::size_t const counts = measured_counts(answer); counts < least_counts) {
-        std::size_t const asked = answer.rows.size();
-        answer.why_no_fit = "No law is fitted: " + std::to_string(counts) + " of " + counted(asked, "worker count") +
-                            (counts == 1 ? " has" : " have") + " a result, and a curve that bends needs three. " +
-                            (!answer.complete       ? "The others were not measured yet."
-                             : asked < least_counts ? "Name more of them in --workers."
-                                                    : "See why the others failed.");
-        return;
-    }
-    try {
-        answer.fit = fit_of(answer.question, answer.campaign, arguments);
-    } catch (InputError const& error) {
-        if (error.fault() != Fault::insufficient) { throw; }
-        ErrorText const& text = error.text();
-        answer.why_no_fit = "No law is fitted: " + text.problem + (text.why.empty() ? "" : " (" + text.why + ")") +
-                            (text.hint.empty() ? "" : ". " + text.hint) + ".";
-    }
-}
-
-std::string kept_words(ScalingAnswer const& answer) {
+std::string kept_words(Answer const& answer) {
     return answer.store.empty() ? "nothing is kept (--store none)"
                                 : counted(answer.campaign.samples.size(), "run") + " kept as campaign " +
                                       std::to_string(answer.campaign.id);
 }
 
 /// The exit code, and the line that says why it is not 0.
-int end_of(ScalingAnswer const& answer, Output const& output) {
-    if (!answer.complete) {
+int end_of(Answer const& answer, Output const& output) {
+    if (!answer.complete()) {
         std::size_t const all = order_of(answer.question).size();
         note(output, "measure scaling: interrupted (" + std::to_string(answer.campaign.samples.size()) + " of " +
                          counted(all, "run") + "; " + kept_words(answer) +
@@ -150,33 +156,44 @@ int end_of(ScalingAnswer const& answer, Output const& output) {
     return Exit::insufficient;
 }
 
+/// A row a measured run, in the order in which they were taken: what `headroom laws --fit` reads.
+Sheet sheet_of(Answer const& answer) {
+    Sheet sheet{{"workers", answer.question.throughput() ? "throughput" : "seconds", "repetition"}, {}};
+    for (Sample const& sample : answer.campaign.samples) {
+        if (sample.outcome != SampleOutcome::measured) { continue; }
+        sheet.rows.push_back({std::to_string(answer.question.workers.at(sample.point)), exact(sample.value),
+                              std::to_string(sample.repetition)});
+    }
+    return sheet;
+}
+
+/// The warnings, where the result does not carry them.
+void note_warnings(Answer const& answer, Output const& output) {
+    for (fit::ScalingWarning const& one : answer.warnings) { note(output, "measure scaling: " + one.text); }
+    if (answer.failures() == 0 || answer.values() == 0) { return; }
+    note(output, "measure scaling: " + counted(answer.failures(), "run") + " without a result " +
+                     (answer.failures() == 1 ? "is" : "are") +
+                     " left out (the first: " + printable(answer.first_message()) + ")");
+}
+
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
-    ScalingQuestion const question = read_scaling_question(arguments);
-    check_fit_options(arguments, question);
-    if (arguments.has("--dry-run")) { return show_plan(plan_of(question, arguments), output); }
-    if (question.example) { check_example(question.words); }
+    Answer answer{.question = read_scaling_question(arguments)};
+    fit::FitQuestion const fit = read_fit_question(arguments.without("--seed"), fit::data_of(answer.question));
+    if (arguments.has("--dry-run")) { return show_plan(answer.question, arguments, output); }
+    if (answer.question.example) { check_example(answer.question.words); }
     auto const store = store_path(arguments);
-    bool const others = others_measure(question, store);
-    Recorder recorder{arguments, head_of(question)};
-    ScalingAnswer answer{.question = question, .campaign = {}, .store = store.string()};
-    measure(question, output, recorder, answer);
-    answer.rows = rows_of(question, answer.campaign);
-    answer.warnings = warnings_of(answer, probe::machine_shape().cores, others);
-    fit_or_say_why(answer, arguments);
-    if (output.stats) { answer.wall_seconds = stopwatch.seconds(); }
-    if (output.format == "csv") { // the others carry them
-        for (ScalingWarning const& one : answer.warnings) { note(output, "measure scaling: " + one.text); }
-        if (answer.failures() > 0 && answer.values() > 0) {
-            note(output, "measure scaling: " + counted(answer.failures(), "run") + " without a result " +
-                             (answer.failures() == 1 ? "is" : "are") +
-                             " left out (the first: " + printable(answer.first_message()) + ")");
-        }
-    }
+    answer.store = store.string();
+    bool const others = others_measure(answer.question, store);
+    measure(arguments, output, answer);
+    work_out(answer, fit, probe::machine_shape().cores, others);
+    if (output.format == "csv") { note_warnings(answer, output); }
     io::Catalog const catalog;
-    write_result(output, {[&] { return document_of(answer, catalog); }, [&] { return json_of(answer, catalog); },
-                          [&] { return sheet_of(answer); }});
+    write_result(output,
+                 result_of(
+                     head_of("measure_scaling", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                     {.stats = stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer); }));
     return end_of(answer, output);
 }
 
@@ -189,7 +206,9 @@ Verb measure_scaling_verb() {
             {scaling_options(), store_options(), fit_question_options(), output_options()},
             examples,
             run,
-            true};
+            true,
+            {&field_table_of(static_cast<fit::MeasuredScaling const*>(nullptr)),
+             &field_table_of(static_cast<ScalingPlan const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

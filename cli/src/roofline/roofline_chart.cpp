@@ -14,7 +14,6 @@ constexpr std::size_t most_points = 12;
 constexpr double same_place = 1e-6;
 constexpr double margin = 4.0;      ///< factor around what is drawn
 constexpr double around_ridge = 64; ///< factor that is drawn at least on either side of the ridge
-constexpr int samples_an_octave = 2;
 
 struct Window {
     double low, high;
@@ -38,23 +37,8 @@ Window window_of(RooflineAnswer const& report) {
     return window;
 }
 
-/// From `low` to `high` in equal steps of a logarithm, both ends and the corner exactly.
-std::vector<double> sampled(double low, double high, double corner) {
-    std::vector<double> xs;
-    if (!(low > 0.0) || !(high >= low) || !std::isfinite(high / low)) { return xs; }
-    int const steps = std::max(1, static_cast<int>(std::ceil(samples_an_octave * std::log2(high / low))));
-    for (int i = 0; i <= steps; ++i) { xs.push_back(low * std::pow(high / low, static_cast<double>(i) / steps)); }
-    xs.front() = low;
-    xs.back() = high;
-    if (corner > low && corner < high) { xs.insert(std::ranges::upper_bound(xs, corner), corner); }
-    return xs;
-}
-
 Series roof(std::string name, Mark mark, FlopsPerSecond peak, BytesPerSecond bandwidth, Window window) {
-    Series line{.name = std::move(name), .mark = mark};
-    line.x = sampled(window.low, window.high, ridge_point(peak, bandwidth).base());
-    for (double const x : line.x) { line.y.push_back(attainable_rate(FlopsPerByte{x}, peak, bandwidth).base()); }
-    return line;
+    return roof_line(std::move(name), mark, peak, bandwidth, window.low, window.high);
 }
 
 /// A flat ceiling begins where main memory reaches it, a sloped one ends where it reaches the peak.
@@ -110,6 +94,21 @@ Series points_of(RooflineAnswer const& report) {
 }
 
 } // namespace
+
+Series roof_line(std::string name, Mark mark, FlopsPerSecond peak, BytesPerSecond bandwidth, double low, double high) {
+    constexpr int samples_an_octave = 2;
+    Series line{.name = std::move(name), .mark = mark};
+    if (!(low > 0.0) || !(high >= low) || !std::isfinite(high / low)) { return line; }
+    auto& xs = line.x;
+    int const steps = std::max(1, static_cast<int>(std::ceil(samples_an_octave * std::log2(high / low))));
+    for (int i = 0; i <= steps; ++i) { xs.push_back(low * std::pow(high / low, static_cast<double>(i) / steps)); }
+    xs.front() = low;
+    xs.back() = high;
+    double const corner = ridge_point(peak, bandwidth).base();
+    if (corner > low && corner < high) { xs.insert(std::ranges::upper_bound(xs, corner), corner); }
+    for (double const x : xs) { line.y.push_back(attainable_rate(FlopsPerByte{x}, peak, bandwidth).base()); }
+    return line;
+}
 
 Chart chart_of(RooflineAnswer const& report) {
     Processor const& processor = report.processor();

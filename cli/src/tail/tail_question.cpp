@@ -16,8 +16,6 @@
 
 namespace headroom::cli {
 
-using namespace headroom::document;
-
 using namespace headroom::serving;
 
 namespace {

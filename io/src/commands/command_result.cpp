@@ -9,26 +9,20 @@
 #include <re2/re2.h>
 
 namespace headroom::io {
+
+using namespace headroom::measure;
+
 namespace {
 
 constexpr std::size_t longest_pattern = 4096;
 constexpr std::int64_t most_memory = 16 << 20;     ///< of a compiled expression
 constexpr double largest = 1e18, smallest = 1e-12; ///< no time or rate of a run lies beyond
 
-struct NamedUnit {
-    ResultUnit unit;
-    std::string_view name;
-    double seconds;
-};
-constexpr std::array<NamedUnit, 5> units{{
-    {ResultUnit::seconds, "seconds", 1.0},
-    {ResultUnit::milliseconds, "milliseconds", 1e-3},
-    {ResultUnit::microseconds, "microseconds", 1e-6},
-    {ResultUnit::nanoseconds, "nanoseconds", 1e-9},
-    {ResultUnit::throughput, "throughput", 1.0},
-}};
-
-NamedUnit const& row_of(ResultUnit unit) { return units.at(static_cast<std::size_t>(unit)); }
+/// Seconds of the unit; 1 of throughputs.
+double scale_of(ResultUnit unit) {
+    constexpr std::array scales{1.0, 1e-3, 1e-6, 1e-9, 1.0};
+    return scales.at(static_cast<std::size_t>(unit));
+}
 
 re2::RE2::Options options() {
     re2::RE2::Options chosen;
@@ -65,7 +59,7 @@ CommandResult number_of(std::string_view text, ResultUnit unit) {
     std::string_view const word = without_spaces(text);
     std::optional<double> value = plain_number(word);
     if (value) {
-        *value *= row_of(unit).seconds;
+        *value *= scale_of(unit);
     } else if (unit != ResultUnit::throughput) {
         value = time_with_unit(word);
     }
@@ -90,8 +84,6 @@ struct ResultPattern::Expression {
     explicit Expression(std::string_view pattern)
         : compiled{re2::StringPiece{pattern.data(), pattern.size()}, options()} {}
 };
-
-std::string_view name_of(ResultUnit unit) { return row_of(unit).name; }
 
 ResultPattern::ResultPattern(std::string_view pattern, ResultUnit unit, std::string_view where) : unit_{unit} {
     auto const fail = [&](std::string why) {

@@ -9,6 +9,7 @@
 namespace headroom::probe {
 
 using namespace headroom::measure;
+using namespace headroom::network;
 
 namespace {
 

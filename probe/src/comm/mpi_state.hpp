@@ -24,7 +24,7 @@ struct MpiRank {
 };
 
 /// Who takes part. Collective.
-CommWorld world_of(MpiRank const& self);
+network::CommWorld world_of(MpiRank const& self);
 
 /// Seconds of a clock that is never set.
 double monotonic();
@@ -43,7 +43,7 @@ void wait_until(MpiRank const& self, double instant);
 double agree_on_clocks(MpiRank& self);
 
 /// What can be forced here; `why_not` is filled where nothing can.
-std::vector<CommAlgorithm> forced_algorithms(std::string& why_not);
+std::vector<network::CommAlgorithm> forced_algorithms(std::string& why_not);
 /// The communicator whose collectives of this kind run by that algorithm. Collective.
 MPI_Comm communicator_for(MpiRank& self, network::Collective collective, int number);
 

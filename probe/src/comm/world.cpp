@@ -4,6 +4,9 @@
 #include <thread>
 
 namespace headroom::probe {
+
+using namespace headroom::network;
+
 namespace {
 
 int usable_cores() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/fields.hpp"
 #include "headroom/laws/roofline.hpp"
 #include "headroom/measure/measurement.hpp"
 #include "headroom/sample_statistics.hpp"
@@ -34,6 +35,7 @@ struct MeasuredFigure {
     [[nodiscard]] std::string of(std::string_view parameter) const; ///< empty where it does not say
     [[nodiscard]] double number(std::string_view parameter) const;  ///< 0 where it does not say
 };
+FieldTable const& field_table_of(MeasuredFigure const*);
 
 /// The fastest arithmetic of one precision on so many cores.
 struct MeasuredPeak {
@@ -45,6 +47,7 @@ struct MeasuredPeak {
     /// that no chain drives.
     MeasuredFigure const* roof = nullptr;
 };
+FieldTable const& field_table_of(MeasuredPeak const*);
 
 /// Where a peak meets a memory level: R / B, with the interval that both intervals allow.
 struct MeasuredRidge {
@@ -52,6 +55,7 @@ struct MeasuredRidge {
     int threads = 1;
     double flops_per_byte = 0.0, low = 0.0, high = 0.0;
 };
+FieldTable const& field_table_of(MeasuredRidge const*);
 
 /// A kernel under the roof of the cores that it ran on.
 struct MeasuredKernel {
@@ -62,6 +66,7 @@ struct MeasuredKernel {
     laws::Bound bound = laws::Bound::compute;  ///< what the roof is made of there
     double share = 0.0, low = 0.0, high = 0.0; ///< of the roof, with the interval of the kernel's own rate
 };
+FieldTable const& field_table_of(MeasuredKernel const*);
 
 /// The answer of a campaign. Figures are medians; nothing is there of what was not measured.
 class MeasuredRoofline {
@@ -94,5 +99,56 @@ private:
 /// order that cannot be (a slower nearer cache, all cores below one, a kernel above its roof), a machine that was busy. One
 /// sentence each; empty: nothing of the kind was seen.
 std::vector<std::string> doubts_of(MeasuredRoofline const& roofline, Campaign const& campaign);
+
+// ---- the answer -----------------------------------------------------------------------------------------------------
+
+/// Bandwidth of a level of memory, or its latency.
+struct MeasuredLevel {
+    MeasuredFigure const* figure = nullptr;
+};
+FieldTable const& field_table_of(MeasuredLevel const*);
+struct MeasuredLatency {
+    MeasuredFigure const* figure = nullptr;
+};
+
+/// The fastest of Headroom's own products and the fastest of any library, fp32 on so many cores.
+struct OwnAgainstLibrary {
+    int threads = 1;
+    MeasuredFigure const *own = nullptr, *other = nullptr;
+    [[nodiscard]] double ratio() const { return own->summary.median / other->summary.median; }
+};
+FieldTable const& field_table_of(OwnAgainstLibrary const*);
+/// Nothing where one of the two is missing.
+std::optional<OwnAgainstLibrary> own_against_library(MeasuredRoofline const& roofline, int threads);
+
+/// Answer of `headroom measure roofline`.
+struct MeasuredRooflineAnswer {
+    Campaign campaign;
+    MeasuredRoofline roofline;
+    std::vector<std::string> warnings; ///< reasons not to believe it, or not all of it
+    std::vector<std::string> absent;   ///< what was not measured, and why
+    bool complete = true;
+    std::size_t resumed = 0; ///< samples that were there before
+    std::string gpu;         ///< the graphics processor; empty: none was measured
+    std::string gpu_why;     ///< then why; else what of it was not
+    std::string store;       ///< empty: kept nowhere
+
+    explicit MeasuredRooflineAnswer(Campaign taken) : campaign{std::move(taken)}, roofline{campaign} {}
+    /// The most cores that were measured: what "the machine" means.
+    [[nodiscard]] int cores() const { return roofline.threads.back(); }
+    /// Name of the processor, as the facts of the machine have it.
+    [[nodiscard]] std::string processor() const;
+};
+FieldTable const& field_table_of(MeasuredRooflineAnswer const*);
+std::vector<MeasuredLevel> levels_of(MeasuredRoofline const& roofline);
+
+/// Warnings of the environment and the figures, the gravest first.
+std::vector<std::string> warnings_of(MeasuredRooflineAnswer const& answer);
+/// Reason why a kernel is where it is, in a few words.
+std::string reason_of(MeasuredKernel const& kernel);
+/// A figure in its unit, "117 GFLOP/s"; whole operations for int8 too.
+std::string rate_words(MeasuredFigure const& figure);
+/// "1 core", "16 cores"
+std::string cores_words(int count);
 
 } // namespace headroom::measure

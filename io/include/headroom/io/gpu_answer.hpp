@@ -10,14 +10,14 @@ namespace headroom::io {
 
 /// What the program headroom-gpu said.
 struct GpuAnswer {
-    std::string device; ///< empty: there is none
-    std::string why;    ///< there is none, or part of it was not measured
-    measure::Facts facts;
+    std::string device = {}; ///< empty: there is none
+    std::string why = {};    ///< there is none, or part of it was not measured
+    measure::Facts facts = {};
     struct Points {
         measure::MeasuredPoint point;
         std::vector<double> samples; ///< empty: it could not be measured; `failed` of its parameters says why
     };
-    std::vector<Points> points;
+    std::vector<Points> points = {};
 };
 
 /// Reads its JSON: {"device": text or null, "why": text, "facts": {...}, "points": [{label, unit, parameters, samples}]}.

@@ -2,6 +2,7 @@
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/laws/roofline.hpp"
+#include "headroom/measure/measured_roofline.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,5 +16,9 @@ laws::Processor read_processor(std::string_view toml, std::string_view where);
 /// The machine of an accelerator, a node or a host of the catalog, of a machine file or of a cluster file.
 /// Errors: those of the readers; an unknown name is reported at `option`, with the nearest.
 laws::NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::string_view option);
+
+/// A machine file with the ceilings of a measured roofline. `program` says by which version they were measured.
+/// Errors: InputError{insufficient} where no bandwidth of main memory or no peak was measured.
+std::string machine_file(measure::MeasuredRooflineAnswer const& answer, std::string_view program);
 
 } // namespace headroom::io

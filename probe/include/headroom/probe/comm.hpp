@@ -1,36 +1,22 @@
 #pragma once
 
 #include "headroom/measure/measurement.hpp"
-#include "headroom/network/collective.hpp"
+#include "headroom/network/message_job.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headroom::probe {
 
-/// What the ranks of a job do while a clock runs. `peer` is the rank that rank 0 talks to.
-enum class CommPattern : std::int32_t {
-    one_way,     ///< 0 sends, the peer answers: half of a round trip, by one clock
-    both_ways,   ///< 0 and the peer send to each other at the same time, several times in a row: one exchange
-    shifted,     ///< every rank sends to the next one and receives from the one before, likewise: one exchange
-    all_at_once, ///< every rank sends its share to every other at the same time
-    pairs,       ///< all pairs of one of `pair_rounds`: one way each, all at the same time
-    loaded,      ///< one_way while the other ranks exchange megabytes two by two
-    computing,   ///< one_way while every rank has a thread that computes
-    train,       ///< 0 sends `messages` in a row and the peer answers the last: see `fit::MessageTrain`
-    adding,      ///< every rank adds a vector to another: no message
-    collective,  ///< one of MPI's
-};
-std::string_view name_of(CommPattern pattern);
-
 /// One point, to be repeated a few times. Plain, so that it goes to other processes as it lies in memory.
 struct CommRequest {
-    CommPattern pattern = CommPattern::one_way;
+    network::CommPattern pattern = network::CommPattern::one_way;
     network::Collective collective = network::Collective::all_reduce;
     std::int32_t algorithm = 0; ///< the library's number; 0: as it chooses
     std::int32_t peer = 1;
@@ -45,7 +31,8 @@ struct CommRequest {
 };
 
 /// The whole vector that is really used where a size is asked for: whole floats, as many for every rank.
-std::uint64_t actual_bytes(CommPattern pattern, network::Collective collective, std::uint64_t asked, int ranks);
+std::uint64_t actual_bytes(network::CommPattern pattern, network::Collective collective, std::uint64_t asked,
+                           int ranks);
 
 struct CommRepetition {
     bool warm_up = false;
@@ -55,29 +42,6 @@ struct CommRepetition {
     std::string failure = {};         ///< the library's word, or what was wrong with the result; empty: all is well
 };
 
-/// A forced way of one collective, by the library's own name.
-struct CommAlgorithm {
-    network::Collective collective = network::Collective::all_reduce;
-    std::string name;
-    int number = 0;
-};
-
-/// Who takes part.
-struct CommWorld {
-    std::vector<std::string> hosts; ///< a rank
-    std::vector<int> cores;         ///< of a rank's host, that its processes may use
-    std::string implementation;     ///< first line of its version
-    std::vector<CommAlgorithm> algorithms;
-    std::string no_algorithms; ///< why none can be forced; empty where they can
-    [[nodiscard]] int ranks() const { return static_cast<int>(hosts.size()); }
-    /// The first rank on rank 0's host and the first one elsewhere.
-    [[nodiscard]] std::optional<int> near_peer() const;
-    [[nodiscard]] std::optional<int> far_peer() const;
-    /// Some host has fewer cores than ranks.
-    [[nodiscard]] bool crowded() const;
-    [[nodiscard]] int nodes() const;
-};
-
 /// The processes of a job as the first of them sees them.
 class CommJob {
 public:
@@ -85,7 +49,7 @@ public:
     CommJob(CommJob const&) = delete;
     CommJob& operator=(CommJob const&) = delete;
     virtual ~CommJob() = default;
-    [[nodiscard]] virtual CommWorld const& world() const = 0;
+    [[nodiscard]] virtual network::CommWorld const& world() const = 0;
     using Heard = std::function<bool(CommRepetition const&)>;
     /// Repeats one point; each repetition is heard before the next begins, and none begins after `heard` said false.
     virtual void measure(CommRequest const& request, Heard const& heard) = 0;
@@ -98,5 +62,52 @@ public:
 
 /// The job of this process; null where it is none. Set by the program that knows how to reach the others.
 CommJob*& comm_job();
+
+// ---- a campaign -------------------------------------------------------------------------------------------------------
+
+enum class CommPart { messages, collectives, pairs, load, loggp };
+inline constexpr std::array<std::string_view, 5> comm_part_names{"messages", "collectives", "pairs", "load", "loggp"};
+
+/// Question of a campaign of messages.
+struct CommQuestion {
+    std::vector<std::uint64_t> sizes; ///< rising
+    std::vector<network::Collective> collectives;
+    std::vector<std::string> algorithms; ///< "library", "all" or names of the library's
+    std::vector<CommPart> parts;
+    double budget_seconds = 60.0, patience_seconds = 60.0;
+    int rounds = 5; ///< over which the repetitions of a point are spread
+    std::uint64_t seed = 1;
+    [[nodiscard]] bool wants(CommPart part) const;
+};
+/// Settings that two campaigns share if they measure the same.
+measure::Facts settings_of(CommQuestion const& question, network::CommWorld const& world);
+/// Facts about rank 0's machine and the job, with the variables that change the speed of MPI.
+measure::Facts job_facts(network::CommWorld const& world);
+
+/// One request to the job and the points that its times belong to: one, or one a pair of a round.
+struct CommTask {
+    CommRequest request;
+    std::vector<std::uint32_t> points;
+    int paused_by = -1; ///< of a paced train: the task of the lone train whose time is the pause
+};
+struct CommTasks {
+    std::vector<measure::MeasuredPoint> points;
+    std::vector<CommTask> tasks;
+    std::vector<std::vector<std::size_t>> groups; ///< tasks that are taken one after the other; groups go in any order
+    std::vector<std::string> notes;               ///< what was asked and cannot be
+};
+/// Errors: InputError{usage} for algorithms that the library does not have, and where nothing is left to measure.
+CommTasks comm_tasks(CommQuestion const& question, network::CommWorld const& world);
+
+struct CommProgress {
+    std::vector<std::vector<double>> late_seconds; ///< a point, of repetitions that count
+    bool interrupted = false;
+    int rounds = 0; ///< that were begun
+};
+/// Times everything in rounds, each in an order of its own, until the budget is spent. Samples go to `keep` when a block
+/// of them ends; `earlier` holds those of an interrupted run that goes on.
+CommProgress run_comm_tasks(CommQuestion const& question, CommTasks const& tasks, CommJob& job,
+                            std::span<measure::Sample const> earlier, measure::SampleSink const& keep,
+                            std::stop_token stop);
 
 } // namespace headroom::probe

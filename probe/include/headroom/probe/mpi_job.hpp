@@ -16,7 +16,7 @@ class MpiJob final : public CommJob {
 public:
     MpiJob();
     ~MpiJob() override;
-    [[nodiscard]] CommWorld const& world() const override;
+    [[nodiscard]] network::CommWorld const& world() const override;
     void measure(CommRequest const& request, Heard const& heard) override;
     void set_patience(double seconds) override;
     [[nodiscard]] double clock_error_seconds() const override;
