@@ -6,7 +6,7 @@ import math
 import os
 import pathlib
 
-from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, skip, succeed
 
 
 def table(name, rows, head="system,collective,ranks,nodes,bytes,time_us"):
@@ -281,6 +281,6 @@ if (shared / "cluster" / "raw" / "tap4d.tsv").is_file():
         check(rings[0]["outliers"] or rings[0]["dip"], "the faulty switch shows in the largest messages of a ring")
         check(any(one["dip"] and not one["dip"]["ends"] for one in faulty["fits"]), "where bandwidth falls and stays low")
 else:
-    print("recordings of emulated networks are not there: skipped")
+    skip("recordings of emulated networks are not there")
 
 finish()

@@ -9,7 +9,7 @@ import pathlib
 import random
 import tarfile
 
-from _harness import SCRATCH, SOURCE, check, close, equal, finish, run, succeed
+from _harness import SCRATCH, SOURCE, check, close, equal, finish, run, skip, succeed
 
 
 # ---- protobuf, both ways ---------------------------------------------------------------------------------------------
@@ -227,6 +227,7 @@ for name, content in files.items():
         expect(path, costs, edges, 1e-6, "seconds")
     else:
         expect(path, dict.fromkeys(costs, 1), edges, 1, "tasks")
-print(f"{len(files)} traces of others" if files else f"skipped the traces of others: none in {traces}")
+if not files:
+    skip(f"no traces of others in {traces}")
 
 finish()

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 
-from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, skip, succeed
 
 DATA = SOURCE / "tests" / "data" / "scaling"
 
@@ -186,7 +186,7 @@ if (shared / "extrap_reference_models.json").is_file():
             checked += 1
     print(checked, "models of Extra-P, every region, reproduced")
 else:
-    print("skipped: the models of every region need HEADROOM_SHARED")
+    skip("the models of every region need HEADROOM_SHARED")
 
 # ---- known laws come back ------------------------------------------------------------------------------------------------
 

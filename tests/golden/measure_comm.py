@@ -10,9 +10,8 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 
-from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, equal, finish, run, schema_errors, start, wait_until
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, equal, finish, run, schema_errors, skip, start, wait_until
 
 # One process is refused with words, with or without MPI on this machine.
 alone = run("measure", "comm")
@@ -32,9 +31,8 @@ check("mpirun" in run("measure", "comm", "--help").out, "help shows how it is st
 MPIRUN = shutil.which("mpirun")
 BESIDE = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-mpi"
 if not MPIRUN or not BESIDE.exists():
-    print("the rest is skipped: " + ("no mpirun on this machine" if not MPIRUN else f"no {BESIDE}"))
+    skip("no mpirun on this machine" if not MPIRUN else f"no {BESIDE}")
     finish()
-    sys.exit(0)
 
 STORE = SCRATCH / "store.sqlite"
 JOB = dict(ENVIRONMENT, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1",

@@ -7,12 +7,12 @@ import re
 import shutil
 import subprocess
 
-from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, SOURCE, check, close, equal, finish
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, SOURCE, check, close, equal, finish, skip
 
 STEP = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-step"
 if not STEP.exists():
-    print(f"skipped: no {STEP}")
-    raise SystemExit(0)
+    skip(f"no {STEP}")
+    finish()
 
 MPIRUN = shutil.which("mpirun")
 # the program may be one without MPI: all processes of a job would be first ones

@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 
-from _harness import ENVIRONMENT, PROGRAM, SCRATCH, SOURCE, answer, check, close, equal, finish, interrupted, run, schema_errors, succeed
+from _harness import ENVIRONMENT, PROGRAM, SCRATCH, SOURCE, answer, check, close, equal, finish, interrupted, run, schema_errors, skip, succeed
 
 TIMES = ["compute", "exposed_communication", "memory", "idle"]
 FOLDER = SCRATCH / "traces"
@@ -347,7 +347,7 @@ if found := interrupted([PROGRAM, "trace", many, "--threads", "1", "--format", "
 
 SHARED = pathlib.Path(os.environ.get("HEADROOM_SHARED", SOURCE.parent / "shared")) / "traces"
 if not SHARED.is_dir():
-    print("skipped: recorded traces are not beside the source tree (HEADROOM_SHARED)")
+    skip("recorded traces are not beside the source tree (HEADROOM_SHARED)")
     finish()
 
 KEYS = {"window_ns": "wall_seconds", "comp_ns": "compute_seconds", "comm_ns": "communication_seconds", "idle_ns": "idle_seconds",

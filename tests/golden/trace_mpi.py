@@ -6,15 +6,14 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
-from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, finish
+from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, finish, skip
 
 MPIRUN = shutil.which("mpirun")
 BESIDE = pathlib.Path(os.path.realpath(PROGRAM)).parent / "headroom-mpi"
 if not MPIRUN or not BESIDE.exists():
-    print("skipped: " + ("no mpirun on this machine" if not MPIRUN else f"no {BESIDE}"))
-    sys.exit(0)
+    skip("no mpirun on this machine" if not MPIRUN else f"no {BESIDE}")
+    finish()
 
 JOB = dict(ENVIRONMENT, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 FOLDER = SCRATCH / "mpi"

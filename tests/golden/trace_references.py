@@ -9,7 +9,7 @@ import json
 import os
 import pathlib
 
-from _harness import SOURCE, check, equal, finish, run
+from _harness import SOURCE, check, equal, finish, run, skip
 
 SHARED = pathlib.Path(os.environ.get("HEADROOM_SHARED", SOURCE.parent / "shared")) / "traces"
 
@@ -156,7 +156,7 @@ def compare_paths():
 
 
 if not SHARED.is_dir():
-    print(f"skipped: no recorded traces at {SHARED}")
+    skip(f"no recorded traces at {SHARED}")
 else:
     ranks = 0
     for path in sorted(SHARED.glob("*/exact_reference/*.json")):
